@@ -2,7 +2,7 @@ package api
 
 // The events of a Notice.
 const (
-	NoticeEndangered = "endangered" // it is less likely to be kept than it was made
+	NoticeEndangered = "endangered" // it is less likely to be kept than it was made, by more than forecasts are exact to
 	NoticeSafe       = "safe"       // it is no longer endangered
 	NoticeSettled    = "settled"    // State says how
 )

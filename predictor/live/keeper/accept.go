@@ -9,25 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/prob"
-	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
 )
-
-// rescue is what would keep an endangered promise: to let the nodes idle for longer than the
-// user has agreed to.
-type rescue struct {
-	earliest int64   // the ceiling that is needed, as in trajectory.Request
-	prob     float64 // the forecast with it
-}
-
-// offerRescue notes what would keep e's promise if the revised plan does not.
-func (k *Keeper) offerRescue(planner *trajectory.Planner, r *trajectory.Request, e *ledger.Entry, revised trajectory.Revision) {
-	if to, ok := planner.Rescue(*r, revised); ok {
-		k.memory.setRescue(e.ID, &rescue{to.Begin, to.Prob})
-	} else {
-		k.memory.setRescue(e.ID, nil)
-	}
-}
 
 // How long Accept may take: until it has the lock, and then to move the job.
 const (
@@ -37,7 +20,7 @@ const (
 
 // Accept raises the ceiling on the cost of idle nodes of user's reservation, to what would keep
 // its promise now, and moves the job. If that costs more than a.Worst, the costs as the user has
-// been shown them, Accept changes nothing. The errors are faults of package api.
+// been shown them, or does not help any more, Accept changes nothing. The errors are faults of package api.
 func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api.Accepted, error) {
 	var none api.Accepted
 	if k.Shadow {
@@ -59,13 +42,17 @@ func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api
 	e := &entries[0]
 	offer, ok := k.memory.rescue(e.ID)
 	if !ok {
-		return none, api.Fault(api.ErrConflict, k.unneeded(e)+"; nothing is changed")
+		return none, api.Fault(api.ErrConflict, k.unneeded(ctx, e)+"; nothing is changed")
 	}
 	worst := e.Idle(offer.earliest)
 	if a.Worst.NodeSeconds > 0 && worst.NodeSeconds > a.Worst.NodeSeconds {
 		return none, api.Fault(api.ErrConflict, fmt.Sprintf("by now it would take up to %s, more than you accept; nothing is changed", worst.RoundedUp()))
 	}
 	now := k.Now()
+	if why := k.inVain(ctx, e, offer.earliest, now); why != "" {
+		k.memory.setRescue(e.ID, nil)
+		return none, api.Fault(api.ErrConflict, fmt.Sprintf("by now more would not help job %d: %s; nothing is changed", e.Job, why))
+	}
 	err = k.withinCost(ctx, e, worst, func() error {
 		c := k.newChange(e, now)
 		c.progress.Earliest = offer.earliest
@@ -86,7 +73,7 @@ func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api
 }
 
 // unneeded tells the user why there is nothing to accept for e.
-func (k *Keeper) unneeded(e *ledger.Entry) string {
+func (k *Keeper) unneeded(ctx context.Context, e *ledger.Entry) string {
 	now, obstacle := k.memory.forecast(e.ID), k.memory.obstacle(e.ID).reason()
 	switch {
 	case e.FinishBy != 0:
@@ -97,11 +84,15 @@ func (k *Keeper) unneeded(e *ledger.Entry) string {
 		return fmt.Sprintf("more would not help job %d: %s", e.Job, obstacle)
 	case !k.memory.forecastKnown(e.ID):
 		return fmt.Sprintf("job %d needs no more than you have agreed to, or more would not help", e.Job)
-	case now >= e.Prob:
+	case !prob.Short(now, e.Prob):
 		return fmt.Sprintf("job %d needs no more than you have agreed to: it starts by the deadline with probability %s", e.Job, prob.Format(now))
-	default:
-		return fmt.Sprintf("more would not help job %d: it starts by the deadline with probability %s, however long its nodes may idle", e.Job, prob.Format(now))
+	case k.Now() >= e.Progress.BeginTime:
+		return fmt.Sprintf("more would not help job %d: it waits for its nodes already, and cannot be moved any more", e.Job)
 	}
+	if why := k.inVain(ctx, e, e.Progress.Earliest, k.Now()); why != "" {
+		return fmt.Sprintf("more would not help job %d: %s", e.Job, why)
+	}
+	return fmt.Sprintf("what job %d needs has changed just now; ask again in a minute", e.Job)
 }
 
 // reviseNow is revise with the job as it is now, without waiting for Watch. It goes on though ctx is
@@ -133,7 +124,7 @@ func (k *Keeper) unmoved(e *ledger.Entry, err error, now int64) string {
 		return "the job is held; varqd moves it once it is released"
 	case p.Yielded:
 		return "somebody has changed the job, so varqd leaves it alone"
-	case err == nil && k.memory.forecast(e.ID) >= e.Prob:
+	case err == nil && !prob.Short(k.memory.forecast(e.ID), e.Prob):
 		return "by now it need not be moved"
 	case k.memory.limitsFixed(now):
 		return "Slurm does not let varqd change time limits; ask your administrator to run varq doctor"

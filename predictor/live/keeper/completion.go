@@ -283,15 +283,15 @@ func (k *Keeper) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slur
 		k.memory.forget(e.ID)
 		return nil
 	}
-	prob := prospect.Prob(float64(e.FinishBy - from))
+	forecast := prospect.Prob(float64(e.FinishBy - from))
 	missing := ""
 	if state := k.cluster.Load(); j.Start == 0 && state != nil {
 		if missing = state.limits.Missing(j.Request); missing != "" {
-			prospect, prob = &completion.Prospect{}, 0
+			prospect, forecast = &completion.Prospect{}, 0
 		}
 	}
 	later, why := int64(0), obstacle{}
-	if seconds, ok := prospect.Within(e.Prob, 60); ok && prob < e.Prob {
+	if seconds, ok := prospect.Within(e.Prob, 60); ok && prob.Short(forecast, e.Prob) {
 		later = from + seconds
 		if j.Start != 0 && len(lost) == 0 {
 			later = min(later, j.Start+j.Limit) // by then it has ended
@@ -302,18 +302,18 @@ func (k *Keeper) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slur
 		why.says = fmt.Sprintf("node %s is down or does not respond, so that the job has to begin again", lost[0])
 	case missing != "":
 		why = obstacle{says: missing, passing: true}
-	case prospect.TimeOut() > .5 && prob < e.Prob:
+	case prospect.TimeOut() > .5 && prob.Short(forecast, e.Prob):
 		why.says = "jobs that have run for so long are likely to be stopped at their time limit, and then nothing is promised"
-	case prob == 0:
+	case forecast == 0:
 		why = unlikely
 	}
-	k.memory.setForecast(e.ID, prob, why)
+	k.memory.setForecast(e.ID, forecast, why)
 	k.memory.setLater(e.ID, later)
-	c.tellEndangered(e, prob, later, why.reason())
+	c.tellEndangered(e, forecast, later, why.reason())
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	k.warn(e, prob, why.reason(), later)
+	k.warn(e, forecast, why.reason(), later)
 	return nil
 }
 
@@ -349,14 +349,14 @@ func (k *Keeper) endOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int6
 	return p, r.Now, ok
 }
 
-// endangered is how the note of a promise begins that is less likely to be kept than it was made.
+// endangered is how the note of a promise begins that is less likely to be kept than it was made, by prob.Short.
 const endangered = "endangered: "
 
 // tellEndangered records an event when a promise becomes endangered, or for another reason, and when it no longer is.
 func (c *change) tellEndangered(e *ledger.Entry, now float64, later int64, reason string) {
 	told := strings.HasPrefix(e.Note, endangered)
 	switch {
-	case now < e.Prob && (!told || !strings.Contains(e.Note, reason)):
+	case prob.Short(now, e.Prob) && (!told || !strings.Contains(e.Note, reason)):
 		text := fmt.Sprintf("%sat %s it was to end by the deadline with probability %s", endangered, c.moment(c.now), prob.Format(now))
 		if reason != "" {
 			text += ": " + reason

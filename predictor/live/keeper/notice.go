@@ -15,7 +15,7 @@ const margin = .02
 // warn tells that e's promise has become endangered, or no longer is, by the present forecast. why is its reason, if there is
 // one that a user can act on, and later is as in api.Reservation. After a crash, an endangered promise is told of again.
 func (k *Keeper) warn(e *ledger.Entry, now float64, why string, later int64) {
-	is := now < e.Prob
+	is := prob.Short(now, e.Prob)
 	if !is && now < min(1, e.Prob+margin) || !k.memory.endangered(e.ID, is, k.Now()) || k.Tell == nil {
 		return
 	}

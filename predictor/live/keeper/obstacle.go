@@ -95,7 +95,7 @@ func against(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, revi
 	case shortage != "":
 		return obstacle{says: shortage, passing: true}
 	case revised.Room == 0:
-		return obstacle{says: "running jobs, and promises made before, leave no room at the deadline"}
+		return obstacle{says: trajectory.Crowd(c, r, revised.Begin, false, "no")}
 	case revised.Late:
 		return obstacle{says: "others, such as jobs that wait for their begin time, leave too little room at the deadline, and this job starts after them"}
 	}

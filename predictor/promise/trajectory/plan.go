@@ -13,7 +13,7 @@ import (
 type Forecaster interface {
 	// Forecast fills est[i] with the estimate for candidate c[i] of request r, as of
 	// the time now (Unix seconds). One call covers a whole trajectory. Candidates are
-	// in increasing order of Submit, and their limits do not increase.
+	// in increasing order of Submit, and their limits do not increase. Where there are several, Forecast may interpolate.
 	Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate)
 }
 
@@ -98,6 +98,7 @@ type Point struct {
 	until       int64 // by when the job must have its nodes, so that it is of use
 	start, slot int64 // as in Plan
 	late        bool  // it is others who have nodes before the job that bound Prob
+	alone       bool  // it was forecast by itself, and not along a trajectory
 }
 
 // noOffer ends the sentence of a refusal without offers, unless it names a limit that no forecast
@@ -160,7 +161,7 @@ func (p *Planner) try(r *Request, n int64) (Answer, bounds) {
 	}
 	b := p.allowed(r)
 	a := Answer{Job: r.Job, Pieces: r.Pieces, Trajectory: p.trajectory(r, b, n)}
-	if i := r.choose(a.Trajectory, r.Prob); i >= 0 {
+	if i := p.settle(r, a.Trajectory, r.Prob); i >= 0 {
 		a.Plan = p.plan(r, a.Trajectory[i])
 	}
 	return a, b

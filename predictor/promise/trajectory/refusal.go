@@ -51,20 +51,24 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 			return &Refusal{Reason: shortage}
 		}
 	}
-	crowded := slices.ContainsFunc(points, func(pt Point) bool { return 1-pt.Taken < r.Prob })
+	crowded := slices.IndexFunc(points, func(pt Point) bool { return 1-pt.Taken < r.Prob })
 	beyond := slices.ContainsFunc(points, func(pt Point) bool { return pt.Beyond > 0 })
-	others := "running jobs, and promises made before,"
-	if slices.ContainsFunc(points, func(pt Point) bool { return pt.late }) {
-		others = "running jobs, promises made before, or jobs that wait for their begin time"
-	}
 	why := ""
+	if crowded >= 0 {
+		late := slices.ContainsFunc(points, func(pt Point) bool { return pt.late })
+		why = Crowd(p.Cluster, r, points[crowded].start, late, "too little")
+	}
 	switch {
-	case crowded && beyond:
-		why = others + " leave too little room at the deadline, and more work is ahead than was ever learnt from: "
-	case crowded:
-		why = others + " leave too little room at the deadline: "
+	case crowded >= 0 && beyond:
+		why += ", and more work is ahead than was ever learnt from: "
+	case crowded >= 0:
+		why += ": "
 	case beyond:
 		why = "more work is ahead than was ever learnt from, and by simulations of the queue "
+	case p.Cluster != nil: // what waits for the end of a reservation, waits for as much longer
+		if reserved := p.Cluster.ReservedBetween(r.Job.Partition, r.Now, r.Deadline); reserved != "" {
+			why = "beside " + reserved + " "
+		}
 	}
 	best := prob.Percent(highest(points))
 	if best <= 0 {
@@ -119,7 +123,7 @@ func (p *Planner) binding(r *Request, b bounds, none bool) (rule *limits.Rule, s
 // if there is no such plan.
 func (p *Planner) promised(r *Request, b bounds) (begin int64, ok bool) {
 	points := p.trajectory(r, b, 1)
-	i := r.choose(points, r.Prob)
+	i := p.settle(r, points, r.Prob)
 	if i < 0 {
 		return 0, false
 	}

@@ -1,6 +1,9 @@
 package trajectory
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // leastMove is the least change of the begin time, in seconds, for a promise that does not
 // hold. It is two steps, so that noise in the forecasts does not change the begin time.
@@ -51,7 +54,8 @@ type Revision struct {
 //   - If the promise does not hold, Replan chooses as Plan does. If no point has the
 //     probability promised, it chooses among the points with the highest probability. It
 //     moves the job if the point is more probable than the present submission, and at least
-//     leastMove away, or r.Earliest: what the user agrees to is done, however little it is.
+//     leastMove away, or r.Earliest, since what the user agrees to is done, however little it is,
+//     or if the present submission falls short of the promise by more than noise.
 //   - If the promise holds, Replan chooses among the points whose risk is at most venture
 //     times the risk promised. It moves the job if that saves at least leastSaving.
 //
@@ -102,41 +106,24 @@ func (p *Planner) replan(r *Request, b bounds, current Submission) Revision {
 	stay.Prob = p.probability(r, b, current)
 	stay.Stay = stay.Prob
 	points := p.forecasts(r, b, 1)
-	enough := min(r.Prob, highest(points))
 	better := func(to Point) bool {
-		return to.Prob > stay.Prob && (abs(to.Begin-current.Begin) >= leastMove || to.Begin == r.Earliest)
+		far := abs(to.Begin-current.Begin) >= leastMove || to.Begin == r.Earliest || prob.Short(stay.Prob, r.Prob)
+		return to.Prob > stay.Prob && far
 	}
-	if stay.Prob >= r.Prob {
+	enough, holds := r.Prob, stay.Prob >= r.Prob
+	if holds {
 		enough = 1 - venture*(1-r.Prob)
 		better = func(to Point) bool { return r.idle(to.Begin) <= r.idle(current.Begin)-leastSaving }
 	}
-	i := r.choose(points, enough)
+	i := p.settle(r, points, enough)
+	for i < 0 && !holds && len(points) > 0 {
+		i = p.settle(r, points, highest(points))
+	}
 	if i < 0 || !better(points[i]) {
 		return stay
 	}
 	to := points[i]
 	return Revision{Submission: Submission{Begin: to.Begin, Limit: to.Limit}, Prob: to.Prob, Stay: stay.Prob}
-}
-
-// Rescue returns the submission with which the promise would hold again if the nodes could
-// idle for longer than r.Earliest allows. It reports false if there is none, if the promise
-// holds, if no more idle time is needed, or if there is too little room however long the nodes idle.
-// revised is what Replan returned for r.
-func (p *Planner) Rescue(r Request, revised Revision) (Point, bool) {
-	if revised.Prob >= r.Prob || revised.Room < r.Prob || r.Earliest == 0 || r.Now >= revised.Begin || r.Deadline <= r.Now {
-		return Point{}, false
-	}
-	agreed := r.Earliest
-	r.Earliest = 0
-	b := p.bounds(&r)
-	b.last = revised.last
-	points := p.forecasts(&r, b, 1)
-	i := r.choose(points, r.Prob)
-	if i < 0 || points[i].Begin >= agreed {
-		return Point{}, false
-	}
-	points[i].Prob = min(points[i].Prob, revised.Room)
-	return points[i], true
 }
 
 // trimmed returns the time limit that an eligible job needs if it starts now or later.

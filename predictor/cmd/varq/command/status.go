@@ -37,8 +37,8 @@ of them.
 
 Prob is the probability promised and Now the one forecast at present. From Start
 on the job holds its nodes, and at WorkStart the work begins; Held is the time
-between the two, in all runs of a requeued job. A promise that is less likely to be kept than it was made is endangered: the Note
-says so, and "varq accept" if idle nodes that cost more would keep it, or what keeps the job from starting in time, such as
+between the two, in all runs of a requeued job. A promise that is less likely to be kept than it was made, by more than forecasts
+are exact to (0.016 at 0.5, 0.009 at 0.9), is endangered: the Note says so, and "varq accept" if idle nodes that cost more would keep it, or what keeps the job from starting in time, such as
 a limit that has become shorter. The states:
 
 Of a promise about a job's end, FinishBy is the deadline; BeginBy is none, and the job is

@@ -135,6 +135,9 @@ func Next(r *api.Reservation, now int64) string {
 		return fmt.Sprintf("endangered; if that is too late, 'scancel %d' withdraws it, and 'varq quote' says what a smaller or shorter job can be promised", r.Job)
 	case Endangered(r) && r.FinishBy != 0:
 		return fmt.Sprintf("endangered; unless that changes, the job does not end by the deadline: 'scancel %d' withdraws it", r.Job)
+	case r.Rescue != nil && r.Rescue.Worst.RoundedUp() == r.Ceiling.RoundedUp():
+		return fmt.Sprintf("endangered; if idle nodes may cost %.0f node-seconds more than you have agreed to, the probability is %s: 'varq accept %d' agrees to that",
+			r.Rescue.Worst.NodeSeconds-r.Ceiling.NodeSeconds, prob.Format(r.Rescue.Prob), r.Job)
 	case r.Rescue != nil:
 		return fmt.Sprintf("endangered; if idle nodes may cost up to %s, the probability is %s: 'varq accept %d' agrees to that",
 			r.Rescue.Worst.RoundedUp(), prob.Format(r.Rescue.Prob), r.Job)

@@ -17,3 +17,12 @@ func TestNextOfEndangered(t *testing.T) {
 		}
 	}
 }
+
+// An offer that costs as many hundredths of an hour as was agreed to says how much more it is.
+func TestNextOfSmallRescue(t *testing.T) {
+	r := api.Reservation{State: api.StatePending, Job: 80, Now: .3, Plan: api.Plan{Prob: .9}, Ceiling: api.Cost{NodeSeconds: 150}}
+	r.Rescue = &api.Rescue{Prob: .9, Worst: api.Cost{NodeSeconds: 180}}
+	if got := Next(&r, 1000); !strings.Contains(got, "may cost 30 node-seconds more than you have agreed to, the probability is 0.90: 'varq accept 80'") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,59 @@
+package keeper
+
+import (
+	"context"
+
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+)
+
+// rescue is what would keep an endangered promise: to let the nodes idle for longer than the
+// user has agreed to.
+type rescue struct {
+	earliest int64   // the ceiling that is needed, as in trajectory.Request
+	prob     float64 // the forecast with it
+}
+
+// offerRescue notes what would keep e's promise if the revised plan falls short of it.
+func (k *Keeper) offerRescue(planner *trajectory.Planner, r *trajectory.Request, e *ledger.Entry, revised trajectory.Revision) {
+	if to, ok := planner.Rescue(*r, revised); ok && prob.Short(revised.Prob, e.Prob) {
+		k.memory.setRescue(e.ID, &rescue{to.Begin, to.Prob})
+	} else {
+		k.memory.setRescue(e.ID, nil)
+	}
+}
+
+// inVain says why e's promise would not be kept even if the ceiling were earliest, as in trajectory.Request, nor by more, with its job as it is
+// in Slurm now. It is "" if that would make it more probable, if the promise does not fall short, if still more would keep it, and if varq cannot or must
+// not plan the job now, of which unmoved tells.
+func (k *Keeper) inVain(ctx context.Context, e *ledger.Entry, earliest, now int64) string {
+	ctx, cancel := context.WithTimeout(ctx, acceptMoves)
+	defer cancel()
+	j, err := k.Slurm.Job(ctx, e.Job)
+	if err != nil || !isJobOf(e, &j.Job) || j.Start != 0 || j.RestartCount > 0 {
+		return ""
+	}
+	c := k.newChange(e, now)
+	c.observe(&j)
+	is := *e
+	is.Progress = c.progress
+	is.Progress.Earliest = earliest
+	p := &is.Progress
+	if p.Held || p.Stopped != "" || p.Yielded || j.Eligible == 0 || now >= p.BeginTime {
+		return ""
+	}
+	planner, r, ok := k.again(&is, &j, now)
+	if !ok {
+		return ""
+	}
+	current := trajectory.Submission{Begin: p.BeginTime, Limit: p.TimeLimit}
+	revised := planner.Replan(r, current)
+	if revised.Prob > revised.Stay || !prob.Short(revised.Prob, e.Prob) {
+		return ""
+	}
+	if _, ok := planner.Rescue(r, revised); ok {
+		return ""
+	}
+	return planner.InVain(r, revised)
+}
