@@ -2,8 +2,11 @@ package browser
 
 import (
 	"bytes"
+	"flag"
 	"image"
 	"image/png"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"golang.org/x/image/draw"
@@ -18,9 +21,17 @@ const (
 	mostOff    = .06 // share of the pixels that may differ
 )
 
+// pictures is where SameAs leaves what it looks at, to be looked at: the files of testdata are small, and grey.
+var pictures = flag.String("pictures", "", "the folder into which whole pictures of pages are written")
+
 // SameAs checks that a picture, a PNG, looks as the one in a file. With -update it first writes the file.
 func SameAs(t testing.TB, file string, picture []byte) {
 	t.Helper()
+	if *pictures != "" {
+		if err := os.WriteFile(filepath.Join(*pictures, filepath.Base(file)), picture, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	got, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {
 		t.Fatal(err)
