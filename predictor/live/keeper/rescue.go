@@ -17,11 +17,13 @@ type rescue struct {
 
 // offerRescue notes what would keep e's promise if the revised plan falls short of it.
 func (k *Keeper) offerRescue(planner *trajectory.Planner, r *trajectory.Request, e *ledger.Entry, revised trajectory.Revision) {
-	if to, ok := planner.Rescue(*r, revised); ok && prob.Short(revised.Prob, e.Prob) {
-		k.memory.setRescue(e.ID, &rescue{to.Begin, to.Prob})
-	} else {
-		k.memory.setRescue(e.ID, nil)
+	var found *rescue
+	if prob.Short(revised.Prob, e.Prob) {
+		if to, ok := planner.Rescue(*r, revised); ok {
+			found = &rescue{to.Begin, to.Prob}
+		}
 	}
+	k.memory.setRescue(e.ID, found)
 }
 
 // inVain says why e's promise would not be kept even if the ceiling were earliest, as in trajectory.Request, nor by more, with its job as it is
