@@ -75,7 +75,8 @@ func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *O
 	if p == nil {
 		return new(Occupants)
 	}
-	g := gathering{Occupants: &Occupants{now: now, pool: &p.size, ground: in.ground}, in: in, kept: reservedBy(claims), shares: map[*partition]float64{}}
+	size := p.size // which Resize changes
+	g := gathering{Occupants: &Occupants{now: now, pool: &size, ground: in.ground}, in: in, kept: reservedBy(claims), shares: map[*partition]float64{}}
 	running := t.running(in)
 	g.list = append(make([]occupant, 0, len(running.list)+len(claims)), running.list...)
 	g.runtimes = make([]runtime, 0, len(g.list))

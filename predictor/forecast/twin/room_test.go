@@ -39,6 +39,23 @@ func claim(procs int32, from int64) workload.Claim {
 	return workload.Claim{Request: *request(procs, run), Start: from, From: from}
 }
 
+// TestOccupantsStay: whatever happens to the twin, the occupants that it has returned remain as they were.
+func TestOccupantsStay(t *testing.T) {
+	b := sit(poolOf(8))
+	j := b.start(opening-100, b.submit(opening-100, 4, 1000))
+	before, after := claim(4, opening+10), claim(5, opening+10)
+	o := b.w.Occupants("", 0, opening, nil)
+	b.w.Resize(poolOf(2))
+	b.q.Remove(j.ID)
+	j.End = opening
+	b.w.Ended(&j)
+	b.start(opening, b.submit(opening, 2, 1000))
+	b.w.Occupants("", 0, opening, nil)
+	if fits, full := o.Room(&before, 0).Prob, o.Room(&after, 0).Prob; fits != 1 || full == 1 {
+		t.Errorf("beside 4 of 8 processors there is room for 4 with probability %v, and for 5 with %v", fits, full)
+	}
+}
+
 // TestRoom: there is room or not, beside running jobs and claims.
 func TestRoom(t *testing.T) {
 	full := func(b *bench) { b.start(opening-100, b.submit(opening-100, 8, 1000)) }

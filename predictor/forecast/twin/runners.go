@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// runners are the jobs that run on the pool of a partition, as its Occupants. They stay as they are until one starts or ends, or
-// another is told to be on other nodes. How long they run is left open.
+// runners are the jobs that run on the pool of a partition, as its Occupants, until one starts or ends, or Place or Resize tells of other
+// nodes. How long they run is left open.
 type runners struct {
 	*Occupants
 	jobs  []*job // of Occupants.list

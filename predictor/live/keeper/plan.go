@@ -185,8 +185,8 @@ func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation
 	if errors.Is(err, ledger.ErrUnclaimed) {
 		return api.Fault(api.ErrConflict, fmt.Sprintf("you have %d reservations that no job has taken up, and nobody gets more at once; submit their jobs, or wait until their time is over (varq status lists them)", ledger.MaxUnclaimed))
 	}
-	if ctx.Err() != nil {
-		return ctx.Err() // nobody waits for the answer any more
+	if err != nil && ctx.Err() != nil {
+		return err // nobody waits for the answer any more
 	}
 	if err != nil {
 		k.Log.Error("promise could not be written down", "user", r.User, "error", err)
