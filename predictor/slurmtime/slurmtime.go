@@ -376,6 +376,15 @@ func Stamp(at int64, zone *time.Location) string {
 	return time.Unix(at, 0).In(zone).Format(time.RFC3339)
 }
 
+// Span says in brackets from when until when something lasts, by Stamp: " (from 2027-01-15T10:00:00Z until 2027-01-15T12:00:00Z)". It is ""
+// if the zone is nil.
+func Span(start, end int64, zone *time.Location) string {
+	if zone == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (from %s until %s)", Stamp(start, zone), Stamp(end, zone))
+}
+
 // stamp is a time that names its zone, as in 2006-01-02T15:04:05+09:00.
 var stamp = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)`)
 

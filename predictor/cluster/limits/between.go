@@ -1,10 +1,6 @@
 package limits
 
-import (
-	"fmt"
-
-	"github.com/varq-project/varq/predictor/slurmtime"
-)
+import "github.com/varq-project/varq/predictor/slurmtime"
 
 // ReservedBetween names Slurm's own reservations that have nodes of a partition at some time between two, and says from when until when:
 // "reservation maint (from 2027-01-15T10:00:00Z until 2027-01-15T12:00:00Z)". It is "" if there are none. Times are in Unix seconds, and told if
@@ -19,11 +15,7 @@ func (c *Cluster) ReservedBetween(partition string, from, until int64) string {
 		}
 		for span := range v.times() {
 			if span.Start < until && span.End > from {
-				name := "reservation " + v.Name
-				if c.Zone != nil {
-					name += fmt.Sprintf(" (from %s until %s)", slurmtime.Stamp(span.Start, c.Zone), slurmtime.Stamp(span.End, c.Zone))
-				}
-				names = append(names, name)
+				names = append(names, "reservation "+v.Name+slurmtime.Span(span.Start, span.End, c.Zone))
 				break
 			}
 		}

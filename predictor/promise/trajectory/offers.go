@@ -130,7 +130,7 @@ func (p *Planner) soon(r *Request, last int64) []int64 {
 			add(at)
 		}
 	}
-	for lead := max(r.Deadline-r.Now, coarsest); lead < last-r.Now; lead *= 2 {
+	for lead := max(r.Deadline-r.Now, leastLead); lead < last-r.Now; lead *= 2 {
 		add(r.Now + lead)
 	}
 	slices.Sort(deadlines)
@@ -138,8 +138,8 @@ func (p *Planner) soon(r *Request, last int64) []int64 {
 	return deadlines[:min(maxSoon, len(deadlines))]
 }
 
-// coarsest is the shortest lead, in seconds, from which soon doubles.
-const coarsest = 300
+// leastLead is the least lead, in seconds, that soon doubles.
+const leastLead = 300
 
 // leadLater returns the request with the earliest deadline, a whole minute, for which it finds a plan by a lead, or nil.
 //

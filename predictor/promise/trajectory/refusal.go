@@ -133,10 +133,7 @@ func (p *Planner) promised(r *Request, b bounds) (begin int64, ok bool) {
 // meets returns the end of a sentence that begins with what w's rule says. It says how the
 // blocked window w stands to the reservation in time, and when it ends, if the zone is known.
 func (r *Request) meets(w *limits.Window, zone *time.Location) string {
-	between := ""
-	if zone != nil {
-		between = fmt.Sprintf(" (from %s until %s)", slurmtime.Stamp(w.Start, zone), slurmtime.Stamp(w.End, zone))
-	}
+	between := slurmtime.Span(w.Start, w.End, zone)
 	switch {
 	case w.End <= r.Deadline:
 		return " until too short a time before the deadline" + between

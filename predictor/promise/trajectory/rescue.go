@@ -16,10 +16,7 @@ func (p *Planner) Rescue(r Request, revised Revision) (Point, bool) {
 		return Point{}, false
 	}
 	agreed := r.Earliest
-	r.Earliest = 0
-	b := p.bounds(&r)
-	b.last = revised.last
-	points := p.forecasts(&r, b, 1)
+	_, points := p.unceiled(&r, revised)
 	within := slices.IndexFunc(points, func(pt Point) bool { return pt.Begin >= agreed })
 	if within >= 0 { // Replan has found none of these good enough
 		points = points[:within]
@@ -38,13 +35,18 @@ func (p *Planner) InVain(r Request, revised Revision) string {
 	if revised.Room < r.Prob {
 		return Crowd(p.Cluster, &r, revised.Begin, revised.Late, "too little")
 	}
-	r.Earliest = 0
-	b := p.bounds(&r)
-	b.last = revised.last
-	points := p.forecasts(&r, b, 1)
+	b, points := p.unceiled(&r, revised)
 	if rule, so := p.binding(&r, b, len(points) == 0); rule != nil {
 		return rule.Says + so
 	}
 	best := min(revised.Room, max(highest(points), revised.Prob))
 	return fmt.Sprintf("it starts by the deadline with probability %s at best, however long its nodes may idle", prob.Format(best))
+}
+
+// unceiled removes the ceiling of r, and returns its bounds and forecasts then. revised is what Replan returned for r.
+func (p *Planner) unceiled(r *Request, revised Revision) (bounds, []Point) {
+	r.Earliest = 0
+	b := p.bounds(r)
+	b.last = revised.last
+	return b, p.forecasts(r, b, 1)
 }

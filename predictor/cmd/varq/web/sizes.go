@@ -197,7 +197,6 @@ func (s *site) cell(ctx context.Context, r *api.PlanRequest) (sizeCell, error) {
 // wait sets the waits that are expected of the sizes, by columns, and says which has the shortest of those with the limit asked for.
 func (t *sizes) wait(columns []api.SizeAnswer) {
 	var asked []float64 // by row; infinite if nobody knows
-	limit := ""
 	for i := range t.Rows {
 		for column, answer := range columns {
 			wait, cell := math.Inf(1), &t.Rows[i].Cells[column]
@@ -206,17 +205,17 @@ func (t *sizes) wait(columns []api.SizeAnswer) {
 				cell.Wait = cli.Rounded(wait)
 			}
 			if column == t.asked {
-				asked, limit = append(asked, wait), t.Limits[column]
+				asked = append(asked, wait)
 			}
 		}
 	}
 	if shortest := slices.Min(asked); !math.IsInf(shortest, 1) {
-		t.First = t.first(asked, shortest, limit)
+		t.First = t.first(asked, shortest)
 	}
 }
 
-// first says which rows wait for the shortest time. Those that a minute or a tenth of it, whichever is more, tells apart count as equal.
-func (t *sizes) first(waits []float64, shortest float64, limit string) string {
+// first says which rows wait for the shortest time, given the waits with the limit asked for. Those that a minute or a tenth of it, whichever is more, tells apart count as equal.
+func (t *sizes) first(waits []float64, shortest float64) string {
 	const minute, tenth = 60, .1
 	var nodes []string
 	for i, wait := range waits {
@@ -224,9 +223,9 @@ func (t *sizes) first(waits []float64, shortest float64, limit string) string {
 			nodes = append(nodes, cli.Count(int(t.Rows[i].Nodes), "node", "nodes"))
 		}
 	}
-	what := "a job of " + limit + " on " + strings.Join(nodes, " or ") + " would start first"
+	what := " on " + strings.Join(nodes, " or ") + " would start first"
 	if len(nodes) == len(waits) {
-		what = "a job of " + limit + " would start about as soon on any of these numbers of nodes"
+		what = " would start about as soon on any of these numbers of nodes"
 	}
-	return fmt.Sprintf("Submitted now, without a promise, %s: after about %s.", what, cli.Rounded(shortest))
+	return fmt.Sprintf("Submitted now, without a promise, a job of %s%s: after about %s.", t.Limits[t.asked], what, cli.Rounded(shortest))
 }
