@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/live/history"
@@ -219,6 +220,37 @@ func TestFirstModelLearnsTheNewest(t *testing.T) {
 	}
 	if g.Learning() || learnt(g) != len(s.jobs) {
 		t.Errorf("then: learning %v, learnt %d of %d", g.Learning(), learnt(g), len(s.jobs))
+	}
+}
+
+// TestNewModelKnowsWhereJobsRun: a model that serves before another snapshot is taken knows the nodes of the running jobs.
+func TestNewModelKnowsWhereJobsRun(t *testing.T) {
+	s := &source{jobs: past(now-day, now-2*3600)}
+	g := start(t, filepath.Join(t.TempDir(), "history.db"), s)
+	nodes := make([]slurm.Node, 2)
+	for i, name := range []string{"n1", "n2"} {
+		nodes[i] = slurm.Node{Name: name, CPUs: 2, Partitions: []string{"main"}, Up: true, State: "MIXED"}
+	}
+	g.ObserveCluster(&limits.Cluster{}, nodes)
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	runs := job(1, -60, -30, 0)
+	runs.Size, runs.Limit = workload.Size{Nodes: 2, CPUs: 2}, day
+	queue := entries(runs)
+	queue[0].Nodes = "n[1-2]"
+	if err := g.ObserveQueue(t.Context(), queue, now); err != nil {
+		t.Fatal(err)
+	}
+	whole := workload.Claim{Start: now, From: now, Request: workload.Request{User: "bob", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 2}, Limit: 60}}
+	whole.Pieces = workload.Pieces{Count: 1, Exclusive: true}
+	room := func() float64 { return g.Room("main", 0, now, nil)(whole, 0).Prob }
+	before := room()
+	if err := g.rebuild(t.Context(), maxJobs); err != nil {
+		t.Fatal(err)
+	}
+	if after := room(); before > .5 || after != before {
+		t.Errorf("a whole node is free with probability %v, and when a new model serves with %v", before, after)
 	}
 }
 

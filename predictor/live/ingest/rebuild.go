@@ -47,6 +47,7 @@ func (g *Ingest) begin(ctx context.Context, most int) (t *tracker, covered int64
 	t.observeOutages(g.outages.list)
 	if g.last != nil {
 		t.at = g.last.at
+		t.Place(g.last.placed())
 	}
 	return t, coverage.Until, jobs, nil
 }
