@@ -33,10 +33,10 @@ type Observer interface {
 }
 
 // Changer is an Observer that is told how many tasks of an array still wait, which jobs a limit
-// keeps from starting, and how priorities change.
+// keeps from starting, and how priorities and requests change.
 type Changer interface {
 	// Changed says that j, which waits, has another number of Tasks than before, or that its
-	// AtLimit, QOSFull or Priority is another.
+	// Request, AtLimit, QOSFull or Priority is another; or that j, which runs, has another Limit.
 	Changed(j *workload.Job)
 }
 

@@ -118,6 +118,14 @@ func TestRoom(t *testing.T) {
 		if granted := promises(1, "--prob=0.5 -n1 -c3 -t5 --begin-by=now+3minutes"); granted != 1 {
 			t.Error("three CPUs are refused, though each node has as many")
 		}
+		whole := workload.Request{Size: workload.Size{Nodes: 1, CPUs: 4}, Limit: 300}
+		mustRun(t, s, "root", "bash", "-c", "scontrol update jobid=$(squeue -hu bob -o %i) timelimit=2")
+		eventually(t, "a whole node is promised for when his job will have ended, since its time limit is lower", func() bool {
+			return quoted(t, s, whole, 3*60, .5, false).Plan != nil
+		})
+		if r := mustRun(t, s, "bob", "squeue", "--noheader", "--user=bob", "--states=running"); r.Stdout == "" {
+			t.Error("it is promised only since his job has reached the limit")
+		}
 		mustRun(t, s, "root", "scancel", "--user=bob")
 		withdraw(t, s)
 	})

@@ -40,12 +40,16 @@ func (q *Queue) Submit(j workload.Job) *Job {
 	return q.add(&q.pending, j)
 }
 
-// Change changes how many tasks of an array wait, whether a limit keeps a job from starting, and its
-// priority, if the job of this ID waits.
+// Change changes how many tasks of an array wait, what the job of this ID requests, whether a limit keeps it from starting, and its
+// priority, if it waits. If it runs, Change changes its time limit.
 func (q *Queue) Change(to *workload.Job) {
-	if j := q.jobs[to.ID]; j != nil && j.in == &q.pending {
+	switch j := q.jobs[to.ID]; {
+	case j == nil:
+	case j.in == &q.running:
+		j.Limit = to.Limit
+	default:
 		q.waiting += to.Count() - j.Count()
-		j.Tasks, j.AtLimit, j.QOSFull, j.Priority = to.Tasks, to.AtLimit, to.QOSFull, to.Priority
+		j.Tasks, j.Request, j.AtLimit, j.QOSFull, j.Priority = to.Tasks, to.Request, to.AtLimit, to.QOSFull, to.Priority
 	}
 }
 

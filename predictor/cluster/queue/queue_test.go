@@ -77,6 +77,19 @@ func TestAgainstSlices(t *testing.T) {
 	}
 }
 
+// TestChange: what waits may request something else, what runs has another limit only.
+func TestChange(t *testing.T) {
+	var q Queue
+	q.Submit(workload.Job{ID: 1})
+	q.Start(workload.Job{ID: 2, Start: 5})
+	for id, want := range map[int64]workload.Request{1: {Partition: "main", Limit: 60}, 2: {Limit: 60}} {
+		q.Change(&workload.Job{ID: id, Request: workload.Request{Partition: "main", Limit: 60}})
+		if got := q.Job(id).Request; got != want {
+			t.Errorf("job %d: %+v, want %+v", id, got, want)
+		}
+	}
+}
+
 func TestStates(t *testing.T) {
 	var q Queue
 	if j := q.Submit(workload.Job{ID: 1, Start: 5, End: 6}); j.State != workload.Pending || j.Start != 0 || j.End != 0 {

@@ -161,6 +161,12 @@ func TestAtLimit(t *testing.T) {
 	if e := at(); e != before {
 		t.Errorf("%+v when they have started, %+v before", e, before)
 	}
+	for id := range int64(100) {
+		p.Changed(&workload.Job{ID: 1 + id, Request: r, Submit: now - 86_400, Eligible: now - 86_400, Start: now})
+	}
+	if e := at(); e != before {
+		t.Errorf("%+v when they run with another limit, %+v before", e, before)
+	}
 }
 
 // TestWaitingJobsComeAndGo: jobs that wait are counted from their submission until they

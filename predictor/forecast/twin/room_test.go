@@ -56,6 +56,41 @@ func TestOccupantsStay(t *testing.T) {
 	}
 }
 
+// TestRoomAfterChanges: a job has its processors until the limit that it has now, and of its request what it asks for now.
+func TestRoomAfterChanges(t *testing.T) {
+	b := sit(poolOf(8))
+	j := b.start(opening-100, b.submit(opening-100, 4, 1000))
+	later := claim(8, opening+1500)
+	free := func() bool { return b.roomFor(later, nil).Prob == 1 }
+	change := func(j *workload.Job) {
+		b.q.Change(j)
+		b.w.Changed(j)
+	}
+	if !free() {
+		t.Fatal("there is no room when it has reached its limit")
+	}
+	for _, c := range []struct {
+		limit int64
+		free  bool
+	}{{3000, false}, {900, true}, {5000, false}, {1000, true}} {
+		j.Limit = c.limit
+		if change(&j); free() != c.free {
+			t.Errorf("it runs with a limit of %d: there is room %v", c.limit, free())
+		}
+	}
+	waits := b.submit(opening-50, 1, 600)
+	waits.CPUs, waits.Limit = 8, 3000
+	change(&waits)
+	now := b.w.Point(request(1, 5000), opening, 0)
+	if now.Limits < 3000 {
+		t.Errorf("behind a job that asks for 8 processors and 3000 s now, a job waits for %d s if all run until their limits", now.Limits)
+	}
+	b.end(opening, j)
+	if b.start(opening, waits); free() {
+		t.Error("what has started asked for less when it was submitted, and there is room beside it")
+	}
+}
+
 // TestRoom: there is room or not, beside running jobs and claims.
 func TestRoom(t *testing.T) {
 	full := func(b *bench) { b.start(opening-100, b.submit(opening-100, 8, 1000)) }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// runners are the jobs that run on the pool of a partition, as its Occupants, until one starts or ends, or Place or Resize tells of other
-// nodes. How long they run is left open.
+// runners are the jobs that run on the pool of a partition, as its Occupants, until one starts or ends, Changed tells of
+// another time limit, or Place or Resize of other nodes. How long they run is left open.
 type runners struct {
 	*Occupants
 	jobs  []*job // of Occupants.list
@@ -31,6 +31,13 @@ func (t *Twin) running(in *partition) *runners {
 	g.indexBeside(&Occupants{onNode: make([][]int32, len(in.nodes))})
 	in.runners = r
 	return r
+}
+
+// gatherAnew lets the runners of all partitions be gathered when they are asked for next.
+func (p *partitions) gatherAnew() {
+	for _, in := range p.byName {
+		in.runners = nil
+	}
 }
 
 // indexBeside fills in onNode and changes, given those of the first of the occupants.

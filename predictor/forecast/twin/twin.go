@@ -1,6 +1,8 @@
 package twin
 
 import (
+	"cmp"
+
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/cluster/sched"
@@ -73,9 +75,7 @@ func (t *Twin) Windows(partition string) rollout.Windows {
 // change any more.
 func (t *Twin) Place(nodes map[int64][]string) {
 	t.placed = nodes
-	for _, in := range t.partitions.byName {
-		in.runners = nil
-	}
+	t.partitions.gatherAnew()
 }
 
 // Age takes in how Slurm's priorities grow.
@@ -90,18 +90,38 @@ func (t *Twin) Submitted(j *workload.Job) {
 	t.runtimes.Submitted(&k.Job)
 }
 
-// Changed notes that j, which waits, may have another priority, or a limit that keeps it from starting.
+// Changed notes that j may have another request, priority, or a limit that keeps it from starting, if it waits, and another time limit if it
+// runs.
 func (t *Twin) Changed(j *workload.Job) {
+	k, ok := t.jobs[j.ID]
+	switch {
+	case ok && k.runs:
+		k.Limit, k.age = t.limit(&j.Request), stale
+		t.partitions.gatherAnew()
+		t.partitions.pool(k.in).records = nil
+		return
+	case ok && !t.requests(k, &j.Request):
+		t.partitions.pool(k.in).records = nil
+		k = t.add(j)
+		t.partitions.pool(k.in).records = nil
+		t.runtimes.Submitted(&k.Job)
+	}
 	t.priorities.changed(j)
 	t.withdraw(j)
+}
+
+// requests reports whether a request is that of a job, as far as is known of jobs.
+func (t *Twin) requests(k *job, r *workload.Request) bool {
+	return (r.Limit == 0 || k.Limit == r.Limit) && k.Procs == r.Procs() && k.in == t.partitions.named(r.Partition) && k.class == t.classOf(r) && k.User == t.userOf(r)
 }
 
 // Started notes that j has run since j.Start. It learns from j's wait.
 func (t *Twin) Started(j *workload.Job) {
 	k, ok := t.jobs[j.ID]
-	if !ok {
+	if in := t.partitions.named(j.Partition); !ok || k.in.configured != in.configured {
 		k = t.add(j)
 	}
+	k.Limit = cmp.Or(j.Limit, k.Limit) // which may have changed since j was submitted
 	t.run(k, j)
 	t.moved(k, k.takes)
 	t.countOvertaking(k)

@@ -63,7 +63,7 @@ func (t *tracker) has(j *workload.Job) bool {
 
 // differ reports whether a job that waits has changed in what forecast.Changer is told.
 func differ(a, b *workload.Job) bool {
-	return a.Count() != b.Count() || a.AtLimit != b.AtLimit || a.QOSFull != b.QOSFull || a.Priority != b.Priority
+	return a.Count() != b.Count() || a.Request != b.Request || a.AtLimit != b.AtLimit || a.QOSFull != b.QOSFull || a.Priority != b.Priority
 }
 
 // waits reports whether j waits in the model's queue.
@@ -94,6 +94,8 @@ func (t *tracker) observeSnapshot(s *snapshot, started map[run]bool) {
 		waited := t.waits(j)
 		if stays[j.ID] = waited || t.has(j); waited || !stays[j.ID] && started[runOf(j)] {
 			changed = append(changed, *j)
+		} else if stays[j.ID] && t.Queue().Job(j.ID).Limit != j.Limit {
+			t.Observe(&forecast.Event{At: s.at, Kind: forecast.Changed, Job: j})
 		}
 	}
 	leave := func(known *queue.Job) {

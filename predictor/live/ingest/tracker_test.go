@@ -241,6 +241,30 @@ func TestAtLimitNow(t *testing.T) {
 	}
 }
 
+// The model's queue has what a job asks for now, and how long it may run.
+func TestRequestNow(t *testing.T) {
+	a := accounts(past(now-day, now-2*3600))
+	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a, &diary{})
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, limit := range []int64{600, 7200, 300} {
+		queue := entries(job(1, 5, 0, 0), job(2, 5, 6, 0))
+		for k := range queue {
+			queue[k].Limit = limit
+		}
+		queue[0].Partition = fmt.Sprint("p", i)
+		if err := g.ObserveQueue(t.Context(), queue, now+20*int64(i+1)); err != nil {
+			t.Fatal(err)
+		}
+		for k := range queue {
+			if j := g.tracker.Load().Queue().Job(queue[k].ID); j == nil || j.Request != queue[k].Request {
+				t.Errorf("snapshot %d: %+v, want %+v", i, j, queue[k].Request)
+			}
+		}
+	}
+}
+
 // The model's queue has what Slurm says of its order now, and the cache the priority that a job began to wait with.
 func TestOrderNow(t *testing.T) {
 	var a accounts
