@@ -88,18 +88,22 @@ func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *O
 		if c.Job != 0 && c.Job == id || of.configured != p {
 			continue
 		}
-		is := occupant{user: t.userOf(&c.Request), size: c.Size, pieces: c.Pieces, start: c.Start, from: c.From, until: c.From + c.Limit, waits: true}
-		is.size.CPUs = of.takes(&c.Request)
-		if is.limit = c.Limit; c.Names != nil {
+		j, request := t.queue.Job(c.Job), c.Request
+		if j != nil && c.Set != 0 {
+			request.Limit += max(0, j.Limit-c.Set)
+		}
+		is := occupant{user: t.userOf(&request), size: c.Size, pieces: c.Pieces, start: c.Start, from: c.From, until: c.From + request.Limit, limit: request.Limit, waits: true}
+		is.size.CPUs = of.takes(&request)
+		if c.Names != nil {
 			is.alone, is.pieces = c.Alone(), workload.Pieces{} // it is on nodes that are known, and on no others
 			g.put(&is, of, c.Names)
 			g.list = append(g.list, is)
 			continue
 		}
-		if j := t.queue.Job(c.Job); j != nil && j.Start != 0 {
+		if j != nil && j.Start != 0 {
 			is.size.CPUs, is.start, is.waits = max(is.size.CPUs, j.Given), min(c.Start, now), false
 			claimed[c.Job] = true
-			is.runtime = g.runtime(t, t.read(&workload.Job{Request: c.Request, Submit: now}), is.from)
+			is.runtime = g.runtime(t, t.read(&workload.Job{Request: request, Submit: now}), is.from)
 		} else if c.Plain {
 			g.put(&is, of, nil)
 			plain = append(plain, is)

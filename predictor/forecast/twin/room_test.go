@@ -409,6 +409,12 @@ func TestRoomOfClaimThatRuns(t *testing.T) {
 	if got := b.room(request(8, run), j.ID, opening+2000, []workload.Claim{mine}).Prob; got != 1 {
 		t.Errorf("in its own way: %v", got)
 	}
+	for set, want := range map[int64]float64{4000: 1, 4600: 1, 3940: 0, 3400: 0} {
+		mine.Set = set
+		if got := b.room(request(3, run), 0, opening+2000+run, []workload.Claim{mine}).Prob; got != want {
+			t.Errorf("the limit of 4000 s was %d s: room with probability %.3f, want %v", set, got, want)
+		}
+	}
 }
 
 // TestRoomAgainstDraws: the probability of room is that of drawn run times.

@@ -641,12 +641,16 @@ func TestClaims(t *testing.T) {
 		8:  {100, 100, 60, Progress{BeginTime: 60, Held: true}, 0, 0},
 		9:  {100, 100, 60, Progress{BeginTime: 101, Yielded: true}, 0, 0},
 		12: {100, 100, 60, Progress{BeginTime: 60, Yielded: true}, 80, 100},
+		13: {100, 100, 60, Progress{BeginTime: 60, TimeLimit: 1000, WasLimit: 900}, 80, 100},
+		14: {100, 100, 60, Progress{BeginTime: 60, TimeLimit: 1000, WasLimit: 1000, Yielded: true}, 80, 100}, // by somebody else
+		15: {100, 100, 60, Progress{BeginTime: 60, TimeLimit: 700, WasLimit: 700, Yielded: true}, 80, 100},
 		10: {100, 100, 60, Progress{BeginTime: 60, Stopped: "AdminHold"}, 0, 0},
 		11: {100, 90, 60, Progress{Start: 60, Yielded: true}, 60, 90},
 	} {
 		id := fmt.Sprint("plan", job)
 		r := promise(id, "alice", max(c.slot, c.holdUntil))
 		r.Slot, r.HoldUntil, r.BeginTime, r.WorkLimit, r.Nodes, r.CPUs = c.slot, c.holdUntil, c.begin, 600, 2, 16
+		r.TimeLimit = 800
 		r.Pieces = workload.Pieces{Count: 2, Each: workload.Size{CPUs: 8, GPUs: 1, Memory: 100}, Exclusive: true}
 		r.Expected.NodeSeconds, r.Worst.NodeSeconds = 40, 80
 		mustPromise(t, l, r)
@@ -661,8 +665,11 @@ func TestClaims(t *testing.T) {
 		want := []workload.Claim{{
 			Request: workload.Request{User: r.User, Account: r.Account, Partition: r.Partition, QOS: r.QOS, Size: r.Size, Limit: r.WorkLimit},
 			Pieces:  r.Pieces,
-			Job:     job, Runs: c.progress.Start != 0, Start: c.start, From: c.from,
+			Job:     job, Runs: c.progress.Start != 0, Set: c.progress.TimeLimit, Start: c.start, From: c.from,
 		}}
+		if job == 14 {
+			want[0].Limit += 200
+		}
 		if c.start == 0 {
 			want = nil
 		}
