@@ -11,7 +11,7 @@ import (
 // The kinds of offer.
 const (
 	OfferProb  = "probability" // the best probability for this deadline
-	OfferFree  = "best-effort" // the same request, with work that starts when the job does
+	OfferFree  = "best-effort" // the same request, with work that starts when the job does; and if need be, a lower probability
 	OfferLater = "deadline"    // the earliest deadline for this probability
 	OfferNodes = "nodes"       // the same request with fewer nodes, or fewer CPUs on one node
 	OfferTime  = "time"        // the same request with a shorter time limit of the work
@@ -21,7 +21,7 @@ const (
 )
 
 // Offer is a request that can be promised instead of the request refused. Kind says in
-// which field the two requests differ.
+// which fields the two requests differ.
 type Offer struct {
 	Kind    string  `json:"kind"`
 	Prob    float64 `json:"prob"`
@@ -47,7 +47,11 @@ func (o *Offer) Options(refused *PlanRequest, zone *time.Location) []string {
 	case OfferProb:
 		return []string{fmt.Sprintf("--prob=%v", o.Prob)}
 	case OfferFree:
-		return []string{"--best-effort"}
+		options := []string{"--best-effort"}
+		if o.Prob != refused.Prob {
+			options = append(options, fmt.Sprintf("--prob=%v", o.Prob))
+		}
+		return options
 	case OfferEnd:
 		return []string{"--finish-by=" + slurmtime.Format(o.FinishBy, zone), fmt.Sprintf("--prob=%v", o.Prob)}
 	case OfferLater:

@@ -12,7 +12,7 @@ import (
 func TestOfferOptions(t *testing.T) {
 	const noon = 1795262400 // 2026-11-21T12:00:00 in UTC
 	job := workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 7200}
-	strict := PlanRequest{Job: job, BeginBy: noon}
+	strict := PlanRequest{Job: job, Prob: .9, BeginBy: noon}
 	window := PlanRequest{Job: job, BeginBy: noon, BeginAfter: noon - 600}
 	later := Offer{Kind: OfferLater, Prob: .9, BeginBy: noon + 3600, HoldUntil: noon + 3000}
 	tokyo := time.FixedZone("JST", 9*3600)
@@ -23,7 +23,9 @@ func TestOfferOptions(t *testing.T) {
 		want    string
 	}{
 		{Offer{Kind: OfferProb, Prob: .97}, strict, time.UTC, "--prob=0.97"},
-		{Offer{Kind: OfferFree}, strict, time.UTC, "--best-effort"},
+		{Offer{Kind: OfferFree, Prob: .9}, strict, time.UTC, "--best-effort"},
+		{Offer{Kind: OfferFree, Prob: .8}, strict, time.UTC, "--best-effort --prob=0.8"},
+		{Offer{Kind: OfferFree, Prob: .9}, PlanRequest{Job: job, BeginBy: noon}, time.UTC, "--best-effort --prob=0.9"}, // whatever the site's is
 		{later, strict, time.UTC, "--begin-by=2026-11-21T13:00:00"},
 		{later, window, time.UTC, "--begin-by=2026-11-21T13:00:00 --begin-after=2026-11-21T12:50:00"},
 		{later, window, tokyo, "--begin-by=2026-11-21T22:00:00 --begin-after=2026-11-21T21:50:00"},

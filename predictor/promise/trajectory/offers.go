@@ -13,7 +13,7 @@ type Kind string
 // The kinds of offer.
 const (
 	OfferProb  Kind = "probability" // the best probability for this deadline
-	OfferFree  Kind = "best-effort" // the same request, with work that starts when the job does
+	OfferFree  Kind = "best-effort" // the same request, with work that starts when the job does; and if need be, a lower probability
 	OfferLater Kind = "deadline"    // the earliest deadline for this probability
 	OfferNodes Kind = "nodes"       // the same request with fewer nodes, or fewer CPUs on one node
 	OfferTime  Kind = "time"        // the same request with a shorter time limit of the work
@@ -42,7 +42,7 @@ func (p *Planner) offers(r *Request, points []Point) []Offer {
 	}{
 		{OfferCost, noCeiling},
 		{OfferProb, func(r *Request) bool { return lessProb(r, points) }},
-		{OfferFree, bestEffort},
+		{OfferFree, func(r *Request) bool { return p.freely(r, points) }},
 		{OfferLater, p.later},
 		{OfferNodes, p.smaller},
 		{OfferTime, p.shorter},
@@ -86,28 +86,56 @@ func bestEffort(r *Request) bool {
 	return strict
 }
 
+// freely makes a strict request a best-effort one, with a lower probability if it has to be lower, and is higher than that of a strict one,
+// whose trajectory is points. It returns false if the request is not strict, or if that is too little to be of use.
+func (p *Planner) freely(r *Request, points []Point) bool {
+	if !bestEffort(r) {
+		return false
+	}
+	if a, _ := p.try(r, thinned); a.Plan != nil {
+		return true
+	}
+	free := p.trajectory(r, p.allowed(r), 1)
+	return lessProb(r, free) && r.Prob > prob.Percent(highest(points))
+}
+
 // The search for a later deadline starts from now and from the end of each of the first
 // maxBases blocked windows. From each start it tries at most maxLeads leads. Before what it
-// finds, it tries at most maxSoon deadlines.
+// finds, it tries at most maxSoon deadlines, and halves the time between the first of them that has a plan and the one before.
 const (
 	maxBases = 8
 	maxLeads = 6
-	maxSoon  = 8
+	maxSoon  = 48
 )
 
 // later moves the deadline to the earliest whole minute for which it finds a plan.
 func (p *Planner) later(r *Request) bool {
-	latest := p.leadLater(r)
-	last := r.Now + p.horizon()
+	asked, latest := *r, p.leadLater(r)
+	last := asked.Now + p.horizon()
 	if latest != nil {
 		last = latest.Deadline - 1
 	}
-	for _, deadline := range p.soon(r, last) {
-		moved := r.delayed(deadline - r.Deadline)
-		if a, _ := p.try(&moved, thinned); a.Plan != nil {
+	planned := func(deadline int64) bool {
+		moved := asked.delayed(deadline - asked.Deadline)
+		a, _ := p.try(&moved, thinned)
+		if a.Plan != nil {
 			*r = moved
+		}
+		return a.Plan != nil
+	}
+	before := minutes(asked.Deadline)
+	for _, deadline := range p.soon(&asked, last) {
+		if planned(deadline) {
+			for deadline-before > 60 {
+				if middle := minutes(before + (deadline-before)/2); middle < deadline && planned(middle) {
+					deadline = middle
+				} else {
+					before = middle
+				}
+			}
 			return true
 		}
+		before = deadline
 	}
 	if latest != nil {
 		*r = *latest
@@ -116,7 +144,7 @@ func (p *Planner) later(r *Request) bool {
 }
 
 // soon returns deadlines, ascending, whole minutes after that of r and until last: the first times from which on there is room, and some of which
-// each is twice as far away as the one before. The forecast for the near future knows what runs and what is promised, and may be better
+// each is a quarter farther away than the one before. The forecast for the near future knows what runs and what is promised, and may be better
 // than that for a deadline far away.
 func (p *Planner) soon(r *Request, last int64) []int64 {
 	var deadlines []int64
@@ -130,16 +158,13 @@ func (p *Planner) soon(r *Request, last int64) []int64 {
 			add(at)
 		}
 	}
-	for lead := max(r.Deadline-r.Now, leastLead); lead < last-r.Now; lead *= 2 {
+	for lead := max(r.Deadline-r.Now, 60); lead < last-r.Now; lead += max(60, lead/4) {
 		add(r.Now + lead)
 	}
 	slices.Sort(deadlines)
 	deadlines = slices.Compact(deadlines)
 	return deadlines[:min(maxSoon, len(deadlines))]
 }
-
-// leastLead is the least lead, in seconds, that soon doubles.
-const leastLead = 300
 
 // leadLater returns the request with the earliest deadline, a whole minute, for which it finds a plan by a lead, or nil.
 //

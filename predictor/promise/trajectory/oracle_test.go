@@ -276,7 +276,10 @@ func checkOffer(t *testing.T, p *Planner, q Request, o Offer) {
 		if same.HoldUntil != 0 || q.HoldUntil != q.Deadline {
 			t.Fatalf("not best effort for a strict request: %+v for %+v", o.Request, q)
 		}
-		same.HoldUntil = q.HoldUntil
+		if same.Prob > q.Prob || same.Prob < q.Prob/2 {
+			t.Fatalf("an offer of %v for %v", same.Prob, q.Prob)
+		}
+		same.HoldUntil, same.Prob = q.HoldUntil, q.Prob
 	case OfferLater:
 		if same.Deadline <= q.Deadline || same.Deadline%60 != 0 {
 			t.Fatalf("a later deadline of %d for %d", same.Deadline, q.Deadline)

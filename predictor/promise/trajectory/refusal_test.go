@@ -395,8 +395,22 @@ func TestLaterSoon(t *testing.T) {
 	}
 	p.Room = room // which does not tell when
 	a = p.Plan(request(1, 300, .9))
-	if o := offer(t, a, OfferLater); o == nil || o.Request.Deadline != noon+1200 {
-		t.Errorf("by doubling: %+v, %+v", a.Refusal, o)
+	if o := offer(t, a, OfferLater); o == nil || o.Request.Deadline != noon+720 {
+		t.Errorf("by halving: %+v, %+v", a.Refusal, o)
+	}
+}
+
+// TestFreely: where there is room before the deadline only, work that starts when the job does is offered, with the probability that it has.
+func TestFreely(t *testing.T) {
+	p := &Planner{Forecaster: curve{mean: hour / 6, sample: 1000}, Cluster: site(nil), Room: func(c workload.Claim, _ int64, _ float64) workload.Room {
+		if c.From < noon+3*hour {
+			return workload.Room{Prob: .8}
+		}
+		return workload.Room{Prob: .1}
+	}}
+	a := p.Plan(request(1, 4*hour, .9))
+	if o := offer(t, a, OfferFree); o == nil || o.Request.Prob != .8 || o.Request.Deadline != noon+4*hour {
+		t.Errorf("%+v, %+v", a.Refusal, o)
 	}
 }
 

@@ -12,7 +12,7 @@ func Offer(o *api.Offer) string { return cmp.Or(offers[o.Kind], "Another offer")
 // offers says so for each kind.
 var offers = map[string]string{
 	api.OfferProb:  "The best probability for this deadline",
-	api.OfferFree:  "The same, with work that starts as soon as the job does, at any time until the deadline",
+	api.OfferFree:  "With work that starts as soon as the job does, at any time until the deadline",
 	api.OfferLater: "The earliest deadline for this probability",
 	api.OfferNodes: "A smaller job",
 	api.OfferTime:  "A shorter job",

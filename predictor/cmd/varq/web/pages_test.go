@@ -66,7 +66,7 @@ func TestAnyTime(t *testing.T) {
 	}
 	_, text = l.get(t, "/answer?nodes=16&time=2:00:00&begin-by=2026-11-21T17:00&prob=0.99")
 	contains(t, text, "Cannot be promised", "The best probability for this deadline")
-	if strings.Contains(text, "The same, with work that starts as soon as") {
+	if strings.Contains(text, "With work that starts as soon as") {
 		t.Error("it offers what was asked for")
 	}
 }

@@ -129,11 +129,16 @@ func (s *site) refuse(a *answer, q *question, r *api.Refusal) {
 
 // queryOf returns the query of the page about an offer, or "" if there is none.
 func (s *site) queryOf(q *question, o *api.Offer) template.URL {
+	probability := strconv.FormatFloat(o.Prob, 'g', -1, 64)
 	switch o.Kind {
 	case api.OfferProb:
-		return q.query(fieldProb, strconv.FormatFloat(o.Prob, 'g', -1, 64))
+		return q.query(fieldProb, probability)
 	case api.OfferFree:
-		return q.query(fieldWork, workAny)
+		changed := []string{fieldWork, workAny}
+		if o.Prob != q.request.Prob {
+			changed = append(changed, fieldProb, probability)
+		}
+		return q.query(changed...)
 	case api.OfferLater:
 		return q.query(fieldBeginBy, time.Unix(o.BeginBy+59, 0).In(s.env.Zone).Format(clockLayout)) // not before it
 	case api.OfferNodes:
