@@ -81,22 +81,24 @@ func (g *Ingest) past(ctx context.Context, most int, s *snapshot) (jobs []worklo
 	if s != nil {
 		waiting, running = s.jobs()
 	}
-	live := make(map[run]bool, len(running))
+	live := make(map[run]*workload.Job, len(running))
 	for i := range running {
-		live[runOf(&running[i])] = true
+		live[runOf(&running[i])] = &running[i]
 	}
 	for i := range jobs {
 		j := &jobs[i]
 		key := runOf(j)
 		if j.End == 0 {
 			j.State = workload.Running
-			if s != nil && j.Start <= s.at && !live[key] {
+			if now := live[key]; now != nil {
+				j.Limit = now.Limit // which may have changed since accounting told
+			} else if s != nil && j.Start <= s.at {
 				j.State = workload.Unknown // it has ended, but when?
 			}
 		}
 		delete(live, key)
 	}
-	running = slices.DeleteFunc(running, func(j workload.Job) bool { return !live[runOf(&j)] })
+	running = slices.DeleteFunc(running, func(j workload.Job) bool { return live[runOf(&j)] == nil })
 	return slices.Concat(jobs, running, waiting), more, nil
 }
 

@@ -52,6 +52,13 @@ func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 	p.State, p.Name = api.StateHolding, shownName(j.Name)
 	if p.WorkStart == 0 {
 		c.observeSuspension(j)
+		switch {
+		case e.FinishBy != 0 || p.Late:
+		case p.Stopped == suspended:
+			k.warn(e, 0, stopper(suspended), 0)
+		default:
+			k.warn(e, 1, "", 0)
+		}
 	}
 	switch begin, ok := workBegins(e, j); {
 	case p.Gate == api.GateLost:

@@ -84,6 +84,9 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 		revised = early
 		revised.Stay, revised.Late, revised.last = stay, true, last
 	}
+	if revised.Begin != current.Begin && revised.Prob < r.Prob && !prob.Short(revised.Stay, revised.Prob) {
+		revised.Submission, revised.Prob = current, revised.Stay // to move it would be of no use
+	}
 	return revised
 }
 

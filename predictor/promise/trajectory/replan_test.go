@@ -41,6 +41,20 @@ func TestReplanBeforeEligible(t *testing.T) {
 	}
 }
 
+// TestReplanOfNoUse: a job is not moved where what room there is bounds the forecast with and without the move alike.
+func TestReplanOfNoUse(t *testing.T) {
+	r := request(2, 4*hour, .9)
+	current := Submission{Begin: r.Deadline - 3600, Limit: r.enlarged(r.Deadline - 3600)} // starts in time with .63
+	for prob, moves := range map[float64]bool{.4: false, .63: false, .7: true, 1: true} {
+		p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: site(nil), Room: func(workload.Claim, int64, float64) workload.Room {
+			return workload.Room{Prob: prob}
+		}}
+		if got := p.Replan(r, current); got.Begin != current.Begin != moves || got.Prob < got.Stay {
+			t.Errorf("where there is room with probability %v: %+v", prob, got)
+		}
+	}
+}
+
 // A window or a best-effort request whose promise holds moves only if that lowers its cost.
 func TestReplanWindowAndBestEffort(t *testing.T) {
 	for _, c := range []struct {

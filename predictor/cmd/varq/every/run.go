@@ -99,18 +99,35 @@ func (r *runner) refresh(ctx context.Context, s *Series) error {
 				return err
 			}
 		case o.Job != 0 && !o.settled():
-			found, err := r.varqd.Reservations(ctx, api.ReservationsQuery{Job: o.Job, All: true})
+			is, err := r.reservation(ctx, s, o)
 			if err != nil {
 				return err
 			}
-			for j := range found {
-				if found[j].BeginBy == o.At && found[j].Job == o.Job {
-					r.follow(s, o, &found[j])
-				}
+			if is != nil {
+				r.follow(s, o, is)
 			}
 		}
 	}
 	return nil
+}
+
+// reservation returns that of an occurrence's job, or nil if varqd knows none: the number alone may be another job's, of another cluster or of
+// the same one later.
+func (r *runner) reservation(ctx context.Context, s *Series, o *Occurrence) (*api.Reservation, error) {
+	plans, err := r.store.plans(s.ID, o.At)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.varqd.Reservations(ctx, api.ReservationsQuery{Job: o.Job, All: true})
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		if is := &found[i]; is.Job == o.Job && slices.Contains(plans, is.ID) {
+			return is, nil
+		}
+	}
+	return nil, nil
 }
 
 // follow takes over what varqd says of an occurrence's job.
@@ -226,18 +243,30 @@ func cleaned(environ []string) []string {
 	return kept
 }
 
-// cancel ends a series: it cancels its jobs that wait, and forgets it. Jobs that have started run on.
+// cancel ends a series: it cancels its jobs that wait, and forgets it. Jobs that have started run on. What varqd does not know for a job of the
+// series is left alone.
 func (r *runner) cancel(ctx context.Context, s *Series) (jobs int, err error) {
 	if err := r.refresh(ctx, s); err != nil {
 		return 0, err
 	}
+	for i := range s.Occurrences {
+		if o := &s.Occurrences[i]; o.State == StateSubmitting {
+			return 0, fmt.Errorf("an sbatch for %s may still submit its job; try again in a minute", slurmtime.Format(o.At, r.zone))
+		}
+	}
 	args := []string{"--state=PENDING"}
 	for i := range s.Occurrences {
 		o := &s.Occurrences[i]
-		if o.State == StateSubmitting {
-			return 0, fmt.Errorf("an sbatch for %s may still submit its job; try again in a minute", slurmtime.Format(o.At, r.zone))
+		if o.State != api.StatePending {
+			continue
 		}
-		if o.State == api.StatePending {
+		switch is, err := r.reservation(ctx, s, o); {
+		case err != nil:
+			return 0, err
+		case is == nil:
+			r.tell("series %s, %s: varqd knows no reservation of this series for job %d, which is left alone; if it is yours: scancel %d",
+				s.ID, slurmtime.Format(o.At, r.zone), o.Job, o.Job)
+		default:
 			args = append(args, strconv.FormatInt(o.Job, 10))
 		}
 	}

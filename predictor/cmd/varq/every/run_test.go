@@ -21,6 +21,7 @@ cd "$(dirname "$0")" || exit 1
 echo "$*" >> asked
 n=$(wc -l < asked)
 report=$(echo "$VARQ_RESERVE" | sed 's/.*"report":"\([^"]*\)".*/\1/')
+promised() { echo '{"plan":{"id":"'"$1"'"}}' >> "$report"; }
 . ./answer
 `
 
@@ -69,7 +70,7 @@ func start(t *testing.T) *fixture {
 		tell: func(format string, args ...any) { f.news = append(f.news, fmt.Sprintf(format, args...)) },
 	}
 	f.write("sbatch", fakeSbatch)
-	f.answers("echo $((100 + n))")
+	f.answers(`promised "plan$n"; echo $((100 + n))`)
 	f.write("scancel", "#!/bin/sh\necho \"$*\" > $(dirname $0)/cancelled\n")
 	s := &Series{ID: "aaaaaa", Schedule: "Mon-Fri 06:00", Prob: ".95", Ahead: 86400, Sbatch: filepath.Join(f.dir, "sbatch"), Args: []string{"-N4", "job.sh"}, Dir: f.dir, Made: saturday}
 	if err := store.save(s); err != nil {
@@ -151,10 +152,10 @@ func TestEachIsReservedOnce(t *testing.T) {
 	if asked, err := os.ReadFile(filepath.Join(f.dir, "asked")); err != nil || string(asked) != fmt.Sprintf("--parsable --begin-by=uts%d --prob=.95 -N4 job.sh\n", monday) {
 		t.Errorf("%q, %v", asked, err)
 	}
-	f.varqd.list = []api.Reservation{{Plan: api.Plan{BeginBy: monday}, Job: 101, State: api.StateKept}, {Plan: api.Plan{BeginBy: 7}, Job: 101, State: api.StateMissed}}
+	f.varqd.list = []api.Reservation{reserved("plan1", 101, api.StateKept), reserved("of another job", 101, api.StateMissed)}
 	f.wantWell("2026-11-23T06:30")
 	f.want(2, "Nov23 KEPT 101", "Nov24 PENDING 102")
-	f.varqd.list = append(f.varqd.list, api.Reservation{Plan: api.Plan{BeginBy: monday + 86400}, Job: 102, State: api.StateMissed})
+	f.varqd.list = append(f.varqd.list, api.Reservation{Plan: api.Plan{ID: "plan2", BeginBy: monday + 86400}, Job: 102, State: api.StateMissed})
 	f.varqd.list[2].Note = "not started by the deadline"
 	if _, err := f.at("2026-11-24T06:30"); err != nil || len(f.news) != 1 || f.news[0] != "series aaaaaa, 2026-11-24T06:00:00: MISSED: not started by the deadline" {
 		t.Errorf("%v, %q", err, f.news)
@@ -170,14 +171,14 @@ func TestRefusals(t *testing.T) {
 	f.wantNews("2026-11-22T06:00", "2026-11-23T06:00:00: REFUSED: varq: refused: the queue is long")
 	f.wantWell("2026-11-22T07:00")
 	f.want(2, "Nov23 REFUSED 0")
-	f.answers("echo '103;alpha'")
+	f.answers("promised plan3; echo '103;alpha'")
 	f.wantWell("2026-11-22T08:00")
 	f.want(3, "Nov23 PENDING 103")
 
 	f.answers("echo 'varq: refused' >&2; exit 1")
 	f.wantNews("2026-11-23T06:00", "2026-11-24T06:00:00: REFUSED")
 	f.answers("echo 105")
-	f.varqd.list = []api.Reservation{{Plan: api.Plan{BeginBy: saturday + 41*3600}, Job: 103, State: api.StateKept}}
+	f.varqd.list = []api.Reservation{reserved("plan3", 103, api.StateKept)}
 	f.wantNews("2026-11-24T06:01", "2026-11-24T06:00:00: MISSED: varq: refused")
 	f.want(5, "Nov23 KEPT 103", "Nov24 MISSED 0", "Nov25 PENDING 105")
 }
@@ -376,7 +377,8 @@ func TestUnreadableNumber(t *testing.T) {
 	f.want(1, "Nov23 SUBMITTING 0")
 }
 
-// The jobs of a series that wait are cancelled with it. One of which nobody knows keeps it.
+// The jobs of a series that wait are cancelled with it. One of which nobody knows keeps it. A job with the same number that has another's
+// reservation, or none, is not the series'.
 func TestCancel(t *testing.T) {
 	f := start(t)
 	f.wantWell("2026-11-22T06:00")
@@ -390,13 +392,16 @@ func TestCancel(t *testing.T) {
 		t.Error(err)
 	}
 	s.Occurrences = s.Occurrences[:1]
+	f.varqd.list = []api.Reservation{reserved("plan1", 101, api.StatePending), reserved("another", 0, api.StatePending)}
 	f.write("scancel", "#!/bin/sh\necho no >&2; exit 1\n")
 	if _, err := f.cancel(t.Context(), s); err == nil || !strings.Contains(err.Error(), "no; the series stays") {
 		t.Error(err)
 	}
 	f.write("scancel", "#!/bin/sh\necho \"$*\" > $(dirname $0)/cancelled\n")
-	if jobs, err := f.cancel(t.Context(), s); jobs != 1 || err != nil {
-		t.Error(jobs, err)
+	s.Occurrences = append(s.Occurrences, Occurrence{At: monday + 86400, State: api.StatePending, Job: 7})
+	f.varqd.list[1].Job = 7 // "another"
+	if jobs, err := f.cancel(t.Context(), s); jobs != 1 || err != nil || len(f.news) != 1 || !strings.Contains(f.news[0], "scancel 7") {
+		t.Error(jobs, err, f.news)
 	}
 	if text, err := os.ReadFile(filepath.Join(f.dir, "cancelled")); err != nil || string(text) != "--state=PENDING 101\n" {
 		t.Errorf("%q, %v", text, err)

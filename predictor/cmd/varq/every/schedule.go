@@ -121,7 +121,8 @@ func parseFields(words []string) (cron.Schedule, error) {
 	for i, field := range fields {
 		alone := []string{"*", "*", "*", "*", "*"}
 		alone[i] = read[i]
-		if _, err := crontab.Parse(strings.Join(alone, " ")); err != nil {
+		_, err := crontab.Parse(strings.Join(alone, " "))
+		if err != nil || slices.Contains(strings.Split(words[i], ","), "") { // of which the parser takes no notice
 			return nil, fmt.Errorf("its %s is %.20q, and may be %s", field.name, words[i], field.allowed)
 		}
 	}

@@ -52,6 +52,7 @@ func TestParseSchedule(t *testing.T) {
 		"0 6 32 * *": `its day of the month is "32", and may be 1 to 31, as in`, "0 6 * Foo *": `its month is "Foo", and may be 1 to 12 or Jan to Dec, as in`, "0 6 1 13 Foo": `its month is "13"`,
 		"Never 06:00": `its day of the week is "Never", and may be Mon to Sun or 0 to 7, as in`, "0 6 * * 8": `its day of the week is "8"`, "Fri-Mon 06:00": `its day of the week is "Fri-Mon", and`,
 		"7-7 06:00": `its day of the week is "7-7"`, "6-7/2 06:00": `its day of the week is "6-7/2"`,
+		"Mon,,Tue 06:00": `its day of the week is "Mon,,Tue", and`, "0,30, 6 * * *": `its minute is "0,30,"`, "0 ,6 * * *": `its hour is ",6"`,
 	} {
 		if _, err := ParseSchedule(text, saturday, time.UTC); err == nil || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "try 'Mon-Fri 06:00'") || strings.Contains(err.Error(), "pars") {
 			t.Errorf("%q: %v, want %q", text, err, why)

@@ -29,7 +29,7 @@ func Held(r *api.Reservation, now int64) int64 {
 
 // Endangered reports whether the promise is less likely to be kept than it was made, by more than forecasts are exact to.
 func Endangered(r *api.Reservation) bool {
-	if r.FinishBy != 0 {
+	if r.FinishBy != 0 || r.State == api.StateHolding {
 		return Open(r) && r.Job != 0 && (r.Obstacle != "" || r.Now != 0 && prob.Short(r.Now, r.Prob))
 	}
 	return r.State == api.StatePending && (r.Rescue != nil || r.Obstacle != "" || r.Now != 0 && prob.Short(r.Now, r.Prob))
@@ -49,7 +49,7 @@ func ListNote(r *api.Reservation, accept string) string {
 	case r.Obstacle != "":
 		text += ": " + r.Obstacle
 	}
-	if r.Note != "" {
+	if r.Note != "" && r.Note != r.Obstacle {
 		text += "; " + r.Note
 	}
 	return text
