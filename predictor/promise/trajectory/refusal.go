@@ -70,11 +70,18 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 			why = "beside " + reserved + " "
 		}
 	}
-	best := prob.Percent(highest(points))
-	if best <= 0 {
-		return &Refusal{Reason: why + "no start by the deadline can be promised, however little is asked"}
+	best, dearer := prob.Percent(highest(points)), ""
+	if r.Earliest != 0 {
+		free := *r
+		free.Earliest = 0
+		if more := prob.Percent(highest(p.trajectory(&free, b, 1))); more > best {
+			dearer = fmt.Sprintf("; without --max-cost its probability is %.2f at best", more)
+		}
 	}
-	return &Refusal{Reason: fmt.Sprintf("%sthe job starts by the deadline with a probability of %.2f at best, not %.6g", why, best, r.Prob)}
+	if best <= 0 {
+		return &Refusal{Reason: why + "no start by the deadline can be promised, however little is asked" + dearer}
+	}
+	return &Refusal{Reason: fmt.Sprintf("%sthe job starts by the deadline with a probability of %.2f at best, not %.6g", why, best, r.Prob) + dearer}
 }
 
 // tooShort ends a sentence on for how long nodes may idle.

@@ -400,6 +400,22 @@ func TestLaterSoon(t *testing.T) {
 	}
 }
 
+// TestMaxCostIsNotAll: a ceiling without which the probability would be greater, but not as great as asked for, is told of.
+func TestMaxCostIsNotAll(t *testing.T) {
+	for earliest, want := range map[int64]string{
+		0:           "the job starts by the deadline with a probability of 0.63 at best, not 0.9",
+		noon + 1800: "the job starts by the deadline with a probability of 0.39 at best, not 0.9; without --max-cost its probability is 0.63 at best",
+		noon + 3570: "no start by the deadline can be promised, however little is asked; without --max-cost its probability is 0.63 at best",
+	} {
+		p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: site(nil)}
+		r := request(1, hour, .9)
+		r.Earliest = earliest
+		if a := p.Plan(r); a.Refusal == nil || !strings.HasPrefix(a.Refusal.Reason, want) || earliest == 0 && strings.Contains(a.Refusal.Reason, "--max-cost") {
+			t.Errorf("not before %d: %+v, want %q", earliest, a, want)
+		}
+	}
+}
+
 // TestFreely: where there is room before the deadline only, work that starts when the job does is offered, with the probability that it has.
 func TestFreely(t *testing.T) {
 	p := &Planner{Forecaster: curve{mean: hour / 6, sample: 1000}, Cluster: site(nil), Room: func(c workload.Claim, _ int64, _ float64) workload.Room {
