@@ -84,7 +84,7 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 		revised = early
 		revised.Stay, revised.Late, revised.last = stay, true, last
 	}
-	if revised.Begin != current.Begin && revised.Prob < r.Prob && !prob.Short(revised.Stay, revised.Prob) {
+	if revised.Begin != current.Begin && revised.Prob < r.Prob && revised.Prob <= revised.Stay {
 		revised.Submission, revised.Prob = current, revised.Stay // to move it would be of no use
 	}
 	return revised

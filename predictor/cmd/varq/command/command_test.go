@@ -191,7 +191,7 @@ const tried = `case "$* $VARQ_RESERVE" in
 esac
 `
 
-// writeSeries writes the series aaaaaa of varq every, with four occurrences, and bbbbbb, with none; varq every run has run now. Their sbatch and
+// writeSeries writes the series aaaaaa of varq every, with four occurrences, of which the last has fakeVarqd's job 4711, and bbbbbb, with none; varq every run has run now. Their sbatch and
 // scancel write what they are asked into bin/asked. Beside it is an sbatch that is refused.
 func writeSeries(dir string) error {
 	every, bin, refused := filepath.Join(dir, "state", "varq", "every"), filepath.Join(dir, "bin"), filepath.Join(dir, "refused")
@@ -200,12 +200,13 @@ func writeSeries(dir string) error {
 	}
 	const series = `{"id": %q, "schedule": "06:00 daily", "prob": ".95", "ahead": 43200, "sbatch": %q, "args": ["job.sh"], "dir": "/", "made": %d, "occurrences": [%s]}`
 	const occurrences = `{"at": 1795068000, "state": "KEPT", "job": 4601}, {"at": 1795154400, "state": "MISSED", "note": "varq: refused"},
-		{"at": 1795240800, "state": "MISSED", "note": "varq: refused"}, {"at": 1795327200, "state": "PENDING", "job": 4602}`
+		{"at": 1795240800, "state": "MISSED", "note": "varq: refused"}, {"at": 1795327200, "state": "PENDING", "job": 4711}`
 	sbatch := filepath.Join(bin, "sbatch")
 	const program = "#!/bin/sh\n" + tried + "echo \"$*\" >> \"$(dirname \"$0\")/asked\"\necho 4711\n"
 	return errors.Join(
 		os.WriteFile(filepath.Join(every, "aaaaaa.json"), fmt.Appendf(nil, series, "aaaaaa", sbatch, now-300_000, occurrences), 0o600),
 		os.WriteFile(filepath.Join(every, "bbbbbb.json"), fmt.Appendf(nil, series, "bbbbbb", sbatch, now, ""), 0o600),
+		os.WriteFile(filepath.Join(every, "aaaaaa-1795327200.reports"), []byte(`{"plan": {"id": "abcdefgh4711"}}`), 0o600),
 		os.WriteFile(filepath.Join(every, "last-run"), fmt.Appendln(nil, now), 0o600),
 		os.WriteFile(sbatch, []byte(program), 0o700),
 		os.WriteFile(filepath.Join(bin, "scancel"), []byte(program), 0o700),
