@@ -32,6 +32,9 @@ type Offer struct {
 // contains the thinned one, there is such a plan.
 const thinned = 10
 
+// sparse is the n of the grid on which later searches first. It has the earliest begin time, too, which is mostly the most probable.
+const sparse = 4 * thinned
+
 // offers searches for requests similar to r that can be promised. points is r's own
 // trajectory, which may be empty.
 func (p *Planner) offers(r *Request, points []Point) []Offer {
@@ -117,7 +120,7 @@ func (p *Planner) later(r *Request) bool {
 	}
 	planned := func(deadline int64) bool {
 		moved := asked.delayed(deadline - asked.Deadline)
-		a, _ := p.try(&moved, thinned)
+		a, _ := p.try(&moved, sparse)
 		if a.Plan != nil {
 			*r = moved
 		}
@@ -144,7 +147,7 @@ func (p *Planner) later(r *Request) bool {
 }
 
 // soon returns deadlines, ascending, whole minutes after that of r and until last: the first times from which on there is room, and some of which
-// each is a quarter farther away than the one before. The forecast for the near future knows what runs and what is promised, and may be better
+// each is half as far away again as the one before. The forecast for the near future knows what runs and what is promised, and may be better
 // than that for a deadline far away.
 func (p *Planner) soon(r *Request, last int64) []int64 {
 	var deadlines []int64
@@ -158,7 +161,7 @@ func (p *Planner) soon(r *Request, last int64) []int64 {
 			add(at)
 		}
 	}
-	for lead := max(r.Deadline-r.Now, 60); lead < last-r.Now; lead += max(60, lead/4) {
+	for lead := max(r.Deadline-r.Now, 60); lead < last-r.Now; lead += max(60, lead/2) {
 		add(r.Now + lead)
 	}
 	slices.Sort(deadlines)

@@ -14,6 +14,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -72,10 +73,10 @@ func promiseMany(b *testing.B, path string, promises int) (jobs []slurm.QueueEnt
 	return jobs
 }
 
-// A plan three to six days ahead at a big site: 2,000 nodes, 5,000 jobs that run, 20,000 that wait, and 3,000 promises. Each is
-// of another job, and settled at once.
-func BenchmarkPlanAtBigSite(b *testing.B) {
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+// bigSite is a varqd at a big site: 2,000 nodes, 5,000 jobs that run, 20,000 that wait, and 3,000 promises. ask sets the random part of a
+// request: how many CPUs, for how long, and by when, so many hours ahead and as many more at most.
+func bigSite(b *testing.B) (d *Daemon, asking *client.Client, ask func(r *api.PlanRequest, hours, more int64)) {
+	b.Helper()
 	c := testConfig(b)
 	c.Watch = config.Default().Watch
 	queue, random, now := promiseMany(b, c.Ledger.Path, 3000), rand.New(rand.NewPCG(5, 5)), time.Now().Unix()
@@ -98,17 +99,39 @@ func BenchmarkPlanAtBigSite(b *testing.B) {
 		queue = append(queue, j)
 	}
 	fake.setQueue(queue...)
-	d, asking := learnt(b, c, fake)
+	d, asking = learnt(b, c, fake)
+	return d, asking, func(r *api.PlanRequest, hours, more int64) {
+		r.BeginBy, r.Job.CPUs, r.Job.Limit = now+(hours+random.Int64N(more))*3600, 1+random.Int32N(6), 3600*(1+random.Int64N(4))
+	}
+}
+
+// A plan three to six days ahead. Each is of another job, and settled at once.
+func BenchmarkPlanAtBigSite(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	d, asking, ask := bigSite(b)
 	r := planRequest()
 	r.Prob = .5
 	for b.Loop() {
-		r.BeginBy, r.Job.CPUs, r.Job.Limit = now+(72+random.Int64N(72))*3600, 1+random.Int32N(6), 3600*(1+random.Int64N(4))
+		ask(&r, 72, 72)
 		a, err := asking.Plan(b.Context(), r)
 		if err != nil || a.Plan == nil {
 			b.Fatalf("%+v, %v", a.Refusal, err)
 		}
 		if err := d.ledger.Settle(b.Context(), a.Plan.ID, ledger.Settlement{Outcome: api.StateCancelled}); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// A refusal, with what can be promised instead: the queue is longer than the hour until the deadline.
+func BenchmarkRefusalAtBigSite(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	_, asking, ask := bigSite(b)
+	r := planRequest()
+	for b.Loop() {
+		ask(&r, 1, 1)
+		if a, err := asking.Plan(b.Context(), r); err != nil || a.Plan != nil {
+			b.Fatalf("%+v, %v", a.Plan, err)
 		}
 	}
 }
