@@ -178,9 +178,6 @@ type Claim struct {
 	// Job is the job, or 0 before it is submitted. Runs is true once it has started.
 	Job  int64
 	Runs bool
-	// Set is the time limit of the job in Slurm that belongs to Limit, seconds, or 0. If the queue has a higher one, somebody
-	// has raised it, and Limit with it.
-	Set int64
 	// Plain is true of a job without a promise that is not eligible before Start. It takes nothing from
 	// a job that has its nodes before then.
 	Plain bool
@@ -197,7 +194,7 @@ func (c *Claim) Alone() bool { return c.Names != nil && c.Pieces.Count == 0 }
 
 // Equal reports whether two claims are the same.
 func (c *Claim) Equal(o *Claim) bool {
-	return c.Job == o.Job && c.Start == o.Start && c.From == o.From && c.Runs == o.Runs && c.Set == o.Set && c.Plain == o.Plain &&
+	return c.Job == o.Job && c.Start == o.Start && c.From == o.From && c.Runs == o.Runs && c.Plain == o.Plain &&
 		c.Request == o.Request && c.Pieces == o.Pieces && slices.Equal(c.Names, o.Names)
 }
 

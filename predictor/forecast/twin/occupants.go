@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/cluster/walltime"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -89,8 +90,8 @@ func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *O
 			continue
 		}
 		j, request := t.queue.Job(c.Job), c.Request
-		if j != nil && c.Set != 0 {
-			request.Limit += max(0, j.Limit-c.Set)
+		if j != nil && raised(j, c, now) {
+			request.Limit = j.Start + j.Limit - c.From
 		}
 		is := occupant{user: t.userOf(&request), size: c.Size, pieces: c.Pieces, start: c.Start, from: c.From, until: c.From + request.Limit, limit: request.Limit, waits: true}
 		is.size.CPUs = of.takes(&request)
@@ -128,6 +129,12 @@ func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *O
 	g.plain, g.list = len(g.list), append(g.list, plain...)
 	g.indexBeside(running.Occupants)
 	return g.Occupants
+}
+
+// raised reports whether somebody has raised the time limit of a job whose work has begun beyond that of its claim. For a minute varq-wrapper
+// may not have trimmed what was left to hold, and limits are rounded up to minutes.
+func raised(j *queue.Job, c *workload.Claim, now int64) bool {
+	return j.Start != 0 && c.From <= now-60 && j.Start+j.Limit > c.From+c.Limit+120
 }
 
 // gathering is Occupants of a partition that are being gathered.

@@ -162,9 +162,15 @@ func TestWholeNodes(t *testing.T) {
 		t.Errorf("with two nodes free: room with probability %v, a wait of %d s", room, wait)
 	}
 	b.start(opening, two())
-	two()
+	waits := two()
 	if room, wait := b.room(node, 0, opening, nil).Prob, b.w.Point(node, opening, 0).Limits; room != 0 || wait != 1000 {
 		t.Errorf("with none free, and a job of two waiting: room with probability %v, a wait of %d s", room, wait)
+	}
+	waits.Nodes, waits.CPUs = 4, 2 // whatever its CPUs are
+	b.q.Change(&waits)
+	b.w.Changed(&waits)
+	if wait := b.w.Point(&workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 5000}, opening, 0).Limits; wait != 2000 {
+		t.Errorf("behind a job that asks for all nodes now: a wait of %d s", wait)
 	}
 }
 
@@ -409,10 +415,17 @@ func TestRoomOfClaimThatRuns(t *testing.T) {
 	if got := b.room(request(8, run), j.ID, opening+2000, []workload.Claim{mine}).Prob; got != 1 {
 		t.Errorf("in its own way: %v", got)
 	}
-	for set, want := range map[int64]float64{4000: 1, 4600: 1, 3940: 0, 3400: 0} {
-		mine.Set = set
-		if got := b.room(request(3, run), 0, opening+2000+run, []workload.Claim{mine}).Prob; got != want {
-			t.Errorf("the limit of 4000 s was %d s: room with probability %.3f, want %v", set, got, want)
+	for _, c := range []struct{ from, limit, free int64 }{ // of the work that has begun; until when it may run
+		{opening - 90, run, opening - 90 + run},
+		{opening - 90, 700, opening - 90 + run}, // as much as limits are rounded up to
+		{opening - 90, 4000, opening - 100 + 4000},
+		{opening - 30, 4000, opening - 30 + run}, // varq-wrapper is about to trim it
+	} {
+		j.Limit, mine.From = c.limit, c.from
+		b.q.Change(&j)
+		b.w.Changed(&j)
+		if before, then := b.room(request(3, run), 0, c.free-1, []workload.Claim{mine}).Prob, b.room(request(3, run), 0, c.free, []workload.Claim{mine}).Prob; before == 1 || then != 1 {
+			t.Errorf("%+v: room with probability %.3f just before, and %.3f then", c, before, then)
 		}
 	}
 }

@@ -101,25 +101,34 @@ func (t *Twin) Changed(j *workload.Job) {
 		t.partitions.pool(k.in).records = nil
 		return
 	case ok && !t.requests(k, &j.Request):
-		t.partitions.pool(k.in).records = nil
-		k = t.add(j)
-		t.partitions.pool(k.in).records = nil
+		k = t.replace(k, j)
 		t.runtimes.Submitted(&k.Job)
 	}
 	t.priorities.changed(j)
 	t.withdraw(j)
 }
 
+// replace makes j known, which waits, in place of what k was when it was submitted. Records that have k are made anew.
+func (t *Twin) replace(k *job, j *workload.Job) *job {
+	t.partitions.pool(k.in).records = nil
+	k = t.add(j)
+	t.partitions.pool(k.in).records = nil
+	return k
+}
+
 // requests reports whether a request is that of a job, as far as is known of jobs.
 func (t *Twin) requests(k *job, r *workload.Request) bool {
-	return (r.Limit == 0 || k.Limit == r.Limit) && k.Procs == r.Procs() && k.in == t.partitions.named(r.Partition) && k.class == t.classOf(r) && k.User == t.userOf(r)
+	return (r.Limit == 0 || k.Limit == r.Limit) && k.Procs == r.Procs() && k.takes == k.in.takes(r) && k.in == t.partitions.named(r.Partition) && k.class == t.classOf(r) && k.User == t.userOf(r)
 }
 
 // Started notes that j has run since j.Start. It learns from j's wait.
 func (t *Twin) Started(j *workload.Job) {
 	k, ok := t.jobs[j.ID]
-	if in := t.partitions.named(j.Partition); !ok || k.in.configured != in.configured {
+	switch {
+	case !ok:
 		k = t.add(j)
+	case k.in.configured != t.partitions.named(j.Partition).configured:
+		k = t.replace(k, j)
 	}
 	k.Limit = cmp.Or(j.Limit, k.Limit) // which may have changed since j was submitted
 	t.run(k, j)

@@ -52,13 +52,6 @@ func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 	p.State, p.Name = api.StateHolding, shownName(j.Name)
 	if p.WorkStart == 0 {
 		c.observeSuspension(j)
-		switch {
-		case e.FinishBy != 0 || p.Late:
-		case p.Stopped == suspended:
-			k.warn(e, 0, stopper(suspended), 0)
-		default:
-			k.warn(e, 1, "", 0)
-		}
 	}
 	switch begin, ok := workBegins(e, j); {
 	case p.Gate == api.GateLost:
@@ -68,7 +61,17 @@ func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 		p.Late = true
 		c.event(ledger.Note, "its work has not begun by the deadline: %s", stopper(suspended))
 	}
-	return k.record(ctx, e, c)
+	if err := k.record(ctx, e, c); err != nil {
+		return err
+	}
+	switch p := &e.Progress; {
+	case e.FinishBy != 0 || p.WorkStart != 0 || p.Late || p.Start > e.BeginBy || !mayWork(e):
+	case p.Stopped == suspended:
+		k.warn(e, 0, stopper(suspended), 0)
+	default:
+		k.warn(e, 1, "", 0)
+	}
+	return nil
 }
 
 // workStart returns when the work of e's job begins if the job starts at start, and is not suspended

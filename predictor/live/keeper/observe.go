@@ -18,6 +18,9 @@ func (c *change) observe(j *slurm.QueueEntry) {
 	p.Interactive = j.Interactive
 	if j.Submit != p.Submit {
 		c.requeue(j)
+		if p.WasLimit != 0 && j.Limit > max(p.TimeLimit, p.WasLimit) { // while it ran
+			c.yield(limitChanged(j))
+		}
 		p.BeginTime, p.WasBegin = j.Eligible, j.Eligible
 		p.TimeLimit, p.WasLimit = j.Limit, j.Limit // varq-wrapper may have trimmed it
 		p.Asks = asked
@@ -36,7 +39,7 @@ func (c *change) observe(j *slurm.QueueEntry) {
 	}
 	p.Asks = asked
 	if j.Limit != p.TimeLimit && j.Limit != p.WasLimit {
-		c.yield(fmt.Sprintf("the time limit was changed to %s, not by varq", slurmtime.FormatDuration(j.Limit)))
+		c.yield(limitChanged(j))
 	}
 	if j.Eligible != p.BeginTime && j.Eligible != p.WasBegin && c.beginChanged(j) {
 		c.yield(fmt.Sprintf("the begin time was changed to %s, not by varq", c.moment(j.Eligible)))
@@ -47,6 +50,10 @@ func (c *change) observe(j *slurm.QueueEntry) {
 	case j.Eligible != 0:
 		c.confirm(j)
 	}
+}
+
+func limitChanged(j *slurm.QueueEntry) string {
+	return fmt.Sprintf("the time limit was changed to %s, not by varq", slurmtime.FormatDuration(j.Limit))
 }
 
 // follow takes what the job has in Slurm for what varq has set: varq does not revise it any more, or does not know what it has set.

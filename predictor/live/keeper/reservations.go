@@ -94,7 +94,7 @@ func (k *Keeper) reservation(e *ledger.Entry) api.Reservation {
 		r.Now, r.Obstacle = k.memory.forecast(e.ID), k.memory.obstacle(e.ID).says
 	case r.State == api.StatePromised:
 		r.Now = r.Estimate
-	case e.Progress.Stopped == suspended && e.Progress.WorkStart == 0:
+	case e.Open && e.Progress.Stopped == suspended && e.Progress.WorkStart == 0 && !e.Progress.Late:
 		r.Obstacle = stopper(suspended)
 	case r.Start != 0 && r.Start <= r.BeginBy && !e.Progress.Late:
 		r.Now = 1

@@ -21,9 +21,11 @@ const unclaimedFor = 120
 // then, claims its room already.
 const tentative = "p.tentative <> 0 AND coalesce(b.confirmed, 0) = 0"
 
-// workLimit is the time limit of the work of a promise of Claims. If somebody else than varq has raised the job's before it started, it is
-// higher by as much.
-const workLimit = "p.work_limit + CASE WHEN b.yielded THEN max(0, b.time_limit - p.time_limit) ELSE 0 END"
+// workLimit is the time limit of the work of a promise of Claims: of a job that varq leaves alone, what its time limit leaves after the hold,
+// if that is more than was promised by more than the minutes to which limits are rounded up.
+const workLimit = "p.work_limit + CASE WHEN b.yielded AND " + raised + " > 120 THEN " + raised + " ELSE 0 END"
+
+const raised = "(b.time_limit - max(0, p.hold_until - b.begin_time) - p.work_limit)"
 
 // claims are the open promises as Claims needs them. Whenever a job is planned, all are asked for, and few have changed since: only
 // those are read again.
@@ -77,14 +79,14 @@ func (l *Ledger) readClaims(ctx context.Context) error {
 		where.In("p.id", slices.Sorted(maps.Keys(c.stale)))
 	}
 	var fresh []*claimant
-	err := l.each(ctx, `SELECT p.id, p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.pieces, p.piece_cpus, p.piece_gpus, p.piece_memory, p.exclusive, `+workLimit+`, coalesce(max(b.time_limit, b.was_limit), 0), p.hold_until, p.slot, p.promised_at,
+	err := l.each(ctx, `SELECT p.id, p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.pieces, p.piece_cpus, p.piece_gpus, p.piece_memory, p.exclusive, `+workLimit+`, p.hold_until, p.slot, p.promised_at,
 		p.expected_node_seconds, p.worst_node_seconds, CASE WHEN `+tentative+` THEN p.begin_time ELSE coalesce(b.begin_time, p.begin_time) END, coalesce(b.job, 0), coalesce(b.start, 0), coalesce(b.work_start, 0),
 		`+deadline+`, NOT coalesce(b.held OR b.stopped <> '' OR b.begin_time > `+deadline+` AND NOT (`+tentative+`), 0)
 		FROM plans p LEFT JOIN bindings b ON b.plan = p.id`+where.Clause(), where.Args, func(rows *sql.Rows) error {
 		one := &claimant{}
 		of := &one.claim
 		if err := rows.Scan(&one.plan, &of.User, &of.Account, &of.Partition, &of.QOS, &of.Nodes, &of.CPUs, &of.GPUs, &of.Memory,
-			&of.Pieces.Count, &of.Pieces.Each.CPUs, &of.Pieces.Each.GPUs, &of.Pieces.Each.Memory, &of.Pieces.Exclusive, &of.Limit, &of.Set, &one.holdUntil, &one.slot, &one.promised,
+			&of.Pieces.Count, &of.Pieces.Each.CPUs, &of.Pieces.Each.GPUs, &of.Pieces.Each.Memory, &of.Pieces.Exclusive, &of.Limit, &one.holdUntil, &one.slot, &one.promised,
 			&one.expected, &one.worst, &one.begin, &of.Job, &one.start, &one.workStart, &one.deadline, &one.waits); err != nil {
 			return err
 		}

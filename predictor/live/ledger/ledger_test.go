@@ -642,8 +642,8 @@ func TestClaims(t *testing.T) {
 		9:  {100, 100, 60, Progress{BeginTime: 101, Yielded: true}, 0, 0},
 		12: {100, 100, 60, Progress{BeginTime: 60, Yielded: true}, 80, 100},
 		13: {100, 100, 60, Progress{BeginTime: 60, TimeLimit: 1000, WasLimit: 900}, 80, 100},
-		14: {100, 100, 60, Progress{BeginTime: 60, TimeLimit: 1000, WasLimit: 1000, Yielded: true}, 80, 100}, // by somebody else
-		15: {100, 100, 60, Progress{BeginTime: 60, TimeLimit: 700, WasLimit: 700, Yielded: true}, 80, 100},
+		14: {100, 100, 60, Progress{BeginTime: 90, TimeLimit: 800, WasLimit: 800, Yielded: true}, 95, 100}, // 790 after the hold
+		15: {100, 100, 60, Progress{BeginTime: 60, TimeLimit: 760, WasLimit: 760, Yielded: true}, 80, 100},
 		10: {100, 100, 60, Progress{BeginTime: 60, Stopped: "AdminHold"}, 0, 0},
 		11: {100, 90, 60, Progress{Start: 60, Yielded: true}, 60, 90},
 	} {
@@ -665,10 +665,10 @@ func TestClaims(t *testing.T) {
 		want := []workload.Claim{{
 			Request: workload.Request{User: r.User, Account: r.Account, Partition: r.Partition, QOS: r.QOS, Size: r.Size, Limit: r.WorkLimit},
 			Pieces:  r.Pieces,
-			Job:     job, Runs: c.progress.Start != 0, Set: c.progress.TimeLimit, Start: c.start, From: c.from,
+			Job:     job, Runs: c.progress.Start != 0, Start: c.start, From: c.from,
 		}}
 		if job == 14 {
-			want[0].Limit += 200
+			want[0].Limit = 790
 		}
 		if c.start == 0 {
 			want = nil

@@ -99,7 +99,7 @@ func (p *Planner) freely(r *Request, points []Point) bool {
 		return true
 	}
 	free := p.trajectory(r, p.allowed(r), 1)
-	return lessProb(r, free) && r.Prob > prob.Percent(highest(points))
+	return highest(free) >= r.Prob || lessProb(r, free) && r.Prob > prob.Percent(highest(points))
 }
 
 // The search for a later deadline starts from now and from the end of each of the first

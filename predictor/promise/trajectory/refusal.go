@@ -75,7 +75,7 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 		free := *r
 		free.Earliest = 0
 		if more := prob.Percent(highest(p.trajectory(&free, b, 1))); more > best {
-			dearer = fmt.Sprintf("; without --max-cost its probability is %.2f at best", more)
+			dearer = fmt.Sprintf("; with a higher --max-cost its probability would be %.2f at best", more)
 		}
 	}
 	if best <= 0 {

@@ -404,8 +404,8 @@ func TestLaterSoon(t *testing.T) {
 func TestMaxCostIsNotAll(t *testing.T) {
 	for earliest, want := range map[int64]string{
 		0:           "the job starts by the deadline with a probability of 0.63 at best, not 0.9",
-		noon + 1800: "the job starts by the deadline with a probability of 0.39 at best, not 0.9; without --max-cost its probability is 0.63 at best",
-		noon + 3570: "no start by the deadline can be promised, however little is asked; without --max-cost its probability is 0.63 at best",
+		noon + 1800: "the job starts by the deadline with a probability of 0.39 at best, not 0.9; with a higher --max-cost its probability would be 0.63 at best",
+		noon + 3570: "no start by the deadline can be promised, however little is asked; with a higher --max-cost its probability would be 0.63 at best",
 	} {
 		p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: site(nil)}
 		r := request(1, hour, .9)

@@ -103,7 +103,7 @@ func (r *runner) refresh(ctx context.Context, s *Series) error {
 			if err != nil {
 				return err
 			}
-			if is != nil {
+			if is != nil && is.Job == o.Job {
 				r.follow(s, o, is)
 			}
 		}
@@ -111,23 +111,28 @@ func (r *runner) refresh(ctx context.Context, s *Series) error {
 	return nil
 }
 
-// reservation returns that of an occurrence's job, or nil if varqd knows none: the number alone may be another job's, of another cluster or of
-// the same one later.
+// reservation returns that of an occurrence's job, one that has no job yet, or nil if varqd knows none: the number alone may be another job's, of
+// another cluster or of the same one later.
 func (r *runner) reservation(ctx context.Context, s *Series, o *Occurrence) (*api.Reservation, error) {
 	plans, err := r.store.plans(s.ID, o.At)
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.varqd.Reservations(ctx, api.ReservationsQuery{Job: o.Job, All: true})
+	found, err := r.varqd.Reservations(ctx, api.ReservationsQuery{All: true, Selection: api.Selection{Start: o.At, End: o.At + 1}})
 	if err != nil {
 		return nil, err
 	}
+	var jobless *api.Reservation
 	for i := range found {
-		if is := &found[i]; is.Job == o.Job && slices.Contains(plans, is.ID) {
+		switch is := &found[i]; {
+		case !slices.Contains(plans, is.ID):
+		case is.Job == o.Job:
 			return is, nil
+		case is.State == api.StatePromised:
+			jobless = is
 		}
 	}
-	return nil, nil
+	return jobless, nil
 }
 
 // follow takes over what varqd says of an occurrence's job.
@@ -260,9 +265,13 @@ func (r *runner) cancel(ctx context.Context, s *Series) (jobs int, err error) {
 		if o.State != api.StatePending {
 			continue
 		}
-		switch is, err := r.reservation(ctx, s, o); {
-		case err != nil:
+		is, err := r.reservation(ctx, s, o)
+		if err != nil {
 			return 0, err
+		}
+		switch {
+		case is != nil && is.Job == 0:
+			return 0, fmt.Errorf("varqd does not know job %d for %s yet; try again in a minute", o.Job, slurmtime.Format(o.At, r.zone))
 		case is == nil:
 			r.tell("series %s, %s: varqd knows no reservation of this series for job %d, which is left alone; if it is yours: scancel %d",
 				s.ID, slurmtime.Format(o.At, r.zone), o.Job, o.Job)

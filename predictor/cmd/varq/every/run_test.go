@@ -397,6 +397,11 @@ func TestCancel(t *testing.T) {
 	if _, err := f.cancel(t.Context(), s); err == nil || !strings.Contains(err.Error(), "no; the series stays") {
 		t.Error(err)
 	}
+	f.varqd.list[0].Job, f.varqd.list[0].State = 0, api.StatePromised // Slurm could not be asked when sbatch had submitted it
+	if _, err := f.cancel(t.Context(), s); err == nil || !strings.Contains(err.Error(), "varqd does not know job 101 for 2026-11-23T06:00:00 yet") {
+		t.Error(err)
+	}
+	f.varqd.list[0] = reserved("plan1", 101, api.StatePending)
 	f.write("scancel", "#!/bin/sh\necho \"$*\" > $(dirname $0)/cancelled\n")
 	s.Occurrences = append(s.Occurrences, Occurrence{At: monday + 86400, State: api.StatePending, Job: 7})
 	f.varqd.list[1].Job = 7 // "another"
