@@ -34,6 +34,37 @@ func TestStarts(t *testing.T) {
 	}
 }
 
+// A grid is the less thin the fewer begin times there may be.
+func TestThin(t *testing.T) {
+	for _, c := range []struct{ lead, earliest, hold, window, most, want int64 }{
+		{43200, 0, unlimited, 0, thinned, thinned},
+		{43200, 0, unlimited, 0, sparse, sparse},
+		{43200, 0, 3600, 0, sparse, 10},
+		{43200, 0, 3600, 1800, sparse, 15},
+		{43200, 43200 - 720, unlimited, 0, sparse, 2},
+		{1800, 0, unlimited, 0, sparse, 5},
+		{10, 0, unlimited, 0, sparse, 1},
+		{43200, 0, 3600, 0, 1, 1},
+	} {
+		r := Request{Now: 1000, Deadline: 1000 + c.lead, HoldUntil: 1000 + c.lead - c.window}
+		if c.earliest != 0 {
+			r.Earliest = 1000 + c.earliest
+		}
+		r.Job.Limit = 60
+		b := bounds{longest: c.hold}
+		if c.hold != unlimited {
+			b.longest += r.Job.Limit
+		}
+		if got := r.thin(b, DefaultHorizon, c.most); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+		r.HoldUntil = 0 // whose nodes do not idle
+		if got := r.thin(bounds{longest: r.Job.Limit}, DefaultHorizon, c.most); c.earliest == 0 && got != min(c.most, max(1, c.lead/360)) {
+			t.Errorf("%+v, best effort: %d", c, got)
+		}
+	}
+}
+
 // The whole grid contains the thinned grid.
 func TestThinStartsArePartOfAll(t *testing.T) {
 	for _, now := range []int64{0, 7, 300, 40000} {

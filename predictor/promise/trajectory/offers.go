@@ -27,13 +27,26 @@ type Offer struct {
 	Plan    *Plan
 }
 
-// thinned is the n of the thinned grid, every n-th step of the whole grid, on which smaller
+// thinned is the greatest n of the thinned grid, every n-th step of the whole grid, on which smaller
 // and shorter search. Their result is then planned on the whole grid. As the whole grid
 // contains the thinned one, there is such a plan.
 const thinned = 10
 
-// sparse is the n of the grid on which later searches first. It has the earliest begin time, too, which is mostly the most probable.
+// sparse is that of the grid on which later searches, which tries many deadlines.
 const sparse = 4 * thinned
+
+// fewest is how many begin times a thinned grid has at least, if the whole one has as many: where the nodes may idle for a short time only, or
+// the deadline is near, a plan may need one of few.
+const fewest = 12
+
+// thin returns the n of the grid for r within the bounds b, at most so many.
+func (r *Request) thin(b bounds, horizon, most int64) int64 {
+	span := r.Deadline - max(r.Now, r.Earliest, r.Deadline-horizon)
+	if window := r.Deadline - r.HoldUntil; r.HoldUntil != 0 && b.longest-r.Job.Limit < span-window {
+		span = window + b.longest - r.Job.Limit
+	}
+	return min(most, max(1, span/(fewest*fineStep)))
+}
 
 // offers searches for requests similar to r that can be promised. points is r's own
 // trajectory, which may be empty.

@@ -152,15 +152,15 @@ func (p *Planner) decide(r *Request) (a Answer, hopeless bool) {
 	return a, hopeless
 }
 
-// try plans r on every n-th step of the grid, within the bounds that it returns. It fills
+// try plans r on a grid of which most is the greatest n, within the bounds that it returns. It fills
 // in the defaults of r's job. If no point has the probability asked for, the answer has
 // neither a plan nor a refusal.
-func (p *Planner) try(r *Request, n int64) (Answer, bounds) {
+func (p *Planner) try(r *Request, most int64) (Answer, bounds) {
 	if no := p.admit(r); no != nil {
 		return Answer{Job: r.Job, Pieces: r.Pieces, Refusal: no}, bounds{}
 	}
 	b := p.allowed(r)
-	a := Answer{Job: r.Job, Pieces: r.Pieces, Trajectory: p.trajectory(r, b, n)}
+	a := Answer{Job: r.Job, Pieces: r.Pieces, Trajectory: p.trajectory(r, b, r.thin(b, p.horizon(), most))}
 	if i := p.settle(r, a.Trajectory, r.Prob); i >= 0 {
 		a.Plan = p.plan(r, a.Trajectory[i])
 	}

@@ -400,6 +400,24 @@ func TestLaterSoon(t *testing.T) {
 	}
 }
 
+// TestLaterBesideOthers: where others have all nodes until a time, and the nodes may idle for a short time only, a later deadline is found though
+// only begin times of few minutes serve.
+func TestLaterBesideOthers(t *testing.T) {
+	opens := int64(noon + 2100) // their work is over
+	p := &Planner{Forecaster: curve{mean: 30, sample: 1000}, Cluster: site(nil), MaxHold: 5, Room: func(c workload.Claim, _ int64, _ float64) workload.Room {
+		if c.From < opens {
+			return workload.Room{Prob: .01}
+		}
+		return workload.Room{Prob: 1, Holding: []workload.Hold{{At: opens - 1, Prob: .01}}}
+	}}
+	r := request(1, 1800, .9)
+	r.Job.Limit = 300
+	a := p.Plan(r)
+	if o := offer(t, a, OfferLater); o == nil || o.Request.Deadline < opens || o.Request.Deadline > opens+300 {
+		t.Errorf("%+v, %+v", a.Refusal, o)
+	}
+}
+
 // TestMaxCostIsNotAll: a ceiling without which the probability would be greater, but not as great as asked for, is told of.
 func TestMaxCostIsNotAll(t *testing.T) {
 	for earliest, want := range map[int64]string{
