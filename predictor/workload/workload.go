@@ -170,6 +170,10 @@ func (p Pieces) Times(n int32) Pieces {
 	return Pieces{}
 }
 
+// LimitSlack is by how many seconds, at most, the time limit that varq sets is longer than the work and the hold take: limits are whole minutes, and
+// while nodes are held one more is for clocks that differ.
+const LimitSlack = 120
+
 // Claim is what a job claims of the cluster: one for which a promise was made already, or that asks
 // for one.
 type Claim struct {

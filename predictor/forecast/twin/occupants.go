@@ -132,9 +132,9 @@ func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *O
 }
 
 // raised reports whether somebody has raised the time limit of a job whose work has begun beyond that of its claim. For a minute varq-wrapper
-// may not have trimmed what was left to hold, and limits are rounded up to minutes.
+// may not have trimmed what was left to hold.
 func raised(j *queue.Job, c *workload.Claim, now int64) bool {
-	return j.Start != 0 && c.From <= now-60 && j.Start+j.Limit > c.From+c.Limit+120
+	return j.Start != 0 && c.From <= now-60 && j.Start+j.Limit > c.From+c.Limit+workload.LimitSlack
 }
 
 // gathering is Occupants of a partition that are being gathered.

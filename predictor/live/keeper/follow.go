@@ -64,12 +64,8 @@ func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	switch p := &e.Progress; {
-	case e.FinishBy != 0 || p.WorkStart != 0 || p.Late || p.Start > e.BeginBy || !mayWork(e):
-	case p.Stopped == suspended:
-		k.warn(e, 0, stopper(suspended), 0)
-	default:
-		k.warn(e, 1, "", 0)
+	if likely, why := startedInTime(e, p.Start); e.FinishBy == 0 && p.WorkStart == 0 && mayWork(e) && (likely > 0 || why != "") {
+		k.warn(e, likely, why, 0)
 	}
 	return nil
 }

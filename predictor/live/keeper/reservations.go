@@ -94,10 +94,20 @@ func (k *Keeper) reservation(e *ledger.Entry) api.Reservation {
 		r.Now, r.Obstacle = k.memory.forecast(e.ID), k.memory.obstacle(e.ID).says
 	case r.State == api.StatePromised:
 		r.Now = r.Estimate
-	case e.Open && e.Progress.Stopped == suspended && e.Progress.WorkStart == 0 && !e.Progress.Late:
-		r.Obstacle = stopper(suspended)
-	case r.Start != 0 && r.Start <= r.BeginBy && !e.Progress.Late:
-		r.Now = 1
+	case r.Start != 0:
+		r.Now, r.Obstacle = startedInTime(e, r.Start)
 	}
 	return r
+}
+
+// startedInTime returns the present probability that the promise of a start about e is kept, whose job has started, and what is against it: a job
+// that is suspended while it holds begins its work when somebody resumes it.
+func startedInTime(e *ledger.Entry, start int64) (now float64, obstacle string) {
+	switch p := &e.Progress; {
+	case p.Late || start > e.BeginBy:
+		return 0, ""
+	case e.Open && p.Stopped == suspended && p.WorkStart == 0:
+		return 0, stopper(suspended)
+	}
+	return 1, ""
 }

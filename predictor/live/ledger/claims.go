@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -22,10 +23,9 @@ const unclaimedFor = 120
 const tentative = "p.tentative <> 0 AND coalesce(b.confirmed, 0) = 0"
 
 // workLimit is the time limit of the work of a promise of Claims: of a job that varq leaves alone, what its time limit leaves after the hold,
-// if that is more than was promised by more than the minutes to which limits are rounded up.
-const workLimit = "p.work_limit + CASE WHEN b.yielded AND " + raised + " > 120 THEN " + raised + " ELSE 0 END"
-
-const raised = "(b.time_limit - max(0, p.hold_until - b.begin_time) - p.work_limit)"
+// if that is more than was promised by more than workload.LimitSlack.
+var workLimit = fmt.Sprintf("p.work_limit + CASE WHEN b.yielded AND %s > %d THEN %[1]s ELSE 0 END",
+	"(b.time_limit - max(0, p.hold_until - b.begin_time) - p.work_limit)", workload.LimitSlack)
 
 // claims are the open promises as Claims needs them. Whenever a job is planned, all are asked for, and few have changed since: only
 // those are read again.

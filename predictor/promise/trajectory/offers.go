@@ -108,11 +108,8 @@ func (p *Planner) freely(r *Request, points []Point) bool {
 	if !bestEffort(r) {
 		return false
 	}
-	if a, _ := p.try(r, thinned); a.Plan != nil {
-		return true
-	}
-	free := p.trajectory(r, p.allowed(r), 1)
-	return highest(free) >= r.Prob || lessProb(r, free) && r.Prob > prob.Percent(highest(points))
+	a, _ := p.try(r, 1)
+	return a.Plan != nil || lessProb(r, a.Trajectory) && r.Prob > prob.Percent(highest(points))
 }
 
 // The search for a later deadline starts from now and from the end of each of the first
@@ -142,13 +139,7 @@ func (p *Planner) later(r *Request) bool {
 	before := minutes(asked.Deadline)
 	for _, deadline := range p.soon(&asked, last) {
 		if planned(deadline) {
-			for deadline-before > 60 {
-				if middle := minutes(before + (deadline-before)/2); middle < deadline && planned(middle) {
-					deadline = middle
-				} else {
-					before = middle
-				}
-			}
+			nearest(deadline/60, before/60, func(minute int64) bool { return planned(minute * 60) })
 			return true
 		}
 		before = deadline
@@ -333,10 +324,13 @@ func largest(n int64, good func(int64) bool) int64 {
 	if bad <= 1 {
 		return 0
 	}
-	found := bad / 2
-	for bad-found > 1 {
-		middle := found + (bad-found)/2
-		if good(middle) {
+	return nearest(bad/2, bad, good)
+}
+
+// nearest bisects between a number that is good and one that is bad. It returns a good number that is next to a bad one.
+func nearest(found, bad int64, good func(int64) bool) int64 {
+	for found-bad > 1 || bad-found > 1 {
+		if middle := found + (bad-found)/2; good(middle) {
 			found = middle
 		} else {
 			bad = middle

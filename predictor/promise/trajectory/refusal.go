@@ -25,10 +25,13 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if r.Job.Limit > b.longest {
 		return &Refusal{Reason: b.longestRule.Says, Limit: b.longestRule.Name}
 	}
+	dearer := 0. // the highest probability without a ceiling
 	if r.Earliest != 0 {
 		free := *r
 		free.Earliest = 0
-		if _, ok := p.promised(&free, b); ok {
+		points := p.trajectory(&free, b, 1)
+		dearer = prob.Percent(highest(points))
+		if p.settle(&free, points, r.Prob) >= 0 {
 			return &Refusal{Reason: fmt.Sprintf("the nodes may idle for at most %s before the work (--max-cost)",
 				slurmtime.FormatDuration(r.idle(r.Earliest))) + tooShort(r.Prob), Limit: "--max-cost"}
 		}
@@ -70,18 +73,14 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 			why = "beside " + reserved + " "
 		}
 	}
-	best, dearer := prob.Percent(highest(points)), ""
-	if r.Earliest != 0 {
-		free := *r
-		free.Earliest = 0
-		if more := prob.Percent(highest(p.trajectory(&free, b, 1))); more > best {
-			dearer = fmt.Sprintf("; with a higher --max-cost its probability would be %.2f at best", more)
-		}
+	best, more := prob.Percent(highest(points)), ""
+	if dearer > best {
+		more = fmt.Sprintf("; with a higher --max-cost its probability would be %.2f at best", dearer)
 	}
 	if best <= 0 {
-		return &Refusal{Reason: why + "no start by the deadline can be promised, however little is asked" + dearer}
+		return &Refusal{Reason: why + "no start by the deadline can be promised, however little is asked" + more}
 	}
-	return &Refusal{Reason: fmt.Sprintf("%sthe job starts by the deadline with a probability of %.2f at best, not %.6g", why, best, r.Prob) + dearer}
+	return &Refusal{Reason: fmt.Sprintf("%sthe job starts by the deadline with a probability of %.2f at best, not %.6g", why, best, r.Prob) + more}
 }
 
 // tooShort ends a sentence on for how long nodes may idle.

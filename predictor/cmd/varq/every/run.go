@@ -65,7 +65,7 @@ func (r *runner) one(ctx context.Context, s *Series) (well bool, err error) {
 	}
 	s.plan(schedule, now)
 	well = true
-	asked := r.refresh(ctx, s)
+	_, asked := r.refresh(ctx, s)
 	for i := range s.Occurrences {
 		o := &s.Occurrences[i]
 		switch {
@@ -89,36 +89,42 @@ func (r *runner) news(s *Series, o *Occurrence) {
 	r.tell("series %s, %s: %s: %s", s.ID, slurmtime.Format(o.At, r.zone), o.State, o.Note)
 }
 
-// refresh asks varqd what has become of the occurrences that are reserved, or may be. Those that it cannot ask about stay as they are.
-func (r *runner) refresh(ctx context.Context, s *Series) error {
+// refresh asks varqd what has become of the occurrences that are reserved, or may be, and returns their reservations as far as varqd knows them,
+// by place in the series. Those that it cannot ask about stay as they are.
+func (r *runner) refresh(ctx context.Context, s *Series) (known []*api.Reservation, err error) {
+	known = make([]*api.Reservation, len(s.Occurrences))
 	for i := range s.Occurrences {
 		o := &s.Occurrences[i]
+		if o.settled() || o.State != StateSubmitting && o.Job == 0 {
+			continue
+		}
+		known[i], err = r.reservation(ctx, s, o)
 		switch {
-		case o.State == StateSubmitting:
-			if err := r.resolve(ctx, s, o); err != nil {
-				return err
-			}
-		case o.Job != 0 && !o.settled():
-			is, err := r.reservation(ctx, s, o)
-			if err != nil {
-				return err
-			}
-			if is != nil && is.Job == o.Job {
-				r.follow(s, o, is)
-			}
+		case err != nil && o.State == StateSubmitting:
+			return nil, fmt.Errorf("what became of the sbatch for %s is not known yet: %w", slurmtime.Format(o.At, r.zone), err)
+		case err != nil:
+			return nil, err
+		}
+		switch is := known[i]; {
+		case is != nil && is.Job != 0:
+			o.Job = is.Job
+			r.follow(s, o, is)
+		case is == nil && o.State == StateSubmitting:
+			o.State, o.Note = StateRefused, cmp.Or(o.Note, "sbatch was killed, or did not end, and has submitted nothing")
 		}
 	}
-	return nil
+	return known, nil
 }
 
-// reservation returns that of an occurrence's job, one that has no job yet, or nil if varqd knows none: the number alone may be another job's, of
-// another cluster or of the same one later.
+// reservation returns that of an occurrence: of its job or, if that is not known, of the job that an sbatch has submitted of which nobody saw the
+// end. Its Job is 0 while the job may still come, or varqd closes the plan. It is nil if varqd knows none. No other reservation is the
+// occurrence's than those of plans that were made for its sbatch, whatever else has its deadline or the number of its job.
 func (r *runner) reservation(ctx context.Context, s *Series, o *Occurrence) (*api.Reservation, error) {
 	plans, err := r.store.plans(s.ID, o.At)
-	if err != nil {
-		return nil, err
+	var found []api.Reservation
+	if len(plans) > 0 {
+		found, err = r.varqd.Reservations(ctx, api.ReservationsQuery{All: true, Selection: api.Selection{Start: o.At, End: o.At + 1}})
 	}
-	found, err := r.varqd.Reservations(ctx, api.ReservationsQuery{All: true, Selection: api.Selection{Start: o.At, End: o.At + 1}})
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +132,7 @@ func (r *runner) reservation(ctx context.Context, s *Series, o *Occurrence) (*ap
 	for i := range found {
 		switch is := &found[i]; {
 		case !slices.Contains(plans, is.ID):
-		case is.Job == o.Job:
+		case is.Job != 0 && (o.Job == 0 || o.Job == is.Job):
 			return is, nil
 		case is.State == api.StatePromised:
 			jobless = is
@@ -147,35 +153,6 @@ func (r *runner) follow(s *Series, o *Occurrence, is *api.Reservation) {
 	if o.settled() {
 		r.store.forgetPlans(s.ID, o.At)
 	}
-}
-
-// resolve finds out whether an sbatch of which nobody saw the end has submitted the job of an occurrence: then it has the reservation of a plan
-// that was made for this sbatch. No other job is taken, whatever it is promised and whosever it is.
-func (r *runner) resolve(ctx context.Context, s *Series, o *Occurrence) error {
-	plans, err := r.store.plans(s.ID, o.At)
-	var found []api.Reservation
-	if len(plans) > 0 {
-		found, err = r.varqd.Reservations(ctx, api.ReservationsQuery{All: true, Selection: api.Selection{Start: o.At, End: o.At + 1}})
-	}
-	if err != nil {
-		return fmt.Errorf("what became of the sbatch for %s is not known yet: %w", slurmtime.Format(o.At, r.zone), err)
-	}
-	mayCome := false // its job, or varqd closes the plan
-	for i := range found {
-		switch is := &found[i]; {
-		case !slices.Contains(plans, is.ID):
-		case is.Job != 0:
-			o.Job = is.Job
-			r.follow(s, o, is)
-			return nil
-		case is.State == api.StatePromised:
-			mayCome = true
-		}
-	}
-	if !mayCome {
-		o.State, o.Note = StateRefused, cmp.Or(o.Note, "sbatch was killed, or did not end, and has submitted nothing")
-	}
-	return nil
 }
 
 // submit has sbatch reserve an occurrence. Before that is on disk, sbatch does not run. A refusal is no error. It is news the first time only, and
@@ -251,7 +228,8 @@ func cleaned(environ []string) []string {
 // cancel ends a series: it cancels its jobs that wait, and forgets it. Jobs that have started run on. What varqd does not know for a job of the
 // series is left alone.
 func (r *runner) cancel(ctx context.Context, s *Series) (jobs int, err error) {
-	if err := r.refresh(ctx, s); err != nil {
+	known, err := r.refresh(ctx, s)
+	if err != nil {
 		return 0, err
 	}
 	for i := range s.Occurrences {
@@ -265,11 +243,7 @@ func (r *runner) cancel(ctx context.Context, s *Series) (jobs int, err error) {
 		if o.State != api.StatePending {
 			continue
 		}
-		is, err := r.reservation(ctx, s, o)
-		if err != nil {
-			return 0, err
-		}
-		switch {
+		switch is := known[i]; {
 		case is != nil && is.Job == 0:
 			return 0, fmt.Errorf("varqd does not know job %d for %s yet; try again in a minute", o.Job, slurmtime.Format(o.At, r.zone))
 		case is == nil:
