@@ -26,9 +26,7 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 		return &Refusal{Reason: b.longestRule.Says, Limit: b.longestRule.Name}
 	}
 	dearer := 0. // the highest probability without a ceiling
-	if r.Earliest != 0 {
-		free := *r
-		free.Earliest = 0
+	if free := *r; noCeiling(&free) {
 		points := p.trajectory(&free, b, 1)
 		dearer = prob.Percent(highest(points))
 		if p.settle(&free, points, r.Prob) >= 0 {

@@ -236,7 +236,8 @@ func (c *command) newCancel() *cobra.Command {
 		Use:   "cancel ID...",
 		Short: "End series, and cancel their jobs that wait",
 		Long: `Cancel ends series: their jobs that have not started are cancelled, those that run go
-on, and no others are reserved.`,
+on, and no others are reserved. A job that varqd does not know for the series' own is
+named and left alone.`,
 		Example: `  varq every cancel bbbbbb`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
