@@ -10,10 +10,6 @@ import (
 
 // Circumstances are what a forecast of one job's end rests on, beside the question.
 type Circumstances struct {
-	// Waited is for how many seconds the job has been waiting at the question's Submit.
-	Waited int64
-	// Delay changes the forecast of the wait by what the forecaster does not know of; nil for nothing.
-	Delay func(*forecast.Answer)
 	// FailureRate is how many failures of the job's nodes are expected in a second of its run.
 	FailureRate float64
 	// Checkpoints is the time between the job's checkpoints, in seconds of its run; 0 for none.
@@ -68,29 +64,32 @@ func (p *Prospect) TimeOut() float64 { return p.timeOut[delay.Points-1] }
 // number of seconds.
 func (p *Prospect) Lost(seconds float64) float64 { return p.lost.Within(seconds) }
 
-// Prospect forecasts the end of a job that waits, or will. wait is the forecast of its wait. It reports false if there
-// is no forecast; wait.Down may then say why.
+// Wait forecasts what is left of the wait of a job that has been waiting for some seconds at the question's
+// Submit. It reports false if there is no forecast; a.Down may then say why.
+func (f *Forecaster) Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool {
+	if !f.waits.Forecast(q, a) {
+		return false
+	}
+	given(&a.Wait, float64(waited))
+	return true
+}
+
+// Prospect forecasts the end of a job that waits, or will, from the forecast of its wait: from Wait's, in
+// which the caller may have taken account of what the Forecaster does not know of.
 //
 // It takes O(parts^2 delay.Points) if nodes may fail.
-func (f *Forecaster) Prospect(q *forecast.Question, c Circumstances, wait *forecast.Answer) (p Prospect, ok bool) {
-	if !f.waits.Forecast(q, wait) {
-		return p, false
-	}
-	given(&wait.Wait, float64(c.Waited))
-	if c.Delay != nil {
-		c.Delay(wait)
-	}
+func (f *Forecaster) Prospect(q *forecast.Question, c Circumstances, wait *delay.Distribution) (p Prospect) {
 	run := f.runs.RunTime(q)
-	a := forecast.Answer{Wait: wait.Wait}
+	a := forecast.Answer{Wait: *wait}
 	f.join(&record{}, &a, &run)
 	p.end = a.Lower
-	p.lost = lost(&wait.Wait, &run, c)
+	p.lost = lost(wait, &run, c)
 	limit := max(q.Limit, 1)
 	atLimit := 1 - run.Below(limit)
 	for i := range p.timeOut {
-		p.timeOut[i] = atLimit * wait.Wait.Within(delay.At(i)-float64(limit))
+		p.timeOut[i] = atLimit * wait.Within(delay.At(i)-float64(limit))
 	}
-	return p, true
+	return p
 }
 
 // Rest forecasts the end of a job that has run for age seconds, from then on: as Prospect would if it did not wait, given

@@ -44,18 +44,21 @@ func TestProspectAgainstDraws(t *testing.T) {
 	f := certain(t, wait, runs)
 	q := &forecast.Question{Request: workload.Request{Limit: limit}}
 	run := runs.RunTime(q)
-	for name, c := range map[string]Circumstances{
+	for name, c := range map[string]struct {
+		Circumstances
+		waited int64
+	}{
 		"alone":                 {},
-		"has waited":            {Waited: 900},
-		"failures":              {FailureRate: 1. / 20_000},
-		"failures, checkpoints": {FailureRate: 1. / 20_000, Checkpoints: 300},
+		"has waited":            {waited: 900},
+		"failures":              {Circumstances: Circumstances{FailureRate: 1. / 20_000}},
+		"failures, checkpoints": {Circumstances: Circumstances{FailureRate: 1. / 20_000, Checkpoints: 300}},
 	} {
 		r := rand.New(rand.NewPCG(6, 6))
 		var a forecast.Answer
-		p, ok := f.Prospect(q, c, &a)
-		if !ok {
+		if !f.Wait(q, c.waited, &a) {
 			t.Fatal("no forecast")
 		}
+		p := f.Prospect(q, c.Circumstances, &a.Wait)
 		const draws = 200_000
 		for _, by := range []float64{1800, 3600, 7200, 9000, 20_000} {
 			done, stopped := 0., 0.
@@ -143,7 +146,8 @@ func TestRestFollowsProspect(t *testing.T) {
 	} {
 		q := &forecast.Question{Request: workload.Request{Limit: limit}}
 		var a forecast.Answer
-		promised, ok := f.Prospect(q, Circumstances{}, &a)
+		ok := f.Wait(q, 0, &a)
+		promised := f.Prospect(q, Circumstances{}, &a.Wait)
 		rest := f.Rest(q, 0, Circumstances{})
 		for _, by := range []float64{900, 3600, 7200} {
 			if before, now := promised.Prob(by), rest.Prob(by); !ok || now < before {
@@ -180,12 +184,12 @@ func TestLongWait(t *testing.T) {
 func TestNoProspect(t *testing.T) {
 	runs := learnt(limit, func() int64 { return 60 })
 	var a forecast.Answer
-	if _, ok := New(scripted{}, runs, nil).Prospect(&forecast.Question{}, Circumstances{}, &a); ok {
-		t.Error("a forecast without one of the wait")
+	if New(scripted{}, runs, nil).Wait(&forecast.Question{}, 0, &a) {
+		t.Error("a forecast of a wait of which nothing is known")
 	}
-	p, ok := New(scripted{&delay.Distribution{}}, runs, nil).Prospect(&forecast.Question{Request: workload.Request{Limit: limit}}, Circumstances{FailureRate: 1}, &a)
-	if !ok || p.Prob(1e9) != 0 {
-		t.Errorf("%v, %v", p.Prob(1e9), ok)
+	p := New(scripted{}, runs, nil).Prospect(&forecast.Question{Request: workload.Request{Limit: limit}}, Circumstances{FailureRate: 1}, &delay.Distribution{})
+	if p.Prob(1e9) != 0 {
+		t.Errorf("%v", p.Prob(1e9))
 	}
 	if _, ok := p.Within(.01, 60); ok {
 		t.Error("an end of a wait without end")
@@ -195,8 +199,10 @@ func TestNoProspect(t *testing.T) {
 func BenchmarkProspect(b *testing.B) {
 	r := rand.New(rand.NewPCG(7, 7))
 	f := New(scripted{forecasttest.Exponential(1800)}, learnt(limit, func() int64 { return int64(3000 * r.ExpFloat64()) }), r)
-	var a forecast.Answer
+	q := &forecast.Question{Request: workload.Request{Limit: limit}}
 	for b.Loop() {
-		f.Prospect(&forecast.Question{Request: workload.Request{Limit: limit}}, Circumstances{FailureRate: 1e-6}, &a)
+		var a forecast.Answer
+		f.Wait(q, 0, &a)
+		f.Prospect(q, Circumstances{FailureRate: 1e-6}, &a.Wait)
 	}
 }

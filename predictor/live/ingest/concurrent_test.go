@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/live/outlook"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -30,8 +31,17 @@ func TestAnswersWhileLearning(t *testing.T) {
 		func() { g.Queue() },
 		func() { g.StartsObserved() },
 		func() { g.Promise(7, r, now+1000, now+2000, true) },
+		func() { g.Ask(&forecast.Question{Request: r, Now: now, Submit: now}) },
 		func() {
-			g.Ask(&forecast.Question{Request: r, Now: now, Submit: now}, func(string, *forecast.Answer) {})
+			for range g.Jobs {
+				g.Room("main", 0, now, nil)
+			}
+		},
+		func() {
+			var wait forecast.Answer
+			q := &forecast.Question{Request: r, Now: now, Submit: now}
+			g.Wait(q, 0, &wait)
+			g.Prospect(q, completion.Circumstances{}, &wait.Wait)
 		},
 		func() {
 			est := make([]workload.Estimate, 2)

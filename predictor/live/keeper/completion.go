@@ -79,7 +79,7 @@ func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanR
 	avoided, safer := k.avoided(planner.Cluster, &r.Job, req, duringWork(0, &r.Job))
 	var wait forecast.Answer
 	circumstances := completion.Circumstances{Checkpoints: req.CheckpointInterval}
-	prospect, blocked, ok := k.prospect(planner.Cluster, &r, circumstances, avoided, claims, &wait)
+	prospect, blocked, ok := k.prospect(planner.Cluster, &r, 0, circumstances, avoided, claims, &wait)
 	if !ok {
 		reason := cmp.Or(wait.Down, "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")
 		return refuse(&api.Refusal{Reason: reason})
@@ -92,7 +92,7 @@ func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanR
 	}
 	if agreed.Promise == nil {
 		offers := slices.Concat(answer.Offers, otherWays(&r, req, func(r *trajectory.Request, c completion.Circumstances) (negotiate.Prospect, bool) {
-			p, _, ok := k.prospect(planner.Cluster, r, c, avoided, claims, new(forecast.Answer))
+			p, _, ok := k.prospect(planner.Cluster, r, 0, c, avoided, claims, new(forecast.Answer))
 			return p, ok
 		}))
 		answer.Offers = nil
@@ -122,23 +122,25 @@ func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanR
 	return answer, nil
 }
 
-// prospect forecasts the end of the job of r, which is to avoid some nodes, beside claims. Of the circumstances it takes
-// Waited and Checkpoints. It also returns the first window that keeps the job from starting, or nil. It reports false if too little is
-// known; wait.Down may then say why.
-func (k *Keeper) prospect(c *limits.Cluster, r *trajectory.Request, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p negotiate.Prospect, blocked *api.Blocked, ok bool) {
-	room := k.room(claims)
+// prospect forecasts the end of the job of r, which has waited for some seconds and is to avoid some nodes, beside
+// claims. It sets wait to the forecast of what is left of the wait, and works out the circumstances' FailureRate. It also
+// returns the first window that keeps the job from starting, or nil. It reports false if too little is known;
+// wait.Down may then say why.
+func (k *Keeper) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p negotiate.Prospect, blocked *api.Blocked, ok bool) {
 	q := forecast.Question{Request: r.Job, Now: r.Now, Submit: r.Now, Job: r.ID}
+	if !k.Outlook.Wait(&q, waited, wait) {
+		return nil, nil, false
+	}
+	blocked = avoid(wait, c.Blocked(r.Job, r.Pieces), r.Now, r.Job.Limit)
+	room := k.room(claims)
+	bound(wait, func(at int64) float64 {
+		return room(workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: at}, r.Now, 0).Prob
+	}, r.Now)
+	waking, _ := c.Waking(r.Job)
+	wake(wait, waking)
 	fitting := c.Fitting(r.Job, r.Needs)
 	circumstances.FailureRate = failuresOf(nodesFor(&r.Job, fitting), k.candidates(fitting, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit))
-	waking, _ := c.Waking(r.Job)
-	circumstances.Delay = func(a *forecast.Answer) {
-		blocked = avoid(a, c.Blocked(r.Job, r.Pieces), r.Now, r.Job.Limit)
-		bound(a, func(at int64) float64 {
-			return room(workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: at}, r.Now, 0).Prob
-		}, r.Now)
-		wake(a, waking)
-	}
-	p, ok = k.Outlook.Prospect(&q, circumstances, wait)
+	p, ok = k.Outlook.Prospect(&q, circumstances, &wait.Wait)
 	return p, blocked, ok
 }
 
@@ -339,13 +341,13 @@ func (k *Keeper) endOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int6
 	if _, ok := state.limits.Partitions[j.Partition]; !ok { // a list of partitions, or one newer than the last Refresh
 		return p, 0, false
 	}
-	circumstances := completion.Circumstances{Checkpoints: e.CheckpointInterval}
+	waited := int64(0)
 	if j.Start == 0 {
 		r.Now = max(now, j.Eligible)
-		circumstances.Waited = r.Now - j.Eligible
+		waited = r.Now - j.Eligible
 	}
 	var wait forecast.Answer
-	p, _, ok = k.prospect(&state.limits, &r, circumstances, nil, k.plainClaims(), &wait)
+	p, _, ok = k.prospect(&state.limits, &r, waited, completion.Circumstances{Checkpoints: e.CheckpointInterval}, nil, k.plainClaims(), &wait)
 	return p, r.Now, ok
 }
 

@@ -177,6 +177,7 @@ func (s *fakeSlurm) Operators(context.Context) ([]string, error) { return []stri
 // fakeOutlook forecasts that every job waits for wait seconds, and runs for run seconds.
 type fakeOutlook struct {
 	wait     int64
+	left     int64 // of the wait, as Wait has forecast it last
 	run      int64
 	lost     []string // nodes
 	failing  map[string]float64
@@ -255,10 +256,14 @@ func (end) TimeOut() float64 { return .05 }
 
 func (end) Lost(float64) float64 { return .01 }
 
-func (p *fakeOutlook) Prospect(q *forecast.Question, c completion.Circumstances, wait *forecast.Answer) (negotiate.Prospect, bool) {
-	*wait, _ = p.Predict(q.Request, 0)
-	c.Delay(wait)
-	return end(max(0, p.wait-c.Waited) + p.run), p.down == ""
+func (p *fakeOutlook) Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool {
+	*a, _ = p.Predict(q.Request, 0)
+	p.left = max(0, p.wait-waited)
+	return p.down == ""
+}
+
+func (p *fakeOutlook) Prospect(*forecast.Question, completion.Circumstances, *delay.Distribution) (negotiate.Prospect, bool) {
+	return end(p.left + p.run), true
 }
 
 // FailureProb implements Health.

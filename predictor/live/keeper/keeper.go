@@ -31,6 +31,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -77,10 +78,12 @@ type Outlook interface {
 	// on, beside the jobs that run now and other claims, or tells that it is below least. The job of an id, if it is not
 	// 0, is not in its own way. One goroutine may use the function.
 	Room(partition string, job, now int64, others []workload.Claim) func(c workload.Claim, least float64) workload.Room
-	// Prospect forecasts the end of a job that waits, or would if it were submitted now, and sets wait to the
-	// forecast of its wait. It reports false if too little is known; wait.Down may then say why.
-	Prospect(q *forecast.Question, c completion.Circumstances, wait *forecast.Answer) (negotiate.Prospect, bool)
-	// Rest forecasts the end of a job that has run for age seconds.
+	// Wait forecasts what is left of the wait of a job that has waited for some seconds, or would wait if it were
+	// submitted now. It reports false if too little is known; a.Down may then say why.
+	Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool
+	// Prospect forecasts the end of a job from the forecast of its wait. It reports false if nothing is known yet.
+	Prospect(q *forecast.Question, c completion.Circumstances, wait *delay.Distribution) (negotiate.Prospect, bool)
+	// Rest forecasts the end of a job that has run for age seconds. It reports false if nothing is known yet.
 	Rest(q *forecast.Question, age int64, c completion.Circumstances) (negotiate.Prospect, bool)
 	// Promise takes in that a pending job is promised a start by deadline, and that it
 	// becomes eligible at begin. When the job starts, the forecasters compare the start

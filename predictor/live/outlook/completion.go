@@ -1,31 +1,44 @@
 package outlook
 
 import (
+	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/promise/negotiate"
 )
 
-// Prospect forecasts the end of a job that waits, or would if it were submitted now, and sets wait to the forecast of its
-// wait. It reports false if too little is known; wait.Down then says why.
-func (o *Outlook) Prospect(q *forecast.Question, c completion.Circumstances, wait *forecast.Answer) (negotiate.Prospect, bool) {
+// Wait forecasts what is left of the wait of a job that has been waiting for some seconds, or would wait if it
+// were submitted now. It reports false if too little is known; a.Down then says why.
+func (o *Outlook) Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool {
 	m := o.model.Load()
 	if m == nil {
-		*wait = forecast.Answer{}
+		*a = forecast.Answer{}
+		return false
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	ok := m.ends.Wait(q, waited, a)
+	if a.Down != "" {
+		return false
+	}
+	r := &q.Request
+	if starts := m.past[kindOf(r)]; starts < leastPast {
+		a.Down = unknown(r, starts, m.past[kind{r.Partition, r.GPUs == 0}])
+		return false
+	}
+	return ok
+}
+
+// Prospect forecasts the end of a job from that of its wait. It reports false before the first Model serves.
+func (o *Outlook) Prospect(q *forecast.Question, c completion.Circumstances, wait *delay.Distribution) (negotiate.Prospect, bool) {
+	m := o.model.Load()
+	if m == nil {
 		return nil, false
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	p, ok := m.ends.Prospect(q, c, wait)
-	if wait.Down != "" {
-		return nil, false
-	}
-	r := &q.Request
-	if starts := m.past[kindOf(r)]; starts < leastPast {
-		wait.Down = unknown(r, starts, m.past[kind{r.Partition, r.GPUs == 0}])
-		return nil, false
-	}
-	return &p, ok
+	p := m.ends.Prospect(q, c, wait)
+	return &p, true
 }
 
 // Rest forecasts the end of a job that has run for age seconds. It reports false if nothing is known yet.

@@ -15,8 +15,11 @@ func TestProspect(t *testing.T) {
 	r := varied(now, now+1)[0].Request
 	q := &forecast.Question{Request: r, Now: now, Submit: now}
 	var wait forecast.Answer
-	if _, ok := o.Prospect(q, completion.Circumstances{}, &wait); ok || wait.Down != "" {
-		t.Errorf("before a model serves: %v %q", ok, wait.Down)
+	if o.Wait(q, 0, &wait) || wait.Down != "" {
+		t.Errorf("before a model serves, a wait is forecast: %q", wait.Down)
+	}
+	if _, ok := o.Prospect(q, completion.Circumstances{}, &wait.Wait); ok {
+		t.Error("before a model serves, an end is forecast")
 	}
 	if _, ok := o.Rest(q, 60, completion.Circumstances{}); ok {
 		t.Error("before a model serves, a running job is forecast")
@@ -27,9 +30,12 @@ func TestProspect(t *testing.T) {
 	}
 	m.Serve()
 
-	p, ok := o.Prospect(q, completion.Circumstances{}, &wait)
+	if !o.Wait(q, 0, &wait) {
+		t.Fatal("no forecast of the wait")
+	}
+	p, ok := o.Prospect(q, completion.Circumstances{}, &wait.Wait)
 	if !ok {
-		t.Fatal("no forecast")
+		t.Fatal("no forecast of the end")
 	}
 	// Jobs wait for up to 900 s and end 1,800 s after their submission.
 	if early, late := p.Prob(300), p.Prob(3*1800); early > .1 || late < .9 {
@@ -41,18 +47,21 @@ func TestProspect(t *testing.T) {
 	}
 
 	quantiles := map[string]float64{}
-	o.Ask(q, func(name string, a *forecast.Answer) { quantiles[name] = a.Wait.Quantile(.5) })
+	names, answers := o.Ask(q)
+	for i := range names {
+		quantiles[names[i]] = answers[i].Wait.Quantile(.5)
+	}
 	if wait, end := quantiles["blend"], quantiles[completion.Name]; wait == 0 || end < wait+900 {
 		t.Errorf("half the jobs start within %v s and end within %v s", wait, end)
 	}
 
 	q.Partition = "gpu"
-	if _, ok := o.Prospect(q, completion.Circumstances{}, &wait); ok || !strings.HasPrefix(wait.Down, "0 jobs are known to have started in partition gpu") {
+	if ok := o.Wait(q, 0, &wait); ok || !strings.HasPrefix(wait.Down, "0 jobs are known to have started in partition gpu") {
 		t.Errorf("an unknown kind: %v %q", ok, wait.Down)
 	}
 	q.Request = r
 	m.Outage(qbets.Outage{Partition: "main", From: now - 60, Reason: "partition main is down"})
-	if _, ok := o.Prospect(q, completion.Circumstances{}, &wait); ok || wait.Down != "partition main is down" {
+	if ok := o.Wait(q, 0, &wait); ok || wait.Down != "partition main is down" {
 		t.Errorf("during an outage: %v %q", ok, wait.Down)
 	}
 }

@@ -2,8 +2,10 @@ package outlook
 
 import (
 	"context"
+	"iter"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
@@ -29,10 +31,14 @@ type Model struct {
 	ends      *completion.Forecaster // on the predictor
 	downey    *expert.Downey
 	sites     []*siteForecaster
-	starts    int          // how many were observed
-	newest    int64        // time of the latest start
 	left      int          // how many jobs Learn has still to learn from
 	past      map[kind]int // how many of the starts were of each kind
+
+	// jobs are those of the queue since the last event, or nil if nobody has asked for them.
+	jobs atomic.Pointer[[]workload.Job]
+	// starts is how many were observed, and newest the time of the latest. They are read without mu, so that
+	// varqd can tell how it is whatever holds that.
+	starts, newest atomic.Int64
 }
 
 // NewModel returns a Model with an empty queue and forecasters that know nothing. If pools
@@ -79,6 +85,7 @@ func (m *Model) Observe(e *forecast.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e.Tell(&m.queue, observer{m})
+	m.jobs.Store(nil)
 }
 
 // Outage tells the forecasters that an outage has begun or is over.
@@ -114,6 +121,24 @@ func (m *Model) Place(nodes map[int64][]string) {
 // Queue returns the queue as far as it is known. Only Learn and Observe change it, so their
 // caller may read it without a lock.
 func (m *Model) Queue() *queue.Queue { return &m.queue }
+
+// list returns the jobs that wait and those that run. They are not to be changed.
+func (m *Model) list() []workload.Job {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if known := m.jobs.Load(); known != nil {
+		return *known
+	}
+	waiting, running := m.queue.Len()
+	jobs := make([]workload.Job, 0, waiting+running)
+	for _, some := range []iter.Seq[*queue.Job]{m.queue.Pending(), m.queue.Running()} {
+		for j := range some {
+			jobs = append(jobs, j.Job)
+		}
+	}
+	m.jobs.Store(&jobs)
+	return jobs
+}
 
 // Serve makes m the Model that the Outlook asks. It takes over the open promises and the
 // odds of the Model that served before. The first Model begins with Options.OldOdds.
@@ -160,8 +185,8 @@ func (m observer) Submitted(j *workload.Job) {
 }
 
 func (m observer) Started(j *workload.Job) {
-	m.starts++
-	m.newest = max(m.newest, j.Start)
+	m.starts.Add(1)
+	m.newest.Store(max(m.newest.Load(), j.Start))
 	m.past[kindOf(&j.Request)]++
 	m.ends.Started(j)
 	if m.left <= mostEnds {

@@ -9,11 +9,9 @@
 package outlook
 
 import (
-	"iter"
 	"slices"
 	"sync/atomic"
 
-	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/workload"
@@ -153,19 +151,16 @@ func (o *Outlook) Queue() (waiting, running int) {
 }
 
 // Jobs yields the jobs that wait and those that run, as far as the Model knows. The Start of one
-// that waits is 0. The jobs must not be changed, nor kept. The loop must ask the Outlook nothing.
+// that waits is 0. The jobs must not be changed. What happens while they are yielded does not change them either.
 func (o *Outlook) Jobs(yield func(*workload.Job) bool) {
 	m := o.model.Load()
 	if m == nil {
 		return
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	for _, jobs := range []iter.Seq[*queue.Job]{m.queue.Pending(), m.queue.Running()} {
-		for j := range jobs {
-			if !yield(&j.Job) {
-				return
-			}
+	jobs := m.list()
+	for i := range jobs {
+		if !yield(&jobs[i]) {
+			return
 		}
 	}
 }
@@ -177,24 +172,23 @@ func (o *Outlook) StartsObserved() (starts int, newest int64) {
 	if m == nil {
 		return 0, 0
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.starts, m.newest
+	return int(m.starts.Load()), m.newest.Load()
 }
 
-// Ask asks the blend, then each of its forecasters alone, and then the forecaster of the job's end. It calls
-// answer with the name and the answer of each forecaster that has one.
-func (o *Outlook) Ask(q *forecast.Question, answer func(name string, a *forecast.Answer)) {
+// Ask asks the blend, then each of its forecasters alone, and then the forecaster of the job's end. It returns
+// the names of those that have an answer, and the answers.
+func (o *Outlook) Ask(q *forecast.Question) (names []string, answers []forecast.Answer) {
 	m := o.model.Load()
 	if m == nil {
-		return
+		return nil, nil
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	var a forecast.Answer
 	for _, f := range slices.Concat([]forecast.Forecaster{m.predictor}, m.predictor.Experts(), []forecast.Forecaster{m.ends}) {
 		if f.Forecast(q, &a) {
-			answer(f.Name(), &a)
+			names, answers = append(names, f.Name()), append(answers, a)
 		}
 	}
+	return names, answers
 }

@@ -76,8 +76,7 @@ func TestOwnForecastersTakePart(t *testing.T) {
 	if !ok || !slices.ContainsFunc(answer.Opinions, func(o forecast.Opinion) bool { return o.Expert == "certain" && o.Weight > 0 }) {
 		t.Errorf("%+v, %v", answer.Evidence, ok)
 	}
-	var asked []string
-	o.Ask(&forecast.Question{Request: r, Now: now, Submit: now}, func(name string, _ *forecast.Answer) { asked = append(asked, name) })
+	asked, _ := o.Ask(&forecast.Question{Request: r, Now: now, Submit: now})
 	for _, name := range []string{"blend", "qbets", "certain"} {
 		if !slices.Contains(asked, name) {
 			t.Errorf("%s is not among those that were asked: %v", name, asked)
@@ -135,7 +134,9 @@ func TestNothingIsKnownBeforeAModelServes(t *testing.T) {
 	estimates := []workload.Estimate{{Prob: .5}}
 	o.Forecast(r, now, []workload.Candidate{{Submit: now, Limit: 600, Budget: 600}}, estimates)
 	o.Promise(7, r, now+1000, now+2000, true)
-	o.Ask(&forecast.Question{Request: r, Now: now, Submit: now}, func(name string, _ *forecast.Answer) { t.Errorf("%s answers", name) })
+	if names, _ := o.Ask(&forecast.Question{Request: r, Now: now, Submit: now}); len(names) > 0 {
+		t.Errorf("%s answer", names)
+	}
 	_, ok := o.Predict(r, 0)
 	waiting, running := o.Queue()
 	starts, newest := o.StartsObserved()

@@ -84,8 +84,11 @@ type distribution struct {
 
 func (d distribution) promises(q *forecast.Question, within int64) bool {
 	var wait forecast.Answer
-	p, ok := d.Prospect(q, completion.Circumstances{}, &wait)
-	return ok && p.Prob(float64(within)) >= d.prob
+	if !d.Wait(q, 0, &wait) {
+		return false
+	}
+	p := d.Prospect(q, completion.Circumstances{}, &wait.Wait)
+	return p.Prob(float64(within)) >= d.prob
 }
 
 // points is the judge of Points and Limits.

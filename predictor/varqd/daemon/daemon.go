@@ -261,11 +261,11 @@ func (d *Daemon) openFiles() error {
 // Close closes the daemon's files.
 func (d *Daemon) Close() error { return d.cleanups.run() }
 
-// stopTime bounds how long requests in progress may take when varqd stops.
+// stopTime bounds how long varqd takes to stop: requests in progress may take so long, and its loops.
 const stopTime = 10 * time.Second
 
 // Run serves until ctx is done or serving fails. That ctx is done is no error. When Run
-// returns, every goroutine that it started has ended.
+// returns, every goroutine that it started has ended, unless the error is errUnended.
 func (d *Daemon) Run(ctx context.Context) error {
 	listeners, err := d.listen()
 	if err != nil {
@@ -304,12 +304,29 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.log.Info("stopping")
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	err = d.server.Shutdown(closing)
-	running.Wait()
+	err = errors.Join(d.server.Shutdown(closing), ended(closing, &running))
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		err = errors.Join(cause, err)
 	}
 	return err
+}
+
+// errUnended is the error of a daemon that some of its goroutines keep from stopping in time.
+var errUnended = errors.New("varqd hangs, and stops without having ended what it was doing; its ledger is whole")
+
+// ended waits until those that are running have ended. It returns errUnended if ctx is done first.
+func ended(ctx context.Context, running *sync.WaitGroup) error {
+	done := make(chan struct{})
+	go func() {
+		running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return errUnended
+	}
 }
 
 // listen opens the unix socket and, if they are configured, the TCP address and that for other sites' varqds. It returns what

@@ -28,10 +28,11 @@ func (d *Daemon) ask(_ context.Context, q *forecast.Question) []selfscore.NamedA
 	if d.keeper.Unforeseeable(q.Request) {
 		return nil
 	}
-	var answers []selfscore.NamedAnswer
-	d.outlook.Ask(q, func(name string, a *forecast.Answer) {
-		answers = append(answers, selfscore.NamedAnswer{Forecaster: name, Answer: *a})
-	})
+	names, said := d.outlook.Ask(q)
+	answers := make([]selfscore.NamedAnswer, len(said))
+	for i, a := range said {
+		answers[i] = selfscore.NamedAnswer{Forecaster: names[i], Answer: a}
+	}
 	return answers
 }
 

@@ -43,7 +43,10 @@ func Main(ctx context.Context, c config.Config, standby bool, log io.Writer) err
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Run(ctx), d.Close())
+	if err = d.Run(ctx); errors.Is(err, errUnended) {
+		return err // what hangs may keep the files from being closed, too
+	}
+	return errors.Join(err, d.Close())
 }
 
 // newLogger returns the logger that c describes. Package config has checked c's values.
