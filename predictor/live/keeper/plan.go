@@ -27,8 +27,16 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	if req.Finishes() {
 		return k.planCompletion(ctx, user, req, promise)
 	}
+	return k.planStart(ctx, user, req, promise, (*trajectory.Planner).Plan)
+}
+
+// decide is how a planner answers: its Plan or, without the search for offers, its Decide.
+type decide func(*trajectory.Planner, trajectory.Request) trajectory.Answer
+
+// planStart is Plan for one size of a job whose start is promised.
+func (k *Keeper) planStart(ctx context.Context, user string, req *api.PlanRequest, promise bool, how decide) (api.PlanAnswer, error) {
 	for {
-		if answer, err := k.plan(ctx, user, req, promise); !errors.Is(err, errCrowded) {
+		if answer, err := k.plan(ctx, user, req, promise, how); !errors.Is(err, errCrowded) {
 			return answer, err
 		}
 	}
@@ -53,8 +61,8 @@ func (a attended) Forecast(r workload.Request, now int64, c []workload.Candidate
 	a.Forecaster.Forecast(r, now, c, est)
 }
 
-// plan is Plan, but returns errCrowded if other promises take the room meanwhile.
-func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
+// plan is planStart, but returns errCrowded if other promises take the room meanwhile.
+func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, promise bool, how decide) (api.PlanAnswer, error) {
 	planner, err := k.planner()
 	if err != nil {
 		return api.PlanAnswer{}, err
@@ -82,7 +90,7 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	jobs, unread := k.jobs(ctx)
 	planner.Jobs = jobs
 	planner.Forecaster = attended{planner.Forecaster, ctx}
-	got := planner.Plan(r)
+	got := how(planner, r)
 	if err := errors.Join(ctx.Err(), unread()); err != nil {
 		return api.PlanAnswer{}, err
 	}

@@ -2,7 +2,6 @@ package keeper
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -162,11 +161,7 @@ func (p *probe) refuse(partition string, nodes int32, reason string) {
 		reason = "partition " + partition + ": " + reason
 	}
 	if len(p.sizes) > 1 {
-		noun := "nodes"
-		if nodes == 1 {
-			noun = "node"
-		}
-		reason = fmt.Sprintf("%d %s: %s", nodes, noun, reason)
+		reason = counted(nodes) + ": " + reason
 	}
 	p.reasons.Add(reason)
 	p.answer.Reasons = p.reasons.List

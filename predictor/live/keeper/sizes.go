@@ -7,11 +7,12 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/promise/elastic"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
 )
 
 // planSizes is Plan for a job that can have several sizes: it promises the one that the user prefers of those that can be
 // promised. If that is gone when it is to be promised, it is the next one. If none can be promised, the refusal is that
-// of the size that is nearest to it.
+// of the size that is nearest to it. Offers, which take many times as long as a plan, are searched for that one only.
 func (k *Keeper) planSizes(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
 	prefer := elastic.DefaultPreferences()
 	if req.Prefer != "" {
@@ -26,15 +27,21 @@ func (k *Keeper) planSizes(ctx context.Context, user string, req *api.PlanReques
 		refused nearest
 		failed  error // of the size that would have been promised
 	)
+	decide := (*trajectory.Planner).Decide
 	for i := range req.Sizes {
 		size := &req.Sizes[i]
-		quote, err := k.Plan(ctx, user, sized(req, size), false)
+		one := sized(req, size)
+		one.Trajectory = true
+		quote, err := k.planStart(ctx, user, one, false, decide)
 		if err != nil {
 			return api.PlanAnswer{}, err
 		}
 		if quote.Plan == nil {
-			refused.add(size, quote.Refusal)
+			refused.add(size, quote.Trajectory)
 			continue
+		}
+		if !req.Trajectory {
+			quote.Trajectory = nil
 		}
 		quotes[size.Nodes] = quote
 		slots = append(slots, slotOf(size, quote.Plan))
@@ -44,11 +51,11 @@ func (k *Keeper) planSizes(ctx context.Context, user string, req *api.PlanReques
 		size := &req.Sizes[slices.IndexFunc(req.Sizes, func(size api.Alternative) bool { return size.Nodes == s.Nodes })]
 		answer = quotes[s.Nodes]
 		if promise {
-			if answer, failed = k.Plan(ctx, user, sized(req, size), true); failed != nil {
+			if answer, failed = k.planStart(ctx, user, sized(req, size), true, decide); failed != nil {
 				return elastic.ErrSite
 			}
 			if answer.Plan == nil {
-				refused.add(size, answer.Refusal)
+				refused.add(size, answer.Trajectory)
 				return errCrowded
 			}
 		}
@@ -59,7 +66,7 @@ func (k *Keeper) planSizes(ctx context.Context, user string, req *api.PlanReques
 		return api.PlanAnswer{}, failed
 	}
 	if outcome.Taken == nil {
-		return api.PlanAnswer{Refusal: refused.refusal(len(req.Sizes))}, ctx.Err()
+		return k.refuseSizes(ctx, user, req, promise, refused.size)
 	}
 	if next := outcome.RunnerUp; next != nil {
 		p := quotes[next.Nodes].Plan
@@ -86,29 +93,44 @@ func slotOf(size *api.Alternative, p *api.Plan) elastic.Slot {
 	}
 }
 
-// nearest has the refusal, of several, of the size that could be promised with the highest probability, or the first.
+// refuseSizes answers a request of which no size can be promised, as for its nearest size. Its offers are those that do not
+// change the size. If that can be promised after all, as something has changed meanwhile, it is.
+func (k *Keeper) refuseSizes(ctx context.Context, user string, req *api.PlanRequest, promise bool, size *api.Alternative) (api.PlanAnswer, error) {
+	answer, err := k.planStart(ctx, user, sized(req, size), promise, (*trajectory.Planner).Plan)
+	if err != nil {
+		return api.PlanAnswer{}, err
+	}
+	if answer.Plan != nil {
+		answer.Plan.SizeNodes = size.Nodes
+		return answer, nil
+	}
+	no := answer.Refusal
+	no.Reason = fmt.Sprintf("none of the %d sizes can be promised; of %s: %s", len(req.Sizes), counted(size.Nodes), no.Reason)
+	no.Offers = slices.DeleteFunc(no.Offers, func(o api.Offer) bool { return o.Kind == api.OfferNodes || o.Kind == api.OfferTime })
+	return api.PlanAnswer{Refusal: no}, nil
+}
+
+// counted is a number of nodes with the noun.
+func counted(nodes int32) string {
+	if nodes == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", nodes)
+}
+
+// nearest is the size, of those that were refused, that could be promised with the highest probability, or the first.
 type nearest struct {
 	size *api.Alternative
-	no   *api.Refusal
 	prob float64
 }
 
-func (n *nearest) add(size *api.Alternative, no *api.Refusal) {
+// add takes in a refused size, with the forecasts for it.
+func (n *nearest) add(size *api.Alternative, trajectory []api.Point) {
 	prob := 0.
-	for _, o := range no.Offers {
-		if o.Kind == api.OfferProb {
-			prob = o.Prob
-		}
+	for _, p := range trajectory {
+		prob = max(prob, p.Prob)
 	}
-	if n.no == nil || prob > n.prob {
-		*n = nearest{size, no, prob}
+	if n.size == nil || prob > n.prob {
+		*n = nearest{size, prob}
 	}
-}
-
-// refusal returns the refusal of so many sizes. Its offers are those that do not change the size.
-func (n *nearest) refusal(sizes int) *api.Refusal {
-	no := *n.no
-	no.Reason = fmt.Sprintf("none of the %d sizes can be promised; of %d nodes: %s", sizes, n.size.Nodes, no.Reason)
-	no.Offers = slices.DeleteFunc(slices.Clone(no.Offers), func(o api.Offer) bool { return o.Kind == api.OfferNodes || o.Kind == api.OfferTime })
-	return &no
 }

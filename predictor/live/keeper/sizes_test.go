@@ -53,6 +53,27 @@ func TestSizesByPreference(t *testing.T) {
 	}
 }
 
+// One more of the sizes that cannot be promised costs a plan, and no search for offers: those are of the nearest size only.
+func TestSizesSearchOffersOnce(t *testing.T) {
+	forecasts := func(sizes int) int {
+		s := newSite(t)
+		s.outlook.wait, s.outlook.asked = 10*3600, map[int64]int{}
+		req := sizesRequest("")
+		req.Sizes = nil
+		for n := range int32(sizes) {
+			req.Sizes = append(req.Sizes, api.Alternative{Size: workload.Size{Nodes: n + 1, CPUs: n + 1}, Limit: 4200})
+		}
+		a, err := s.Plan(t.Context(), "alice", req, true)
+		if err != nil || a.Plan != nil || len(a.Refusal.Offers) == 0 {
+			t.Fatalf("%d sizes: %+v, %v", sizes, a, err)
+		}
+		return s.outlook.asked[0]
+	}
+	if one, ten := forecasts(1), forecasts(10); ten > 2*one {
+		t.Errorf("one size takes %d forecasts, and ten %d", one, ten)
+	}
+}
+
 // What cannot be written down of several sizes is told as of one, and no size is called impossible.
 func TestSizesOnAFullDisk(t *testing.T) {
 	s := newSite(t)

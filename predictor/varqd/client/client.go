@@ -99,20 +99,28 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // ErrUnreachable is returned when varqd does not answer.
 var ErrUnreachable = errors.New("varqd is not reachable")
 
-// Plan asks for a reservation: a promise, or a refusal.
+// Plan asks for a reservation: a promise, or a refusal. Of several sizes it may take longer than Timeout.
 func (c *Client) Plan(ctx context.Context, r api.PlanRequest) (a api.PlanAnswer, err error) {
-	err = c.do(ctx, http.MethodPost, api.PathPlan, r, &a)
+	err = c.doWithin(ctx, c.timeFor(&r), http.MethodPost, api.PathPlan, r, &a)
 	return a, err
 }
 
-// Quote asks what Plan would promise, and promises nothing.
+// Quote asks what Plan would promise, and promises nothing. It takes as long as Plan.
 func (c *Client) Quote(ctx context.Context, r api.PlanRequest) (a api.PlanAnswer, err error) {
-	err = c.do(ctx, http.MethodPost, api.PathQuote, r, &a)
+	err = c.doWithin(ctx, c.timeFor(&r), http.MethodPost, api.PathQuote, r, &a)
 	return a, err
 }
 
-// probeTimeout bounds a Probe, for which varqd makes many plans.
+// probeTimeout bounds a request for which varqd makes many plans.
 const probeTimeout = 10 * time.Second
+
+// timeFor returns how long the plan of a request may take: one of several sizes as long as a Probe.
+func (c *Client) timeFor(r *api.PlanRequest) time.Duration {
+	if len(r.Sizes) > 1 {
+		return max(c.Timeout, probeTimeout)
+	}
+	return c.Timeout
+}
 
 // Probe asks what Plan would promise in a window of time, for several sizes. It may take longer than Timeout.
 func (c *Client) Probe(ctx context.Context, r api.ProbeRequest) (a api.ProbeAnswer, err error) {

@@ -147,6 +147,20 @@ func TestLongRefusal(t *testing.T) {
 	}
 }
 
+// A plan for one of several sizes may take as long as a probe.
+func TestTimeForSizes(t *testing.T) {
+	c, err := New("unix:///nowhere", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	several := []api.Alternative{{Limit: 60}, {Limit: 120}}
+	for n, want := range []time.Duration{DefaultTimeout, DefaultTimeout, probeTimeout} {
+		if got := c.timeFor(&api.PlanRequest{Sizes: several[:n]}); got != want {
+			t.Errorf("%d sizes may take %v, and should %v", n, got, want)
+		}
+	}
+}
+
 // A varqd that is to relay is told for how long its answer is waited for, which is a little longer than the other site's.
 func TestRelayedInTime(t *testing.T) {
 	var within string

@@ -135,3 +135,21 @@ func BenchmarkRefusalAtBigSite(b *testing.B) {
 		}
 	}
 }
+
+// Sixty-four sizes of which none can be promised, as in BenchmarkRefusalAtBigSite.
+func BenchmarkSizesAtBigSite(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	_, asking, ask := bigSite(b)
+	r := planRequest()
+	for b.Loop() {
+		ask(&r, 1, 1)
+		limit := r.Job.Limit
+		r.Job.Size, r.Job.Limit, r.Sizes = workload.Size{}, 0, nil
+		for n := range int32(64) {
+			r.Sizes = append(r.Sizes, api.Alternative{Size: workload.Size{Nodes: n + 1, CPUs: 6 * (n + 1)}, Limit: limit})
+		}
+		if a, err := asking.Plan(b.Context(), r); err != nil || a.Plan != nil {
+			b.Fatalf("%+v, %v", a.Plan, err)
+		}
+	}
+}

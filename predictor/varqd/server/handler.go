@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/subtle"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -181,7 +182,7 @@ func (h *handler) fill(p *page, path string, to access, w http.ResponseWriter, r
 	switch {
 	case req.user == "":
 		turns, whose = h.openTurns, connOf(ctx).peer
-	case path == api.PathProbe, path == api.PathSize:
+	case takesLong(path, req.body):
 		turns = h.longTurns
 	case req.PathValue("site") != "": // who waits for another site keeps nobody from this one
 		turns, whose = h.relayTurns, req.PathValue("site")+" "+req.user
@@ -203,6 +204,18 @@ func (h *handler) fill(p *page, path string, to access, w http.ResponseWriter, r
 		h.log.Error("munge does not work", "error", err)
 		p.fail(http.StatusServiceUnavailable, "varqd cannot make munge credentials now")
 	}
+}
+
+// takesLong reports whether many plans are made for a request: one for each of several sizes, or of several times.
+func takesLong(path string, body []byte) bool {
+	switch path {
+	case api.PathProbe, api.PathSize:
+		return true
+	case api.PathPlan, api.PathQuote:
+		var r struct{ Sizes []json.RawMessage }
+		return json.Unmarshal(body, &r) == nil && len(r.Sizes) > 1
+	}
+	return false
 }
 
 // patience is for how long a request is worked on.

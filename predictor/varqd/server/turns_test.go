@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
 )
 
 func TestTurns(t *testing.T) {
@@ -32,5 +34,27 @@ func TestTurns(t *testing.T) {
 	third()
 	if len(ts.users) != 0 || len(ts.all) != 0 {
 		t.Errorf("left over: %v, %d", ts.users, len(ts.all))
+	}
+}
+
+// A request for which many plans are made has a turn of those, so that no other waits for it.
+func TestTakesLong(t *testing.T) {
+	const one, two = `{"job":{},"sizes":[{"nodes":1}]}`, `{"job":{},"Sizes":[{"nodes":1},{"nodes":2}]}`
+	for _, c := range []struct {
+		path, body string
+		long       bool
+	}{
+		{api.PathProbe, one, true},
+		{api.PathSize, one, true},
+		{api.PathPlan, one, false},
+		{api.PathPlan, two, true},
+		{api.PathQuote, two, true},
+		{api.PathPredict, two, false},
+		{api.PathPlan, `{"sizes":`, false},
+		{api.PathPlan, "", false},
+	} {
+		if got := takesLong(c.path, []byte(c.body)); got != c.long {
+			t.Errorf("%s of %s takes long: %v", c.path, c.body, got)
+		}
 	}
 }
