@@ -21,7 +21,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/varq-project/varq/predictor/slurm"
@@ -59,8 +59,7 @@ type Client struct {
 	// maxAnswer bounds an answer's length in bytes.
 	maxAnswer int64
 
-	mu       sync.Mutex
-	versions versions // of the server, once known
+	versions atomic.Pointer[versions] // of the server, or nil while they are not known
 }
 
 const (

@@ -573,3 +573,32 @@ func BenchmarkQueue25k(b *testing.B) {
 		}
 	}
 }
+
+// A request whose time is over does not wait for another, which reads the server's versions with more time.
+func TestVersionsAreAwaitedByNobodyElse(t *testing.T) {
+	asked, release := make(chan struct{}, 2), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked <- struct{}{}
+		<-release
+	}))
+	defer server.Close()
+	c, err := New(Options{URL: server.URL, Timeout: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := make(chan error)
+	go func() {
+		_, err := c.serverVersions(t.Context())
+		first <- err
+	}()
+	<-asked
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.serverVersions(over); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	close(release)
+	if err := <-first; err == nil {
+		t.Error("an empty answer has versions")
+	}
+}

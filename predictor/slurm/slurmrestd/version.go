@@ -47,18 +47,16 @@ type versions map[family]version
 var documents = []string{"/openapi", "/openapi/v3"}
 
 // serverVersions returns the versions to use. The first call reads the server's OpenAPI
-// document.
+// document. Nobody waits for the reading of another: that may have more time.
 func (c *Client) serverVersions(ctx context.Context) (versions, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.versions != nil {
-		return c.versions, nil
+	if known := c.versions.Load(); known != nil {
+		return *known, nil
 	}
 	var err error
 	for _, path := range documents {
 		var v versions
 		if v, err = c.readVersions(ctx, path); err == nil {
-			c.versions = v
+			c.versions.Store(&v)
 			return v, nil
 		}
 		if !errors.Is(err, slurm.ErrNotFound) {
@@ -68,11 +66,7 @@ func (c *Client) serverVersions(ctx context.Context) (versions, error) {
 	return nil, err
 }
 
-func (c *Client) forgetVersions() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.versions = nil
-}
+func (c *Client) forgetVersions() { c.versions.Store(nil) }
 
 func (c *Client) readVersions(ctx context.Context, path string) (versions, error) {
 	response, err := c.send(ctx, c.opts.User, http.MethodGet, path, nil)
