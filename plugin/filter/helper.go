@@ -36,6 +36,8 @@ type Helper struct {
 	Options func() ([]byte, error)
 	// Environment is the command's, as os.Environ has it.
 	Environment []string
+	// Cluster returns the name of the host's cluster, or "" if that is not known.
+	Cluster func() string
 	// Answer takes the lines for varq.lua.
 	Answer io.WriteCloser
 	// User takes messages for the user, if the command itself waits for its job.
@@ -99,7 +101,7 @@ func (h *Helper) plan(ctx context.Context, varqd Varqd, command string) (*Submis
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := Read(text, command, h.Environment, h.Now().Unix(), h.Zone)
+	s, err := Read(text, command, h.Environment, h.Now().Unix(), h.Zone, h.Cluster)
 	if err != nil {
 		return nil, nil, err
 	}

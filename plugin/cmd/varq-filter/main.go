@@ -22,6 +22,7 @@ import (
 
 	"github.com/varq-project/varq/plugin/filter"
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurm/slurmconf"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
@@ -58,8 +59,9 @@ func submit() error {
 	signal.Ignore(syscall.SIGPIPE)
 	h := filter.Helper{
 		Orders: os.Stdin, Options: readBox, Environment: os.Environ(), Answer: os.Stdout, User: os.Stderr, Leave: leave,
-		Dial: func() (filter.Varqd, error) { return dial() },
-		Now:  time.Now, Zone: time.Local, Pause: pause,
+		Dial:    func() (filter.Varqd, error) { return dial() },
+		Cluster: func() string { return slurmconf.OwnCluster(os.Getenv) },
+		Now:     time.Now, Zone: time.Local, Pause: pause,
 	}
 	return h.Run(context.Background())
 }
