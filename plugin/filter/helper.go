@@ -34,6 +34,8 @@ type Helper struct {
 	Orders io.Reader
 	// Options returns the command's options, in the JSON of Slurm's json_cli_options, and its command line; see Read.
 	Options func() ([]byte, error)
+	// Script returns what is in the file of a batch script, MaxScript bytes at most.
+	Script func(path string) ([]byte, error)
 	// Environment is the command's, as os.Environ has it.
 	Environment []string
 	// Cluster returns the name of the host's cluster, or "" if that is not known.
@@ -99,6 +101,9 @@ func (h *Helper) Run(ctx context.Context) error {
 func (h *Helper) plan(ctx context.Context, varqd Varqd, command string) (*Submission, *api.Plan, error) {
 	text, err := h.Options()
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := h.whole(text, command); err != nil {
 		return nil, nil, err
 	}
 	s, err := Read(text, command, h.Environment, h.Now().Unix(), h.Zone, h.Cluster)
