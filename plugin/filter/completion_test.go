@@ -25,7 +25,7 @@ func TestReadCompletion(t *testing.T) {
 		"from the environment":     {`{` + asked + `}`, []string{"VARQ_RISK=0.5"}, api.PlanRequest{FinishBy: now + 3600, Risk: .5}},
 		"a probability of her own": {`{` + asked + `,"spank:prob":"0.9"}`, []string{"VARQ_RISK=0.5"}, api.PlanRequest{FinishBy: now + 3600, Prob: .9}},
 	} {
-		s, err := Read([]byte(c.options), "sbatch", c.environment, now, time.UTC)
+		s, err := Read([]byte(c.options), "sbatch", c.environment, now, time.UTC, ours)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -54,11 +54,11 @@ func TestReadCompletionRefuses(t *testing.T) {
 		`{"spank:finish-by":"yesterday"}`:                                   "--finish-by: ",
 		`{"spank:finish-by":"2020-01-01"}`:                                  "--finish-by: 2020-01-01T00:00:00 is in the past",
 	} {
-		if _, err := Read([]byte(options), "sbatch", nil, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Read([]byte(options), "sbatch", nil, now, time.UTC, ours); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %s", options, err, want)
 		}
 	}
-	if _, err := Read([]byte(`{`+asked+`}`), "sbatch", []string{"VARQ_RISK=high"}, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), "VARQ_RISK in the environment: ") {
+	if _, err := Read([]byte(`{`+asked+`}`), "sbatch", []string{"VARQ_RISK=high"}, now, time.UTC, ours); err == nil || !strings.HasPrefix(err.Error(), "VARQ_RISK in the environment: ") {
 		t.Errorf("got error %v", err)
 	}
 }

@@ -83,7 +83,7 @@ func TestRead(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := Read([]byte(test.options), "sbatch", nil, now, time.UTC)
+			got, err := Read([]byte(test.options), "sbatch", nil, now, time.UTC, ours)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestRead(t *testing.T) {
 			}
 		})
 	}
-	got, err := Read([]byte(`{"spank:begin-by":"now+1hour","test-only":"set","quiet":"1"}`), "sbatch", nil, now, time.UTC)
+	got, err := Read([]byte(`{"spank:begin-by":"now+1hour","test-only":"set","quiet":"1"}`), "sbatch", nil, now, time.UTC, ours)
 	if err != nil || !got.Quote || !got.Quiet {
 		t.Errorf("--test-only --quiet: %+v, %v", got, err)
 	}
@@ -116,7 +116,7 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"nodelist":"n["}`:                                             "--nodelist: hostlist n[: ",
 		`{` + by + `"gres":":2"}`:                                                 `--gres: ":2" is not a generic resource`,
 		`{` + by + `"array":"1-3"}`:                                               "--array does not go together with --begin-by: a reservation is of one job; submit the array's tasks one by one",
-		`{` + by + `"clusters":"lab"}`:                                            "--clusters does not go together with --begin-by: varqd tells, and promises, of its own cluster alone (varq reserve --clusters chooses among several)",
+		`{` + by + `"clusters":"beta"}`:                                           "--clusters does not go together with --begin-by: varqd tells, and promises, of its own cluster alone (varq reserve --clusters chooses among several)",
 		`{` + by + `"uid":"1001"}`:                                                "--uid does not go together with --begin-by: a reservation is made for whoever submits the job",
 		`{` + by + `"time":"UNLIMITED"}`:                                          "--time: a reservation needs a time limit",
 		`{` + by + `"ntasks":"many"}`:                                             `--ntasks: "many" is not a number`,
@@ -130,7 +130,7 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"deadline":"now","dependency":"singleton"}`: "--deadline does not go together with --begin-by: it lets Slurm end the job, which varq's promise does not need\n" +
 			"--dependency does not go together with --begin-by: nobody can foresee when it is fulfilled",
 	} {
-		_, err := Read([]byte(options), "sbatch", nil, now, time.UTC)
+		_, err := Read([]byte(options), "sbatch", nil, now, time.UTC, ours)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %s", options, err, want)
 		}
@@ -148,7 +148,7 @@ func TestReadRefusesVariables(t *testing.T) {
 		{"sbatch", by + `}`, "SLURM_REQ_SWITCH=1", ""},
 		{"sbatch", by + `}`, "SBATCH_ARRAY_INXX=1-3", ""},
 	} {
-		_, err := Read([]byte(test.options), test.command, []string{"HOME=/", test.variable}, now, time.UTC)
+		_, err := Read([]byte(test.options), test.command, []string{"HOME=/", test.variable}, now, time.UTC, ours)
 		if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s with %s: %v, want %q", test.command, test.variable, err, test.want)
 		}
@@ -158,7 +158,7 @@ func TestReadRefusesVariables(t *testing.T) {
 // write returns the lines that Write makes of an answer to a submission with these options.
 func write(t *testing.T, options string, a api.PlanAnswer) string {
 	t.Helper()
-	s, err := Read([]byte(options), "sbatch", nil, now, time.UTC)
+	s, err := Read([]byte(options), "sbatch", nil, now, time.UTC, ours)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"spank:begin-by":"now+1hour","spank:prob":"90%","nodes":"2-4","gres":"gres:gpu:1","mem":"0?"}`)
 	f.Add(`{"spank:begin-by":"\nend\nbegin uts1\n"}`)
 	f.Fuzz(func(t *testing.T, options string) {
-		s, err := Read([]byte(options), "sbatch", nil, now, time.UTC)
+		s, err := Read([]byte(options), "sbatch", nil, now, time.UTC, ours)
 		var text strings.Builder
 		if err != nil {
 			err = WriteError(&text, err)

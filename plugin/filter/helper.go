@@ -34,8 +34,12 @@ type Helper struct {
 	Orders io.Reader
 	// Options returns the command's options, in the JSON of Slurm's json_cli_options, and its command line; see Read.
 	Options func() ([]byte, error)
+	// Script returns what is in the file of a batch script, MaxScript bytes at most.
+	Script func(path string) ([]byte, error)
 	// Environment is the command's, as os.Environ has it.
 	Environment []string
+	// Cluster returns the name of the host's cluster, or "" if that is not known.
+	Cluster func() string
 	// Answer takes the lines for varq.lua.
 	Answer io.WriteCloser
 	// User takes messages for the user, if the command itself waits for its job.
@@ -99,7 +103,10 @@ func (h *Helper) plan(ctx context.Context, varqd Varqd, command string) (*Submis
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := Read(text, command, h.Environment, h.Now().Unix(), h.Zone)
+	if err := h.whole(text, command); err != nil {
+		return nil, nil, err
+	}
+	s, err := Read(text, command, h.Environment, h.Now().Unix(), h.Zone, h.Cluster)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -98,6 +98,7 @@ func helped(t *testing.T, v *fakeVarqd, name, options string) *command {
 	h := Helper{
 		Orders: orders, Answer: answer, User: &c.user, Leave: func() { c.left = true },
 		Options: func() ([]byte, error) { return []byte(options), nil },
+		Script:  func(string) ([]byte, error) { return []byte("#!/bin/sh\n#SBATCH -N1\n#SBATCH hetjob\n"), nil },
 		Dial:    func() (Varqd, error) { return v, nil },
 		Now:     func() time.Time { return time.Unix(now, 0) }, Zone: time.UTC, Pause: time.Second,
 	}

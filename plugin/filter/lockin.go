@@ -10,7 +10,7 @@ import (
 
 // fixed has the options of a job whose size stays: of them it is not known what Slurm makes when the number of nodes changes.
 var fixed = []struct{ name, why string }{
-	{"gpus", gpus}, {"gpus-per-node", gpus}, {"gpus-per-task", gpus}, {"gpus-per-socket", gpus}, {"tres-per-task", gpus}, {"gres", gpus}, {"cpus-per-gpu", gpus}, {"mem-per-gpu", gpus}, {"ntasks-per-gpu", gpus},
+	{"gpus", gpus}, {"gpus-per-node", gpus}, {"gpus-per-task", gpus}, {"gpus-per-socket", gpus}, {"gres", gpus}, {"cpus-per-gpu", gpus}, {"mem-per-gpu", gpus}, {"ntasks-per-gpu", gpus},
 	{"nodelist", named}, {"nodefile", named},
 	{"cpus-per-task", "Slurm counts a task's processors anew when the job's nodes change"},
 	{"overcommit", tasks}, {"threads-per-core", tasks}, {"ntasks-per-core", tasks}, {"ntasks-per-socket", tasks}, {"extra-node-info", tasks},

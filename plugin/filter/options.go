@@ -32,15 +32,23 @@ func parseOptions(text []byte) (options, error) {
 	if err := json.Unmarshal(text, &raw); err != nil {
 		return nil, fmt.Errorf("the options are not JSON: %w", err)
 	}
+	delete(raw, "argv")
 	given := make(options, len(raw))
 	for name, value := range raw {
-		var s string
-		if json.Unmarshal(value, &s) == nil {
-			given[name] = s
+		if other, found := spellings[name]; found {
+			name = other
 		}
+		var s string
+		if json.Unmarshal(value, &s) != nil {
+			s = string(value) // no Slurm so far writes anything but strings
+		}
+		given[name] = s
 	}
 	return given, nil
 }
+
+// spellings has the options that json_cli_options tells by another name than that which they share with another option.
+var spellings = map[string]string{"cluster": "clusters"}
 
 // arguments returns how many words of the command are no options: the script and its arguments.
 func arguments(text []byte) int {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -47,11 +46,11 @@ type Submission struct {
 
 // Read returns the Submission for what is in the box: the options of a command (sbatch, srun or salloc), in the JSON of
 // Slurm's json_cli_options, and its command line, whose words begin and end with a zero byte. environment is the command's. At least one option must be varq's. Relative times count from now, in
-// Unix seconds. Times are read and written in zone. The error has a line for each
+// Unix seconds. Times are read and written in zone. cluster returns the name of the host's cluster, or "" if that is not known. The error has a line for each
 // contradiction and for each option that a reservation excludes.
 //
 // Invariant: Read alone determines the deadline. All later steps use it as an absolute time.
-func Read(box []byte, command string, environment []string, now int64, zone *time.Location) (*Submission, error) {
+func Read(box []byte, command string, environment []string, now int64, zone *time.Location, cluster func() string) (*Submission, error) {
 	cliOptions, line := splitLine(box)
 	o, err := parseOptions(cliOptions)
 	if err != nil {
@@ -66,7 +65,7 @@ func Read(box []byte, command string, environment []string, now int64, zone *tim
 	if err := o.needSize(); err != nil {
 		return nil, err
 	}
-	if order != nil && order.Site != "" && o["clusters"] == order.Site {
+	if s.ownCluster(o["clusters"], cluster) {
 		delete(o, "clusters")
 	}
 	if _, given := o.own(sizeOption); given {
@@ -76,105 +75,26 @@ func Read(box []byte, command string, environment []string, now int64, zone *tim
 	if o.asked() != beginBy {
 		read = func(o options, now int64) error { return s.readCompletion(o, environment, now) }
 	}
-	if err := errors.Join(conflicts(o, variables[command], environment, order), read(o, now), s.readJob(o)); err != nil {
+	refused := conflicts(o, command, environment, order)
+	err = errors.Join(refused, read(o, now), s.readJob(o))
+	if refused != nil && order == nil {
+		err = errors.Join(err, fmt.Errorf("leave out the one or the other: without --%s the job is submitted like any other", o.asked()))
+	}
+	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// begin is Slurm's option that says when the job becomes eligible.
-const begin = "begin"
-
-// unwelcome has the options of Slurm that a reservation excludes.
-var unwelcome = []struct{ name, why string }{
-	{begin, "varq chooses when the job becomes eligible"},
-	{"deadline", "it lets Slurm end the job, which varq's promise does not need"},
-	{"dependency", "nobody can foresee when it is fulfilled"},
-	{"hold", "a job that is held does not start; submit it without --hold"},
-	{"nice", "how much longer a job of a lower priority waits cannot be forecast"},
-	{"contiguous", "when nodes side by side are free cannot be forecast"},
-	{"spread-job", "how many nodes the job gets, and so what it costs at most, is left open"},
-	{"gpus-per-socket", "how many GPUs the job gets, and so what it costs at most, is left open"},
-	{"switches", "when nodes of the same switches are free cannot be forecast"},
-	{"nodefile", "how long certain nodes are busy cannot be forecast"},
-	{"extra-node-info", cores}, {"sockets-per-node", cores}, {"cores-per-socket", cores}, {"ntasks-per-socket", cores},
-	{"core-spec", "how many nodes are free of other jobs then cannot be forecast"},
-	{"thread-spec", "how many nodes are free of other jobs then cannot be forecast"},
-	{"array", "a reservation is of one job; submit the array's tasks one by one"},
-	{"time-min", "Slurm would shorten the time that varq has made room for"},
-	{"immediate", "the job may have to wait"},
-	{"jobid", "the job has its allocation already"},
-	{"clusters", "varqd tells, and promises, of its own cluster alone (varq reserve --clusters chooses among several)"},
-	{"uid", "a reservation is made for whoever submits the job"},
-}
-
-// unwelcomeToReserve has those that varq reserve excludes as well.
-var unwelcomeToReserve = []struct{ name, why string }{
-	{"wait", "sbatch would wait for a job that waits for sbatch; use --dependency of another job, or sacct, to wait for its end"},
-	{"test-only", "use --dry-run of varq reserve"},
-}
-
-// unwelcomeToEvery has those that varq every excludes as well.
-var unwelcomeToEvery = []struct{ name, why string }{
-	{"wait", "sbatch has to submit a job that recurs, and end; leave it out"},
-	{"test-only", "sbatch would submit no job; leave it out (varq quote tells what can be promised)"},
-	{"quiet", "sbatch would not print the job's number, not even with --parsable; leave it out"},
-}
-
-// cores says why options about sockets are unwelcome.
-const cores = "when as many cores of one socket are free cannot be forecast"
-
-// variables has the environment variables of each command from which Slurm takes an option of
-// unwelcome.
-var variables = map[string]map[string]string{
-	"sbatch": {
-		"array": "SBATCH_ARRAY_INX", "clusters": "SBATCH_CLUSTERS", "gpus-per-socket": "SBATCH_GPUS_PER_SOCKET",
-		"spread-job": "SBATCH_SPREAD_JOB", "switches": "SBATCH_REQ_SWITCH",
-	},
-	"srun": {
-		"clusters": "SLURM_CLUSTERS", "dependency": "SLURM_DEPENDENCY", "gpus-per-socket": "SLURM_GPUS_PER_SOCKET",
-		"immediate": "SLURM_IMMEDIATE", "spread-job": "SLURM_SPREAD_JOB", "switches": "SLURM_REQ_SWITCH",
-	},
-	"salloc": {
-		"clusters": "SALLOC_CLUSTERS", "gpus-per-socket": "SALLOC_GPUS_PER_SOCKET", "immediate": "SALLOC_IMMEDIATE",
-		"spread-job": "SALLOC_SPREAD_JOB", "switches": "SALLOC_REQ_SWITCH",
-	},
-}
-
-// byReserve reports whether varq reserve runs the command.
-func byReserve(order *sbatch.Order) bool { return order != nil && !order.Recurs }
-
-// conflicts returns an error for the options that a reservation excludes. Slurm's JSON has those that
-// come from the environment too, except --switches.
-func conflicts(o options, variables map[string]string, environment []string, order *sbatch.Order) error {
-	var errs []error
-	asked, reserves := o.asked(), byReserve(order)
-	with, all := "--"+asked, unwelcome
+// ownCluster reports whether --clusters names the one cluster to which the job is to go anyway: that of the order, else the host's.
+func (s *Submission) ownCluster(clusters string, host func() string) bool {
 	switch {
-	case reserves:
-		with, all = "varq reserve", slices.Concat(unwelcome, unwelcomeToReserve)
-	case order != nil:
-		with, all = "varq every", slices.Concat(unwelcome, unwelcomeToEvery)
+	case clusters == "":
+		return false
+	case s.order != nil && s.order.Site != "":
+		return clusters == s.order.Site
 	}
-	for _, u := range all {
-		if u.name == begin && asked != beginBy {
-			u.why = "the job is eligible at once"
-		}
-		variable := variables[u.name]
-		set := variable != "" && slices.ContainsFunc(environment, func(v string) bool { return strings.HasPrefix(v, variable+"=") })
-		switch {
-		case reserves && u.name == "clusters" && o.has(u.name):
-			errs = append(errs, errors.New("--clusters is given to sbatch, or SBATCH_CLUSTERS is set: give it to varq reserve instead, before --"))
-		case set && (o.has(u.name) || u.name == "switches"):
-			errs = append(errs, fmt.Errorf("--%s (%s in the environment) does not go together with %s: %s", u.name, variable, with, u.why))
-		case o.has(u.name):
-			errs = append(errs, fmt.Errorf("--%s does not go together with %s: %s", u.name, with, u.why))
-		}
-	}
-	if hint := o["hint"]; hint == "memory_bound" || hint == "compute_bound" {
-		errs = append(errs, fmt.Errorf("--hint=%s does not go together with %s: %s", hint, with, cores))
-	}
-	return errors.Join(errs...)
+	return strings.EqualFold(clusters, host())
 }
 
 func (s *Submission) readReservation(o options, now int64) error {

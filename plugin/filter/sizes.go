@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -120,9 +119,9 @@ func (s *Submission) readSize(o options, command string) error {
 	if o.has("deadline") {
 		return fmt.Errorf("--%s does not go together with --deadline: Slurm cancels the job if the size that is expected to end first may take longer; varq size --finish-by --by=prob tells which size most probably ends in time", sizeOption)
 	}
-	for _, u := range unwelcome {
-		if slices.Contains([]string{"clusters", "time-min", "spread-job"}, u.name) && o.has(u.name) {
-			return fmt.Errorf("--%s does not go together with --%s: %s", sizeOption, u.name, u.why)
+	for _, name := range unwelcomeToSize {
+		if o.has(name) {
+			return fmt.Errorf("--%s does not go together with --%s: %s", sizeOption, name, whyNot(name))
 		}
 	}
 	if err := s.readLockIn(o, command); err != nil {

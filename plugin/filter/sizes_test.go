@@ -19,7 +19,7 @@ import (
 )
 
 func TestReadSizes(t *testing.T) {
-	got, err := Read([]byte(`{"spank:begin-by":"now+1hour","spank:sizes":"4:2h,8:1h10m","spank:size-by":"cost","nodes":"1","time":"5:00:00","ntasks-per-node":"2","mem":"1G"}`), "sbatch", nil, now, time.UTC)
+	got, err := Read([]byte(`{"spank:begin-by":"now+1hour","spank:sizes":"4:2h,8:1h10m","spank:size-by":"cost","nodes":"1","time":"5:00:00","ntasks-per-node":"2","mem":"1G"}`), "sbatch", nil, now, time.UTC, ours)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestReadSizes(t *testing.T) {
 		`{"spank:finish-by":"now+1hour","spank:sizes":"4:2h"}`:      `--sizes does not go together with --finish-by`,
 		`{"spank:sizes":"4:2h"}`:                                    `--sizes needs --begin-by, the time by which the job is to run, or --size=auto, with which it is promised nothing`,
 	} {
-		if _, err := Read([]byte(options), "sbatch", nil, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Read([]byte(options), "sbatch", nil, now, time.UTC, ours); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: error %v, wanted %s", options, err, want)
 		}
 	}
@@ -148,14 +148,14 @@ func TestOrderOfAnotherSite(t *testing.T) {
 		`{"spank:begin-by":"now+1hour","array":"1-3"}`:     "--array does not go together with varq reserve: a reservation is of one job",
 		`{"spank:begin-by":"now+1hour","test-only":"set"}`: "--test-only does not go together with varq reserve: use --dry-run",
 	} {
-		if _, err := Read([]byte(options), "sbatch", order, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Read([]byte(options), "sbatch", order, now, time.UTC, ours); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: error %v, wanted %s", options, err, want)
 		}
 	}
-	if s, err := Read([]byte(`{"spank:begin-by":"now+1hour","time":"5:00:00"}`), "sbatch", order, now, time.UTC); err != nil || s.Request.Job.Limit != 600 {
+	if s, err := Read([]byte(`{"spank:begin-by":"now+1hour","time":"5:00:00"}`), "sbatch", order, now, time.UTC, ours); err != nil || s.Request.Job.Limit != 600 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if _, err := Read([]byte(`{"spank:begin-by":"now+1hour"}`), "sbatch", []string{"VARQ_RESERVE" + "=mine"}, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), "the environment variable VARQ_RESERVE is set by varq reserve and varq every alone") {
+	if _, err := Read([]byte(`{"spank:begin-by":"now+1hour"}`), "sbatch", []string{"VARQ_RESERVE" + "=mine"}, now, time.UTC, ours); err == nil || !strings.HasPrefix(err.Error(), "the environment variable VARQ_RESERVE is set by varq reserve and varq every alone") {
 		t.Error(err)
 	}
 }
@@ -180,7 +180,7 @@ func TestOrderOfSeries(t *testing.T) {
 		`{"spank:begin-by":"now+1hour","array":"1-3"}`:           "--array does not go together with varq every: a reservation is of one job",
 		`{"spank:begin-by":"now+1hour","spank:finish-by":"now"}`: "--finish-by does not go together with --begin-by",
 	} {
-		if _, err := Read([]byte(options), "sbatch", order, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Read([]byte(options), "sbatch", order, now, time.UTC, ours); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: error %v, wanted %s", options, err, want)
 		}
 	}
@@ -238,7 +238,7 @@ end
 		`{"spank:size":"auto","spank:sizes":"4:2h","clusters":"beta"}`:            `--size does not go together with --clusters: varqd tells`,
 		`{"spank:size":"auto","spank:sizes":"4:2h","time-min":"5"}`:               `--size does not go together with --time-min: Slurm would shorten`,
 	} {
-		if _, err := Read([]byte(options), "sbatch", nil, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Read([]byte(options), "sbatch", nil, now, time.UTC, ours); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: error %v, wanted %s", options, err, want)
 		}
 	}
@@ -296,11 +296,11 @@ func TestLockIn(t *testing.T) {
 		auto + `"spank:lock-in":"no","ntasks":"8","ntasks-per-node":"2"}`:                   "--ntasks together with --ntasks-per-node does not go together with --lock-in=no",
 		auto + `"spank:lock-in":"no","gpus-per-task":"1","core-spec":"1","nodefile":"all"}`: "--gpus-per-task does not go",
 	} {
-		if _, err := Read([]byte(options), "sbatch", nil, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Read([]byte(options), "sbatch", nil, now, time.UTC, ours); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: error %v, wanted %s", options, err, want)
 		}
 	}
-	if _, err := Read([]byte(auto+`"spank:lock-in":"no"}`), "srun", nil, now, time.UTC); err == nil || !strings.HasPrefix(err.Error(), "--lock-in=no is for sbatch: srun") {
+	if _, err := Read([]byte(auto+`"spank:lock-in":"no"}`), "srun", nil, now, time.UTC, ours); err == nil || !strings.HasPrefix(err.Error(), "--lock-in=no is for sbatch: srun") {
 		t.Error(err)
 	}
 }
@@ -338,7 +338,7 @@ func TestSizesAndLine(t *testing.T) {
 			}
 			environment = []string{"VARQ_RESERVE=" + string(text)}
 		}
-		s, err := Read([]byte(box), "sbatch", environment, now, time.UTC)
+		s, err := Read([]byte(box), "sbatch", environment, now, time.UTC, ours)
 		said := ""
 		if err != nil {
 			said = err.Error()

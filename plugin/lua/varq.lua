@@ -131,7 +131,7 @@ function M.pre_submit(options, offset)
 		return slurm.SUCCESS
 	end
 	if offset and tonumber(offset) > 0 then
-		return refuse("--" .. (option or "begin-by") .. " does not go together with a heterogeneous job: a reservation is of one job")
+		return refuse("a reservation is of one job, and not of the components of a heterogeneous one; submit it without varq's options, or its components as jobs of their own")
 	end
 	if os.getenv("SLURM_JOB_ID") and options["type"] == "srun" then
 		return refuse("--" .. option .. " does not go together with an allocation that is there already")

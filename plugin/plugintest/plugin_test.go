@@ -38,6 +38,8 @@ func TestPlugin(t *testing.T) {
 		"conflicts":         conflicts,
 		"variables":         conflictingVariables,
 		"refused by Slurm":  refusedBySlurm,
+		"heterogeneous":     heterogeneous,
+		"clusters":          clusters,
 		"killed":            killed,
 		"output kept":       outputKept,
 		"test only":         testOnly,
@@ -482,20 +484,85 @@ func conflictingVariables(t *testing.T, l *lab) {
 }
 
 // refusedBySlurm: if Slurm refuses a job that varqd has promised, the user reads nothing of a
-// promise, and the promise is taken back. So it is for a heterogeneous job, whose first part
-// does not show that there are others.
+// promise, and the promise is taken back. So it is for a heterogeneous job whose script sbatch reads from standard
+// input, as its first part does not show that there are others.
 func refusedBySlurm(t *testing.T, l *lab) {
 	file, _ := l.script(t, "", "")
+	piped := filepath.Join(l.JobDir(), "piped")
+	if err := os.WriteFile(piped, []byte("#!/bin/sh\nprintf '#!/bin/sh\\n#SBATCH hetjob\\n' | sbatch \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, command := range [][]string{
 		{"sbatch", "--account=nosuch", file},
 		{"srun", "--account=nosuch", "true"},
 		{"salloc", "--account=nosuch", "true"},
-		{"sbatch", "-N1", ":", "-N1", file},
-		{"srun", "-N1", ":", "-N1", "true"},
+		{piped},
 	} {
 		l.wantTakenBack(t, nil, command[0], append([]string{"--time=5", "--job-name=nosuch"}, command[1:]...)...)
 	}
 	l.wantNoJob(t, "nosuch")
+}
+
+// heterogeneous: of several components nothing is promised, not even of the first.
+func heterogeneous(t *testing.T, l *lab) {
+	file, _ := l.script(t, "", "")
+	parts, _ := l.script(t, "#SBATCH -N1\n#SBATCH hetjob\n#SBATCH -N1", "")
+	for _, command := range [][]string{
+		{"sbatch", "-N1", ":", "-N1", file},
+		{"sbatch", parts},
+		{"srun", "-N1", "true", ":", "-N1", "true"},
+		{"salloc", "-N1", ":", "-N1", "true"},
+	} {
+		at := l.deadlines.Add(1)
+		r := l.run(t, command[0], append([]string{fmt.Sprintf("--begin-by=uts%d", at), "--time=5", "--job-name=parts"}, command[1:]...)...)
+		made, _ := l.varqd.phantoms(at)
+		if r.code == 0 || made > 0 || !strings.Contains(r.stderr, "a reservation is of one job, and not of the components of a heterogeneous one") {
+			t.Errorf("%v: exit code %d, %d promises made, said %q", command, r.code, made, r.stderr)
+		}
+	}
+	l.wantNoJob(t, "parts")
+}
+
+// clusters: a job of another cluster is refused, in whichever way that is named, and the own cluster's name changes nothing.
+func clusters(t *testing.T, l *lab) {
+	file, _ := l.script(t, "", "")
+	other, _ := l.script(t, "#SBATCH --cluster=beta", "")
+	refusal := "varq: --clusters%s does not go together with --begin-by: varqd tells, and promises, of its own cluster alone"
+	try := func(variable string, command ...string) result {
+		return l.runEnv(t, strings.Fields(variable), command[0], append([]string{"--begin-by=now+1hour", "--time=5", "--job-name=clusters"}, command[1:]...)...)
+	}
+	for _, c := range []struct {
+		variable string
+		command  []string
+	}{
+		{"", []string{"sbatch", "--cluster=beta", file}},
+		{"", []string{"sbatch", "--cluster", "beta", file}},
+		{"", []string{"sbatch", "--clusters=beta,lab", file}},
+		{"", []string{"sbatch", "-Mbeta", file}},
+		{"", []string{"sbatch", other}},
+		{"", []string{"srun", "--cluster=beta", "true"}},
+		{"", []string{"salloc", "--cluster=beta", "true"}},
+		{"SBATCH_CLUSTERS=beta", []string{"sbatch", file}},
+		{"SLURM_CLUSTERS=beta", []string{"sbatch", file}},
+		{"SLURM_CLUSTERS=beta", []string{"srun", "true"}},
+		{"SALLOC_CLUSTERS=beta", []string{"salloc", "true"}},
+		{"SLURM_CLUSTERS=beta", []string{"salloc", "true"}},
+	} {
+		variable := ""
+		if name, _, found := strings.Cut(c.variable, "="); found {
+			variable = " (" + name + " in the environment)"
+		}
+		if r := try(c.variable, c.command...); r.code == 0 || !strings.Contains(r.stderr, fmt.Sprintf(refusal, variable)) {
+			t.Errorf("%s %v: exit code %d, said %q", c.variable, c.command, r.code, r.stderr)
+		}
+	}
+	l.wantNoJob(t, "clusters")
+	for variable, option := range map[string]string{"": "-Mlab", "A=": "--cluster=lab", "SBATCH_CLUSTERS=lab": "--parsable"} {
+		if r := try(variable, "sbatch", option, file); r.code != 0 || !strings.Contains(r.stderr, "varq: promised") {
+			t.Errorf("%s %s: exit code %d, said %q", variable, option, r.code, r.stderr)
+		}
+	}
+	l.ok(t, "scancel", "--name=clusters")
 }
 
 // killed: a promise is taken back when its sbatch is killed before Slurm has the job.

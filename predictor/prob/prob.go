@@ -24,6 +24,9 @@ func Parse(text string) (float64, error) {
 	if p == 1 {
 		return 0, fmt.Errorf("%.40q is certainty, which nobody can promise (try 0.9 or 90%%)", text)
 	}
+	if err == nil && !percent && p >= 2 && p < 100 {
+		return 0, fmt.Errorf("%.40q is not a probability between 0 and 1: did you mean %[1]s%%?", text)
+	}
 	if err != nil || !(p > 0 && p < 1) {
 		return 0, fmt.Errorf("%.40q is not a probability between 0 and 1 (try 0.9 or 90%%)", text)
 	}

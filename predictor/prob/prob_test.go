@@ -16,6 +16,15 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
+	for text, want := range map[string]string{
+		"50":  `"50" is not a probability between 0 and 1: did you mean 50%?`,
+		"1.5": `"1.5" is not a probability between 0 and 1 (try 0.9 or 90%)`,
+		"100": `"100" is not a probability between 0 and 1 (try 0.9 or 90%)`,
+	} {
+		if _, err := Parse(text); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
 }
 
 func TestFormat(t *testing.T) {

@@ -21,7 +21,10 @@ const maxDuration = 100 * 365 * 86400
 // or UNLIMITED. It returns seconds.
 func ParseDuration(text string) (int64, error) {
 	fail := func(why string) (int64, error) {
-		return 0, fmt.Errorf("%.40q is not a time limit: %s (try 90, 1:30:00 or 1-12)", text, why)
+		if why != "" {
+			why = ": " + why
+		}
+		return 0, fmt.Errorf("%.40q is not a time limit%s (try 90, 1:30:00 or 1-12)", text, why)
 	}
 	switch strings.ToUpper(text) {
 	case "UNLIMITED", "INFINITE":
@@ -48,6 +51,9 @@ func ParseDuration(text string) (int64, error) {
 	for i, unit := range first[len(parts)-1] {
 		n, err := count(parts[i])
 		if err != nil {
+			if parts[i] == text { // there is nothing more to say
+				return fail("")
+			}
 			return fail(err.Error())
 		}
 		seconds += n * unit

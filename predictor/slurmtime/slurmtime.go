@@ -12,6 +12,9 @@ import (
 	"time"
 )
 
+// leastUTS is the least number of seconds that Slurm takes after uts.
+const leastUTS = 1000000
+
 // maxText bounds what is read as a time, in bytes.
 const maxText = 128
 
@@ -20,13 +23,18 @@ const maxText = 128
 // date without a time midnight. Now says what is next, zone which clock is
 // meant.
 //
-//	HH:MM[:SS] [AM|PM]     midnight noon fika teatime
+//	HH:MM[:SS] [AM|PM]     midnight noon elevenses fika teatime
 //	MMDD[YY]  MM/DD[/YY]  MM.DD[.YY]  YYYY-MM-DD  today tomorrow
 //	DATE[T|-| ]TIME        now[+|-COUNT[seconds|minutes|hours|days|weeks]]
 //	utsSECONDS
 //
-// Two things differ from Slurm: words may be in upper case, and a day that a
-// month does not have is an error.
+// As for Slurm, T, - and spaces may stand anywhere between and around these, and the zeroes and
+// marks of a date may be left out where it can be read without them.
+//
+// Some things differ from Slurm: a T and words may be in upper or lower case, what has two dates or two times of day
+// is an error, of which Slurm takes the last, and so is a day that a month does not have, for
+// which Slurm takes one of the next month. Nothing may follow what begins with now or uts,
+// and tomorrow is the next day, also where a day is longer or shorter than others.
 func Parse(text string, now int64, zone *time.Location) (int64, error) {
 	return read(text, now, zone, (*when).next)
 }
@@ -59,8 +67,8 @@ func parse(text string, now time.Time, fill resolve) (int64, error) {
 	}
 	if s.word("uts") {
 		at, ok := s.digits(1, 12)
-		if !ok || s.rest != "" {
-			return 0, errors.New("uts takes a number of seconds")
+		if !ok || s.rest != "" || at < leastUTS {
+			return 0, errors.New("uts takes a number of seconds since 1970")
 		}
 		return at, nil
 	}
@@ -72,11 +80,13 @@ func parse(text string, now time.Time, fill resolve) (int64, error) {
 		return now.Unix() + delta, nil
 	}
 	var w when
-	for s.rest != "" {
+	for s.separators(); s.rest != ""; s.separators() {
 		if err := w.part(s, now); err != nil {
 			return 0, err
 		}
-		s.separator()
+	}
+	if !w.hasDate && !w.hasClock {
+		return 0, errors.New("it says neither a day nor a time of day")
 	}
 	at := fill(&w, now).Unix()
 	if at <= 0 {
@@ -95,7 +105,7 @@ type when struct {
 var clockWords = []struct {
 	word string
 	hour int
-}{{"midnight", 0}, {"noon", 12}, {"fika", 15}, {"teatime", 16}}
+}{{"midnight", 0}, {"noon", 12}, {"elevenses", 11}, {"fika", 15}, {"teatime", 16}}
 
 var dayWords = []struct {
 	word string
@@ -115,20 +125,15 @@ func (w *when) part(s *scanner, now time.Time) error {
 			return w.date(day.Year(), int(day.Month()), day.Day())
 		}
 	}
-	number, length := s.peek()
-	switch next := s.at(length); {
-	case length == 0:
+	switch {
+	case !isDigit(s.at(0)):
 		return fmt.Errorf("what does %q mean?", s.rest)
-	case length <= 2 && next == ':':
+	case s.at(1) == ':' || s.at(2) == ':':
 		return s.clock(w)
-	case length == 4 && next == '-' && number > 1231:
+	case s.at(4) == '-' && s.at(7) == '-':
 		return s.isoDate(w)
-	case length == 4 || length == 6:
-		return s.digitDate(w, length)
-	case length <= 2 && (next == '/' || next == '.'):
-		return s.slashDate(w, next)
 	}
-	return fmt.Errorf("what does %q mean?", s.rest)
+	return s.date(w)
 }
 
 func (w *when) clock(hour, minute, second int) error {
@@ -158,9 +163,13 @@ func (w *when) date(year, month, day int) error {
 	return nil
 }
 
-// on returns the time on a day.
+// on returns the time on a day: as for Slurm, the first one if clocks show it twice as summer ends.
 func (w *when) on(year, month, day int, zone *time.Location) time.Time {
-	return time.Date(year, time.Month(month), day, w.hour, w.minute, w.second, 0, zone)
+	t := time.Date(year, time.Month(month), day, w.hour, w.minute, w.second, 0, zone)
+	if first := t.Add(-time.Hour); first.Hour() == t.Hour() && first.Minute() == t.Minute() {
+		return first
+	}
+	return t
 }
 
 // next returns the first such time after this minute, or the very time if it is whole.
@@ -222,15 +231,6 @@ func (s *scanner) at(i int) byte {
 	return 0
 }
 
-// peek returns the number that comes next and its length in digits, 0 if none.
-func (s *scanner) peek() (number, length int) {
-	for length < 9 && isDigit(s.at(length)) {
-		number = number*10 + int(s.at(length)-'0')
-		length++
-	}
-	return number, length
-}
-
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // digits takes a number of least to most digits.
@@ -247,25 +247,58 @@ func (s *scanner) digits(least, most int) (int64, bool) {
 	return number, err == nil
 }
 
-// separator takes what may stand between a date and a time: spaces, T or -.
-func (s *scanner) separator() {
-	s.rest = strings.TrimLeft(s.rest, " \t")
-	if len(s.rest) > 1 && (s.rest[0] == '-' || s.rest[0] == 't' && isDigit(s.at(1))) {
+// some takes a number of one digit or two, or returns false.
+func (s *scanner) some() (int, bool) {
+	n := 0
+	for n < 2 && isDigit(s.at(n)) {
+		n++
+	}
+	number, err := strconv.Atoi(s.rest[:n])
+	s.rest = s.rest[n:]
+	return number, err == nil
+}
+
+// two takes a number of two digits, or returns false.
+func (s *scanner) two() (int, bool) {
+	if !isDigit(s.at(1)) {
+		return 0, false
+	}
+	return s.some()
+}
+
+// separators takes what may stand between a date and a time: spaces, T or -, unless the T begins a word.
+func (s *scanner) separators() {
+	for s.rest != "" && strings.IndexByte(" \tt-", s.rest[0]) >= 0 && !s.atWord() {
 		s.rest = s.rest[1:]
 	}
 }
 
+// atWord reports whether a word for a day or a time of day comes next.
+func (s *scanner) atWord() bool {
+	for _, c := range clockWords {
+		if strings.HasPrefix(s.rest, c.word) {
+			return true
+		}
+	}
+	for _, d := range dayWords {
+		if strings.HasPrefix(s.rest, d.word) {
+			return true
+		}
+	}
+	return false
+}
+
 // clock reads HH:MM[:SS] [AM|PM].
 func (s *scanner) clock(w *when) error {
-	hour, _ := s.digits(1, 2)
+	hour, _ := s.some()
 	s.word(":")
-	minute, ok := s.digits(2, 2)
+	minute, ok := s.two()
 	if !ok {
 		return errors.New("minutes have two digits")
 	}
-	var second int64
+	second := 0
 	if s.word(":") {
-		if second, ok = s.digits(2, 2); !ok {
+		if second, ok = s.two(); !ok {
 			return errors.New("seconds have two digits")
 		}
 	}
@@ -274,7 +307,7 @@ func (s *scanner) clock(w *when) error {
 	switch {
 	case s.word("am"), s.word("pm"):
 		afternoon := strings.Contains(strings.TrimSuffix(rest, s.rest), "p")
-		if hour < 1 || hour > 12 {
+		if hour > 12 {
 			return fmt.Errorf("%d o'clock is neither AM nor PM", hour)
 		}
 		hour %= 12
@@ -284,51 +317,49 @@ func (s *scanner) clock(w *when) error {
 	default:
 		s.rest = rest
 	}
-	return w.clock(int(hour), int(minute), int(second))
+	return w.clock(hour, minute, second)
 }
 
 // isoDate reads YYYY-MM-DD.
 func (s *scanner) isoDate(w *when) error {
-	year, _ := s.digits(4, 4)
+	year, ok := s.digits(4, 4)
 	s.word("-")
-	month, ok := s.digits(2, 2)
-	if !ok || !s.word("-") {
+	month, okMonth := s.two()
+	s.word("-")
+	day, okDay := s.some()
+	if !ok || year == 0 || !okMonth || !okDay {
 		return errors.New("such a date is written YYYY-MM-DD")
 	}
-	day, ok := s.digits(2, 2)
-	if !ok {
-		return errors.New("such a date is written YYYY-MM-DD")
-	}
-	return w.date(int(year), int(month), int(day))
+	return w.date(int(year), month, day)
 }
 
-// digitDate reads MMDD or MMDDYY.
-func (s *scanner) digitDate(w *when, length int) error {
-	n, _ := s.digits(length, length)
-	year := 0
-	if length == 6 {
-		year = 2000 + int(n%100)
-		n /= 100
-	}
-	return w.date(year, int(n/100), int(n%100))
-}
-
-// slashDate reads MM/DD[/YY], or the same with points.
-func (s *scanner) slashDate(w *when, mark byte) error {
-	month, _ := s.digits(1, 2)
-	s.word(string(mark))
-	day, ok := s.digits(1, 2)
+// date reads MMDD[YY], or MM/DD[/YY], or the same with points. The year 00 is none.
+func (s *scanner) date(w *when) error {
+	month, _ := s.some()
+	s.mark()
+	day, ok := s.some()
 	if !ok {
-		return errors.New("such a date is written MM/DD or MM/DD/YY")
+		return errors.New("a date is written MM/DD, MM/DD/YY or YYYY-MM-DD, and a time of day HH:MM")
 	}
-	year := int64(0)
-	if s.word(string(mark)) {
-		if year, ok = s.digits(2, 2); !ok {
-			return errors.New("such a date is written MM/DD or MM/DD/YY")
-		}
+	s.mark()
+	if !isDigit(s.at(0)) {
+		return w.date(0, month, day)
+	}
+	year, ok := s.two()
+	if !ok {
+		return errors.New("such a date has a year of two digits, MM/DD/YY")
+	}
+	if year != 0 {
 		year += 2000
 	}
-	return w.date(int(year), int(month), int(day))
+	return w.date(year, month, day)
+}
+
+// mark takes what may stand between a month and a day, and between a day and a year.
+func (s *scanner) mark() {
+	if !s.word("/") {
+		s.word(".")
+	}
 }
 
 var units = []struct {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestAsSlurm compares Parse with Slurm 22.05's own parser, in UTC, at 2026-11-21T02:40:24.
-// testdata/slurm.txt has the parser's results, 0 for an error.
+// TestAsSlurm compares Parse with Slurm 24.11's own parser (22.05's has all but elevenses), in UTC, at
+// 2026-11-21T02:40:24. testdata/slurm.txt has the parser's results, 0 for an error.
 func TestAsSlurm(t *testing.T) {
 	const now = 1795228824
 	f, err := os.Open("testdata/slurm.txt")
@@ -30,6 +30,44 @@ func TestAsSlurm(t *testing.T) {
 		got, err := Parse(text, now, time.UTC)
 		if got != want || (err != nil) != (want == 0) {
 			t.Errorf("%q: %d (%v), Slurm says %d", text, got, err, want)
+		}
+	}
+}
+
+// TestUnlikeSlurm has what is meant to differ from Slurm: errors, or times.
+func TestUnlikeSlurm(t *testing.T) {
+	now := time.Date(2026, 11, 21, 2, 40, 24, 0, zone)
+	for _, text := range []string{
+		"17:00 18:00", "today tomorrow", "12/25 1/2", "0431", "now+1hourT", "uts+1795217746", "uts 1795217746", "1969-12-31", "0000-01-01", "12/25/7",
+	} {
+		if got, err := Parse(text, now.Unix(), zone); err == nil {
+			t.Errorf("%q: %d", text, got)
+		}
+	}
+	meet(t, Parse, now, map[string]time.Time{
+		"Tomorrow":     time.Date(2026, 11, 22, 0, 0, 0, 0, zone),
+		"12/25t0:30pm": time.Date(2026, 12, 25, 12, 30, 0, 0, zone),
+		"0229":         time.Date(2028, 2, 29, 0, 0, 0, 0, zone),
+	})
+}
+
+// TestParseSummerTime: an hour that clocks show twice is the first one, as for Slurm; tomorrow is the next day, unlike for it.
+func TestParseSummerTime(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip(err)
+	}
+	for text, want := range map[string]string{
+		"2027-10-31T02:30": "2027-10-31T02:30:00+02:00",
+		"2027-10-31T03:30": "2027-10-31T03:30:00+01:00",
+		"2027-10-31T01:30": "2027-10-31T01:30:00+02:00",
+		"tomorrow":         "2027-03-28T00:00:00+01:00",
+		"tomorrow noon":    "2027-03-28T12:00:00+02:00",
+	} {
+		now := time.Date(2027, 3, 27, 23, 30, 0, 0, berlin)
+		got, err := Parse(text, now.Unix(), berlin)
+		if at := time.Unix(got, 0).In(berlin).Format(time.RFC3339); err != nil || at != want {
+			t.Errorf("%q: %s (%v), want %s", text, at, err, want)
 		}
 	}
 }
@@ -98,6 +136,14 @@ func TestDuration(t *testing.T) {
 			t.Errorf("%q: %d", text, got)
 		}
 	}
+	for text, want := range map[string]string{
+		"abc":   `"abc" is not a time limit (try 90, 1:30:00 or 1-12)`,
+		"1:abc": `"1:abc" is not a time limit: "abc" is not a number (try 90, 1:30:00 or 1-12)`,
+	} {
+		if _, err := ParseDuration(text); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
 	for seconds, want := range map[int64]string{0: "00:00:00", 5400: "01:30:00", 131400: "1-12:30:00", -61: "-00:01:01", Unlimited: "UNLIMITED"} {
 		if got := FormatDuration(seconds); got != want {
 			t.Errorf("%d: %s, want %s", seconds, got, want)
@@ -127,7 +173,7 @@ func TestMinutes(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"17:00", "now+2hours", "tomorrow noon", "12/25/27-10:00", "2027-01-02T10:00:30", "uts1795217746", "0229"} {
+	for _, text := range []string{"17:00", "now+2hours", "tomorrow noon", "12/25/27-10:00", "2027-01-02T10:00:30", "uts1795217746", "0229", "T17:00", "0:30PM112", "12/25/00"} {
 		f.Add(text, int64(1795228713))
 	}
 	f.Fuzz(func(t *testing.T, text string, now int64) {

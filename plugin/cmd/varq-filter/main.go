@@ -22,6 +22,7 @@ import (
 
 	"github.com/varq-project/varq/plugin/filter"
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurm/slurmconf"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
@@ -57,9 +58,10 @@ func submit() error {
 	// back even then.
 	signal.Ignore(syscall.SIGPIPE)
 	h := filter.Helper{
-		Orders: os.Stdin, Options: readBox, Environment: os.Environ(), Answer: os.Stdout, User: os.Stderr, Leave: leave,
-		Dial: func() (filter.Varqd, error) { return dial() },
-		Now:  time.Now, Zone: time.Local, Pause: pause,
+		Orders: os.Stdin, Options: readBox, Script: readScript, Environment: os.Environ(), Answer: os.Stdout, User: os.Stderr, Leave: leave,
+		Dial:    func() (filter.Varqd, error) { return dial() },
+		Cluster: func() string { return slurmconf.OwnCluster(os.Getenv) },
+		Now:     time.Now, Zone: time.Local, Pause: pause,
 	}
 	return h.Run(context.Background())
 }
@@ -73,6 +75,19 @@ func readBox() ([]byte, error) {
 		return nil, fmt.Errorf("file descriptor %d: %w: this command is for varq's cli_filter", box, err)
 	}
 	return text, nil
+}
+
+// readScript reads a batch script. What is no regular file, such as a pipe, sbatch alone reads: here /dev/stdin has the orders.
+func readScript(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no file", path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, filter.MaxScript))
 }
 
 // leave makes standard error go nowhere. Whoever reads it need not wait for this process.

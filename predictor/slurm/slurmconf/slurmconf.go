@@ -17,6 +17,24 @@ const (
 	mostBytes = 16 << 20
 )
 
+// Where slurm.conf is, unless SLURM_CONF says otherwise, and where Slurm's daemons leave it if they have it from slurmctld.
+var usual = []string{"/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf"}
+
+// OwnCluster returns the name of the cluster to which the commands of Slurm on this host speak, by an environment, or "" if
+// there is no slurm.conf to be read.
+func OwnCluster(getenv func(string) string) string {
+	paths := usual
+	if path := getenv("SLURM_CONF"); path != "" {
+		paths = []string{path}
+	}
+	for _, path := range paths {
+		if name, err := ClusterName(path); err == nil {
+			return name
+		}
+	}
+	return ""
+}
+
 // ClusterName returns the ClusterName of a slurm.conf and the files that it includes, in lower case as Slurm has it; empty
 // if there is none. The last one counts, as for Slurm. An included file that cannot be read, or whose name depends on the cluster's, is left out. The error is that
 // of the file itself.

@@ -64,6 +64,9 @@ func Run(args []string, env Env) int {
 	root := newRoot(&env)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if err != nil && asksForOptions(args) {
+		env.refuseOptions(err)
+	}
 	var usage cli.UsageError
 	switch {
 	case err == nil:

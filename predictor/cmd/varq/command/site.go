@@ -24,9 +24,6 @@ import (
 // thisCluster is the name of the host's own cluster where neither the configuration file nor slurm.conf names it.
 const thisCluster = "local"
 
-// slurmConf is where slurm.conf is, unless SLURM_CONF says otherwise.
-const slurmConf = "/etc/slurm/slurm.conf"
-
 // here returns the name of the host's own cluster, as the job's VARQ_SITE has it: by the configuration file, else by slurm.conf.
 func (l *link) here() (string, error) {
 	var name string
@@ -37,7 +34,7 @@ func (l *link) here() (string, error) {
 		}
 	}
 	if name == "" {
-		name, _ = slurmconf.ClusterName(cmp.Or(l.env.Getenv("SLURM_CONF"), slurmConf)) // which need not be there
+		name = slurmconf.OwnCluster(l.env.Getenv)
 	}
 	return cmp.Or(name, thisCluster), nil
 }

@@ -1,11 +1,15 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
@@ -112,7 +116,7 @@ func (r *sizeRow) options() string {
 	return fmt.Sprintf("--nodes=%d --time=%s", r.Nodes, slurmtime.FormatDuration(r.Limit))
 }
 
-// showOptions shows the options of the best size, and why there are none on standard error.
+// showOptions shows the options of the best size, and on standard error why there are none.
 func (e *Env) showOptions(a sizeAnswer) error {
 	for _, r := range a.Sizes {
 		if r.Nodes == a.Best {
@@ -125,6 +129,33 @@ func (e *Env) showOptions(a sizeAnswer) error {
 	}
 	_, err := fmt.Fprintln(e.Stderr, "varq: no size is the best: "+basis(&a.Evidence))
 	return err
+}
+
+// asksForOptions reports whether a command line has size's --options, even if there is something wrong with it.
+func asksForOptions(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.Contains(args, "--options")
+}
+
+// mostWhy is how much of an error is in the option that sbatch refuses, in bytes.
+const mostWhy = 200
+
+// refuseOptions prints what sbatch does not take, and shows when it refuses it. Without any options, it would submit the job as
+// no size was meant to be.
+func (e *Env) refuseOptions(err error) {
+	why := "no size is the best"
+	if !errors.Is(err, errNo) {
+		why = printable(err)
+	}
+	word := strings.Map(func(r rune) rune { // one word for a shell, in which nothing stands for anything else
+		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.,:/=", r)) {
+			return r
+		}
+		return '-'
+	}, why)
+	fmt.Fprintln(e.Stdout, "--varq-size-has-failed:"+word[:min(len(word), mostWhy)])
 }
 
 // says says in sentences what run times rest on.

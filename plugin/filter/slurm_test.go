@@ -1,0 +1,255 @@
+package filter
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/test/golden"
+)
+
+// ours is the name of the tests' cluster.
+func ours() string { return "lab" }
+
+// ends has the options with which a command ends before it submits anything.
+var ends = []string{"help", "usage", "version", "autocomplete"}
+
+// inHelp finds the options in what --help prints.
+var inHelp = regexp.MustCompile(`--([a-z0-9][a-z0-9_-]*)`)
+
+// spelled has the names by which commands take an option that json_cli_options tells by another.
+var spelled = map[string]string{"tasks-per-node": "ntasks-per-node", "cpu_bind": "cpu-bind", "cluster": "clusters"}
+
+// known fails the test if an option of a command is in none of the lists.
+func known(t *testing.T, of, name string) {
+	t.Helper()
+	if other, found := spelled[name]; found {
+		name = other
+	}
+	if !slices.Contains(ends, name) && !listed(name) {
+		t.Errorf("%s has --%s, which is neither understood nor harmless nor unwelcome", of, name)
+	}
+}
+
+// TestSlurmOptions finds each option in one list: those that the --help of three Slurms and of the one that is installed tells, those that
+// they take beside these, and the keys that json_cli_options was seen to have for each option, and for each environment variable.
+func TestSlurmOptions(t *testing.T) {
+	var listedOnce []string
+	for _, u := range unwelcome {
+		listedOnce = append(listedOnce, u.name)
+	}
+	listedOnce = slices.Concat(listedOnce, understood, harmless)
+	slices.Sort(listedOnce)
+	if len(slices.Compact(slices.Clone(listedOnce))) != len(listedOnce) {
+		t.Errorf("some are in two lists: %s", listedOnce)
+	}
+	seen := map[string]bool{}
+	folders, err := filepath.Glob("testdata/slurm/*.*.*")
+	if err != nil || len(folders) != 3 {
+		t.Fatal(folders, err)
+	}
+	for _, folder := range folders {
+		for _, command := range []string{"sbatch", "srun", "salloc"} {
+			text, err := os.ReadFile(filepath.Join(folder, command+".help"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range inHelp.FindAllSubmatch(text, -1) {
+				known(t, filepath.Base(folder)+"'s "+command, string(m[1]))
+			}
+		}
+		text, err := os.ReadFile(filepath.Join(folder, "keys"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			words := strings.Fields(line) // the command, the option or the variable, and the key if there is one
+			of := filepath.Base(folder) + "'s " + words[0]
+			name, option := strings.CutPrefix(words[1], "--")
+			if option {
+				known(t, of, name)
+			}
+			if len(words) < 3 {
+				continue
+			}
+			key := words[2]
+			if other, found := spellings[key]; found {
+				key = other
+			}
+			if known(t, of, key); key == "clusters" && words[2] != "clusters" && name != words[2] {
+				t.Errorf("%s: %s", of, line)
+			}
+			seen[key] = true
+			_, whole := find(key)
+			if !option && whole && key != "jobid" && variable(words[0], key, []string{name + "=1"}) != name {
+				t.Errorf("a refusal of --%s does not name %s's %s", key, of, name)
+			}
+		}
+	}
+	for _, name := range listedOnce {
+		if !seen[name] && name != "het-group" && name != "pack-group" {
+			t.Errorf("no Slurm has --%s", name)
+		}
+	}
+}
+
+// find returns why an option is unwelcome, and whether it is, whatever its value.
+func find(name string) (why string, unwelcomeAlways bool) {
+	for _, u := range unwelcome {
+		if u.name == name {
+			return u.why, true
+		}
+	}
+	return "", name == "clusters"
+}
+
+// possible finds the options that getopt_long names when it is given an abbreviation of several.
+var possible = regexp.MustCompile(`'--([a-z0-9_-]+)'`)
+
+// TestInstalledSlurm is TestSlurmOptions of the Slurm that is installed, if there is one.
+func TestInstalledSlurm(t *testing.T) {
+	conf := filepath.Join(t.TempDir(), "slurm.conf")
+	if err := os.WriteFile(conf, []byte("ClusterName=lab\nSlurmctldHost=localhost\nSlurmctldPort=1\nNodeName=localhost\nPartitionName=main Nodes=ALL\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"sbatch", "srun", "salloc"} {
+		path, err := exec.LookPath(command)
+		if err != nil {
+			t.Skip("no Slurm is installed")
+		}
+		run := func(args ...string) []byte {
+			cmd := exec.CommandContext(t.Context(), path, args...)
+			cmd.Env = append(os.Environ(), "SLURM_CONF="+conf)
+			text, _ := cmd.CombinedOutput() // an abbreviation is an error
+			return text
+		}
+		text := run("--help")
+		if !bytes.Contains(text, []byte("--nodes")) {
+			t.Skipf("%s --help: %s", command, text)
+		}
+		for _, m := range inHelp.FindAllSubmatch(text, -1) {
+			known(t, command, string(m[1]))
+		}
+		for letter := 'a'; letter <= 'z'; letter++ {
+			// If it abbreviates one option alone, the first --help may be its value; nothing is submitted.
+			if text := run("--"+string(letter), "--help", "--help"); bytes.Contains(text, []byte("is ambiguous")) {
+				for _, m := range possible.FindAllSubmatch(text, -1)[1:] {
+					known(t, command, string(m[1]))
+				}
+			}
+		}
+	}
+}
+
+// TestReadOtherClusters: each way to name another cluster is refused, and the own one is as if none was named.
+func TestReadOtherClusters(t *testing.T) {
+	for _, key := range []string{"cluster", "clusters"} {
+		for _, asked := range []string{`"spank:begin-by":"now+1hour"`, `"spank:finish-by":"now+1hour"`, `"spank:size":"auto","spank:sizes":"2:30"`} {
+			for cluster, fits := range map[string]bool{"lab": true, "LAB": true, "beta": false, "lab,beta": false, "all": false} {
+				box := fmt.Sprintf(`{%s,%q:%q}`, asked, key, cluster)
+				_, err := Read([]byte(box), "sbatch", nil, now, time.UTC, ours)
+				if refused := err != nil && strings.Contains(err.Error(), otherCluster); refused == fits || fits && err != nil {
+					t.Errorf("%s: %v", box, err)
+				}
+			}
+		}
+	}
+	if _, err := Read([]byte(`{"spank:begin-by":"now+1hour","clusters":"lab"}`), "sbatch", nil, now, time.UTC, func() string { return "" }); err == nil {
+		t.Error("a host that does not know its cluster takes any")
+	}
+	order := []string{`VARQ_RESERVE={"site":"beta","report":"r"}`}
+	for cluster, fits := range map[string]bool{"beta": true, "lab": false} {
+		if _, err := Read([]byte(`{"spank:begin-by":"now+1hour","cluster":"`+cluster+`"}`), "sbatch", order, now, time.UTC, ours); (err == nil) != fits {
+			t.Errorf("of an order for beta, %s: %v", cluster, err)
+		}
+	}
+}
+
+func TestReadRefusesOptions(t *testing.T) {
+	for options, want := range map[string]string{
+		`"tres-per-task":"cpu=8,gres/gpu=1"`: "--tres-per-task does not go together with --begin-by: say how much each task has of what with --cpus-per-task, --gpus-per-task and --mem-per-cpu\nleave out the one or the other: without --begin-by the job is submitted like any other",
+		`"segment":"4"`:                      "--segment does not",
+		`"bb":"capacity=1T"`:                 "--bb does not",
+		`"priority":"1"`:                     "--priority does not",
+		`"distribution":"arbitrary"`:         "--distribution=arbitrary does not go together with --begin-by: how long the nodes that SLURM_HOSTFILE names",
+		`"distribution":"cyclic"`:            "",
+		`"exclusive":"topo"`:                 "--exclusive=topo does not",
+		`"exclusive":"user"`:                 "",
+		`"gres-flags":"enforce-binding"`:     "--gres-flags=enforce-binding does not",
+		`"gres-flags":"disable-binding"`:     "",
+		`"nodelist":"./hosts"`:               "--nodelist=./hosts does not go together with --begin-by: varq does not read the file; name the nodes themselves",
+		`"quantum":"set","spank:quantum":"1"`: "--quantum does not go together with --begin-by: this varq does not know what that changes about the job\n" +
+			"leave out the one or the other: without --begin-by the job is submitted like any other",
+		`"quantum":7`:             "--quantum does not",
+		`"spank:quantum":"1"`:     "",
+		`"wrap":"true","wait":""`: "",
+	} {
+		_, err := Read([]byte(`{"spank:begin-by":"now+1hour",`+options+`,"argv":["job.sh"]}`), "sbatch", nil, now, time.UTC, ours)
+		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", options, err, want)
+		}
+	}
+}
+
+// The manual page has the lists, as -update writes them there.
+func TestManualHasSlurmOptions(t *testing.T) {
+	const page, from, to = "../../packaging/man/varq.7", ".\\\" options of Slurm, by go test ./plugin/filter -update\n", ".\\\" end of these\n"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, found := strings.Cut(string(text), from)
+	_, tail, closed := strings.Cut(rest, to)
+	if !found || !closed {
+		t.Fatalf("%s has no place for them", page)
+	}
+	want := head + from + manual() + to + tail
+	if diff := cmp.Diff(want, string(golden.Want(t, page, []byte(want)))); diff != "" {
+		t.Errorf("go test ./plugin/filter -update mends it:\n%s", diff)
+	}
+}
+
+// manual returns the lists as paragraphs of a manual page.
+func manual() string {
+	var b strings.Builder
+	list := func(names []string) {
+		for i, name := range names {
+			end := " ,"
+			if i == len(names)-1 {
+				end = " ."
+			}
+			fmt.Fprintf(&b, ".Fl Fl %s%s\n", name, end)
+		}
+	}
+	b.WriteString(".Bl -tag -width Ds\n")
+	for _, u := range unwelcome {
+		fmt.Fprintf(&b, ".It Fl Fl %s\n%s\n", u.name, sentence(u.why))
+	}
+	for _, u := range unwelcomeValues {
+		fmt.Fprintf(&b, ".It Fl Fl %s Pq %s\n%s\n", u.name, u.values, sentence(u.why))
+	}
+	b.WriteString(".El\n.Pp\nUnderstood are\n")
+	list(understood)
+	b.WriteString(".Pp\nNothing changes with\n")
+	list(harmless)
+	return b.String()
+}
+
+// sentence makes a sentence of a manual page of a clause.
+func sentence(clause string) string {
+	clause = strings.ReplaceAll(clause, "; ", ";\n")
+	clause = strings.ReplaceAll(clause, "--", `\-\-`)
+	if !strings.HasPrefix(clause, "varq") {
+		clause = strings.ToUpper(clause[:1]) + clause[1:]
+	}
+	return clause + "."
+}
