@@ -69,7 +69,7 @@ func (c *Cluster) program(d Daemon) (program, error) {
 	case Slurmrestd:
 		return program{
 			user: restUser, args: []string{"slurmrestd", "-a", "rest_auth/jwt", fmt.Sprintf("127.0.0.1:%d", c.Ports.Slurmrestd)},
-			env:   []string{"SLURM_JWT=daemon"},
+			env:   []string{"SLURM_JWT=daemon", "MALLOC_ARENA_MAX=1"}, // without the latter each thread keeps what one reading takes
 			ready: answersPort(c.Ports.Slurmrestd),
 		}, nil
 	}
