@@ -26,6 +26,7 @@ type Cluster struct {
 	state
 	root      root
 	progress  io.Writer
+	began     time.Time     // when Start was called
 	took      time.Duration // start-up time, until all nodes were idle; 0 after Open
 	stopCloud func()        // or nil if there are no cloud nodes
 }
@@ -43,6 +44,7 @@ type state struct {
 	Ports    ports
 	Database string   // the folder of the cluster of which this one uses slurmdbd and its database
 	More     []string // variables of Env besides the cluster's own
+	Programs []string // folders in which Command looks before the usual ones
 	Detached bool
 	Starter  process // called Start; the daemons die with it unless Detached
 }
@@ -50,6 +52,7 @@ type state struct {
 // Start starts a cluster and returns when all its nodes are idle. On failure it stops
 // everything that it started. If a daemon failed, the error contains the end of its log.
 func Start(ctx context.Context, o Options) (c *Cluster, err error) {
+	began := time.Now()
 	o, err = o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -64,6 +67,7 @@ func Start(ctx context.Context, o Options) (c *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
+	c.began = began
 	if err := c.start(ctx, o); err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
@@ -94,10 +98,15 @@ func create(o Options) (*Cluster, error) {
 	if err := openToAll(filepath.Dir(dir)); err != nil {
 		return nil, errors.Join(fmt.Errorf("cluster folder: %w", err), os.Remove(dir))
 	}
+	for _, programs := range o.Programs {
+		if err := openToAll(programs); err != nil {
+			return nil, errors.Join(fmt.Errorf("programs for the cluster's users: %w", err), os.Remove(dir))
+		}
+	}
 	c := &Cluster{
 		state: state{
 			Dir: dir, Database: dir, Version: o.Version, Name: o.Name, Nodes: o.Nodes, Declared: o.Declared, CPUs: o.CPUs, Memory: o.Memory,
-			More: o.Env, Detached: o.Detached, Starter: self(),
+			More: o.Env, Programs: o.Programs, Detached: o.Detached, Starter: self(),
 		},
 		root:     rootOf(o.Version, dir),
 		progress: o.Progress,
@@ -138,7 +147,7 @@ func openToAll(dir string) error {
 			return err
 		}
 		if info.Mode().Perm()&0o001 == 0 {
-			return fmt.Errorf("%s is closed to the daemons' users", dir)
+			return fmt.Errorf("%s is closed to other users: chmod a+x %s", dir, dir)
 		}
 		if dir == filepath.Dir(dir) {
 			return nil
@@ -264,8 +273,8 @@ func (c *Cluster) Paced(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * max(1, c.took.Seconds()/quickStart.Seconds()))
 }
 
-// say writes a line about a completed step to c.progress. The line begins with the seconds
-// since began.
-func (c *Cluster) say(began time.Time, format string, args ...any) {
-	fmt.Fprintf(c.progress, "%5.1fs %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
+// Say writes a line about the step that begins now to Options.Progress, so that whoever waits knows for what. The line begins
+// with the seconds since Start. It writes nothing after Open.
+func (c *Cluster) Say(format string, args ...any) {
+	fmt.Fprintf(c.progress, "%5.1fs %s\n", time.Since(c.began).Seconds(), fmt.Sprintf(format, args...))
 }

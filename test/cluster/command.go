@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,7 +24,8 @@ const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 // reported when the caller starts the command.
 func (c *Cluster) Command(ctx context.Context, userName, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Path, cmd.Err = c.root.lookPath(name)
+	path := strings.Join(append(slices.Clone(c.Programs), searchPath), ":")
+	cmd.Path, cmd.Err = c.root.lookPath(path, name)
 	cmd.Dir = c.JobDir()
 	cmd.WaitDelay = 2 * time.Second
 	u, err := c.root.lookup(userName)
@@ -32,7 +34,7 @@ func (c *Cluster) Command(ctx context.Context, userName, name string, args ...st
 		return cmd
 	}
 	cmd.Env = append(c.Env(),
-		"PATH="+searchPath, "HOME="+u.home, "USER="+userName, "LOGNAME="+userName,
+		"PATH="+path, "HOME="+u.home, "USER="+userName, "LOGNAME="+userName,
 		"SHELL=/bin/bash", "LANG=C.UTF-8")
 	cmd.SysProcAttr = c.root.attributes(userName, u)
 	return cmd
@@ -67,12 +69,12 @@ func groupsOf(name string) []uint32 {
 	return groups
 }
 
-// lookPath finds a command in the root. It returns the path inside the root.
-func (r root) lookPath(name string) (string, error) {
+// lookPath finds a command in folders of the root, separated by colons. It returns the path inside the root.
+func (r root) lookPath(folders, name string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
 	}
-	for _, dir := range filepath.SplitList(searchPath) {
+	for _, dir := range filepath.SplitList(folders) {
 		path := filepath.Join(dir, name)
 		if _, err := os.Lstat(r.path(path)); err == nil {
 			return path, nil

@@ -69,7 +69,7 @@ func (c *Cluster) program(d Daemon) (program, error) {
 	case Slurmrestd:
 		return program{
 			user: restUser, args: []string{"slurmrestd", "-a", "rest_auth/jwt", fmt.Sprintf("127.0.0.1:%d", c.Ports.Slurmrestd)},
-			env:   []string{"SLURM_JWT=daemon"},
+			env:   []string{"SLURM_JWT=daemon", "MALLOC_ARENA_MAX=1"}, // without the latter each thread keeps what one reading takes
 			ready: answersPort(c.Ports.Slurmrestd),
 		}, nil
 	}
@@ -108,6 +108,7 @@ func answersPort(port int) func(context.Context) bool {
 // on each other start in parallel. startAll also creates the database and the accounts.
 func (c *Cluster) startAll(ctx context.Context) error {
 	began := time.Now()
+	c.Say("starting munge and MariaDB")
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return c.StartDaemon(gctx, Munged) })
 	if c.ownsDatabase() {
@@ -116,7 +117,7 @@ func (c *Cluster) startAll(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	c.say(began, "munge and MariaDB")
+	c.Say("starting slurmdbd, and making accounts")
 	if c.ownsDatabase() {
 		if err := c.StartDaemon(ctx, Slurmdbd); err != nil {
 			return err
@@ -125,25 +126,24 @@ func (c *Cluster) startAll(ctx context.Context) error {
 	if err := c.loadAccounts(ctx); err != nil {
 		return err
 	}
-	c.say(began, "slurmdbd and accounts")
 	g, gctx = errgroup.WithContext(ctx)
 	daemons := []Daemon{Slurmctld, Slurmrestd}
 	cloud := c.stopCloud != nil // so that the nodes are powered down
 	if !cloud {
 		daemons = append(daemons, c.slurmds()...)
 	}
+	c.Say("starting slurmctld, slurmrestd and %d slurmd", len(daemons)-2)
 	for _, d := range daemons {
 		g.Go(func() error { return c.StartDaemon(gctx, d) })
 	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	c.say(began, "slurmctld, slurmrestd, %d slurmd", len(daemons)-2)
 	if !cloud {
+		c.Say("waiting until all %d nodes are idle", c.Nodes+c.Declared)
 		if err := c.WaitIdle(ctx); err != nil {
 			return err
 		}
-		c.say(began, "%d nodes idle", c.Nodes+c.Declared)
 	}
 	c.took = time.Since(began)
 	return nil
@@ -211,7 +211,7 @@ func (c *Cluster) launch(d Daemon, p program) (process, error) {
 	}
 	defer out.Close()
 	cmd := exec.Command(p.args[0], p.args[1:]...)
-	cmd.Path, cmd.Err = c.root.lookPath(p.args[0])
+	cmd.Path, cmd.Err = c.root.lookPath(searchPath, p.args[0])
 	cmd.Dir = "/"
 	cmd.Env = append(append(c.Env(), "PATH="+searchPath, "LANG=C.UTF-8"), p.env...)
 	cmd.Stdout, cmd.Stderr = out, out

@@ -142,13 +142,14 @@ func TestDoctor(t *testing.T) {
 	inTurn(t, 1)
 	p := clinic{site.ForTest(t, site.Options{Nodes: 1, Operator: true, SlurmConf: "AccountingStorageEnforce=associations,limits,qos"}), t}
 	files := []string{"configuration", "slurmrestd.token_command", "server.socket", "ledger.path", "history.path"}
-	slurm := []string{"slurmrestd", "token", "accounting", "clock", "rights", "limits"}
+	slurm := []string{"slurmrestd", "slurmrestd memory", "token", "accounting", "clock", "rights", "limits"}
 	host := []string{"munge", "plugstack", "cli_filter"}
 
 	p.shell("varq", "sbatch", "--hold", "--job-name=varq-doctor", "--wrap=true") // of a doctor that was killed
 	findings := p.live()
 	p.wantWell(findings, append(append(files, slurm...), host...)...)
 	p.want(findings, "slurmrestd", doctor.OK, "Slurm "+string(p.Version), "")
+	p.want(findings, "slurmrestd memory", doctor.OK, " threads", "")
 	p.want(findings, "rights", doctor.OK, "varq is an operator: tried on the held job", "")
 	p.want(findings, "limits", doctor.OK, "stay as submitted: varq is not SlurmUser", "")
 	p.nothingLeft()

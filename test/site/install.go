@@ -22,7 +22,7 @@ func (s *Site) install(ctx context.Context, version cluster.Version, progress io
 	if s.dest, err = os.MkdirTemp("", "varq-site-"); err != nil {
 		return err
 	}
-	s.ours, s.config, s.log = true, s.installed("/etc/varq/varq.yaml"), s.installed("/varqd.log")
+	s.ours, s.config, s.log = true, filepath.Join(s.dest, "etc/varq/varq.yaml"), filepath.Join(s.dest, "varqd.log")
 	if err := os.Chmod(s.dest, 0o755); err != nil {
 		return err
 	}
@@ -33,15 +33,15 @@ func (s *Site) install(ctx context.Context, version cluster.Version, progress io
 	if version == cluster.Slurm2205 {
 		return nil
 	}
-	installed, err := s.spankPlugin()
+	p, err := find(s.dest)
 	if err != nil {
 		return err
 	}
-	out := s.installed("build")
+	out := filepath.Join(s.dest, "build")
 	if err := run(ctx, "make", "-C", filepath.Join(sourceTree(), "plugin", "spank"), "OUT="+out, "SLURM_CFLAGS=-I"+cluster.IncludeDir(version)); err != nil {
 		return err
 	}
-	return run(ctx, "install", filepath.Join(out, filepath.Base(installed)), installed)
+	return run(ctx, "install", filepath.Join(out, filepath.Base(p.plugin)), p.plugin)
 }
 
 func run(ctx context.Context, name string, args ...string) error {
@@ -56,32 +56,6 @@ func run(ctx context.Context, name string, args ...string) error {
 func sourceTree() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..")
-}
-
-// spankPlugin returns the path of the installed SPANK plugin.
-func (s *Site) spankPlugin() (string, error) {
-	found, err := filepath.Glob(s.installed("/usr/lib*/*/slurm*/spank_varq.so"))
-	if err != nil || len(found) != 1 {
-		return "", fmt.Errorf("%d SPANK plugins of varq are installed below %s: %q", len(found), s.dest, found)
-	}
-	return found[0], nil
-}
-
-// plugStack returns the plugstack.conf line that loads the installed plugin. It is the line of
-// the installed plugstack.conf.d/varq.conf, but with paths below dest.
-func (s *Site) plugStack() (string, error) {
-	plugin, err := s.spankPlugin()
-	return "optional " + plugin + " wrapper=" + s.installed("/usr/bin/varq-wrapper") + " filter=" + s.installed("/usr/bin/varq-filter") + " config=" + s.Config(), err
-}
-
-// cliFilter returns a cli_filter.lua that calls varq's filter, as a site with its own
-// cli_filter.lua would write it.
-func (s *Site) cliFilter() string {
-	return fmt.Sprintf(`local varq = dofile(%q)
-function slurm_cli_setup_defaults(options, early) return slurm.SUCCESS end
-function slurm_cli_pre_submit(options, offset) return varq.pre_submit(options, offset) end
-function slurm_cli_post_submit(offset, job, step) return varq.post_submit(offset, job, step) end
-`, s.installed("/usr/share/varq/varq.lua"))
 }
 
 // Client returns a client of varqd that authenticates as root, through the cluster's munge.

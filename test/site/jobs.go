@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,12 +36,6 @@ func (s *Site) Run(ctx context.Context, user, name string, args ...string) (Run,
 
 // Prepare prepares a command as Run runs it.
 func (s *Site) Prepare(ctx context.Context, user, name string, args ...string) *exec.Cmd {
-	switch {
-	case name == "varqd":
-		name = s.installed("/usr/sbin/varqd")
-	case strings.HasPrefix(name, "varq"):
-		name = s.installed("/usr/bin/" + name)
-	}
 	cmd := s.Command(ctx, user, name, args...)
 	cmd.Env = append(cmd.Env, "VARQ_CONFIG="+s.Config())
 	return cmd
@@ -61,10 +56,10 @@ func (s *Site) runOnce(ctx context.Context, user, name string, args ...string) (
 }
 
 // Wrapper returns the path of varq-wrapper, for job scripts.
-func (s *Site) Wrapper() string { return s.installed("/usr/bin/varq-wrapper") }
+func (s *Site) Wrapper() string { return filepath.Join(s.programs.bin, "varq-wrapper") }
 
 // Agent returns the path of varq-agent.
-func (s *Site) Agent() string { return s.installed("/usr/sbin/varq-agent") }
+func (s *Site) Agent() string { return filepath.Join(s.programs.sbin, "varq-agent") }
 
 // Submit runs sbatch --parsable with additional arguments and returns the job id. A non-zero
 // exit code is an error.

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -44,7 +45,7 @@ type Options struct {
 	VarqConf string
 	// SlurmConf holds additional lines of slurm.conf.
 	SlurmConf string
-	// Installed is the DESTDIR of an installation, "/" for the machine's own, that the site uses and leaves as it is, with the
+	// Installed is the DESTDIR of an installation, "/" for the machine's own, or the folder of make build, that the site uses and leaves as it is, with the
 	// configuration in the cluster's folder. Without it, Start installs varq from the source tree.
 	Installed string
 	// Dir, CPUs and Detached are those of cluster.Options. Installed needs Dir. A site that is Detached is stopped as a cluster is.
@@ -66,14 +67,15 @@ type Options struct {
 // Site is a running site.
 type Site struct {
 	*cluster.Cluster
-	dest    string // DESTDIR of `make install`
-	ours    bool   // dest goes with the site
-	config  string // path of varq.yaml
-	log     string // path of varqd's log
-	address string // HOST:PORT that varqd listens on
-	varqd   *daemon
-	standby *daemon       // a second varqd that waits for the end of the first
-	ahead   time.Duration // of varqd's clock, when it is started next
+	dest     string // DESTDIR of `make install`
+	ours     bool   // dest goes with the site
+	programs programs
+	config   string // path of varq.yaml
+	log      string // path of varqd's log
+	address  string // HOST:PORT that varqd listens on
+	varqd    *daemon
+	standby  *daemon       // a second varqd that waits for the end of the first
+	ahead    time.Duration // of varqd's clock, when it is started next
 }
 
 // Start installs varq from the source tree, starts a cluster that uses it, and starts varqd.
@@ -102,8 +104,7 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 	} else if err := s.install(ctx, o.Version, o.Progress); err != nil {
 		return s, err
 	}
-	plugStack, err := s.plugStack()
-	if err != nil {
+	if s.programs, err = find(s.dest); err != nil {
 		return s, err
 	}
 	var beside *cluster.Cluster
@@ -114,13 +115,15 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 		Version: o.Version, Name: o.Name, Beside: beside, Nodes: o.Nodes, Declared: o.Declared, Progress: o.Progress, Bind: append([]string{s.dest}, o.Bind...),
 		Dir: o.Dir, CPUs: o.CPUs, Detached: o.Detached, Env: env,
 		SlurmConf: o.SlurmConf, NodeConf: o.NodeConf, Kinds: o.Kinds, Boot: o.Boot, GresConf: o.GresConf,
-		PlugStack: plugStack,
-		CliFilter: s.cliFilter(),
+		PlugStack: s.programs.plugStack(s.Config()),
+		CliFilter: s.programs.cliFilter(),
+		Programs:  slices.Compact([]string{s.programs.bin, s.programs.sbin}),
 	})
 	if err != nil {
 		return s, err
 	}
 	if o.History != nil {
+		s.Say("loading past jobs into accounting")
 		if _, err := s.LoadHistory(ctx, o.History); err != nil {
 			return s, err
 		}
@@ -181,9 +184,6 @@ func (s *Site) Stop() error {
 	}
 	return errors.Join(errs...)
 }
-
-// installed returns the path, below dest, of an installed file.
-func (s *Site) installed(name string) string { return filepath.Join(s.dest, name) }
 
 // eventually calls ok, every 0.1 s, until it returns true. It returns false if ctx ends or
 // cluster.Patience passes first.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -13,7 +14,7 @@ func (s *Site) StandBy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.standby, err = s.launch(s.installed("/usr/sbin/varqd"), "--standby"); err != nil {
+	if s.standby, err = s.launch(filepath.Join(s.programs.sbin, "varqd"), "--standby"); err != nil {
 		return err
 	}
 	standsBy := func() bool {

@@ -112,7 +112,7 @@ func freeAddress() (string, error) {
 // StartVarqd starts varqd as the user varq and waits until its health check succeeds, that is,
 // until varqd has read the cluster's history.
 func (s *Site) StartVarqd(ctx context.Context) error {
-	args := []string{s.installed("/usr/sbin/varqd")}
+	args := []string{filepath.Join(s.programs.sbin, "varqd")}
 	if s.ahead != 0 {
 		skewed, err := s.Skewed(ctx)
 		if err != nil {
@@ -120,6 +120,7 @@ func (s *Site) StartVarqd(ctx context.Context) error {
 		}
 		args = []string{skewed, "--ahead", s.ahead.String()}
 	}
+	s.Say("starting varqd")
 	var err error
 	if s.varqd, err = s.launch(args...); err != nil {
 		return err
@@ -149,14 +150,22 @@ func (s *Site) launch(args ...string) (*daemon, error) {
 	return d, nil
 }
 
-// awaitVarqd waits until varqd's health check succeeds.
+// reportEvery is the least time between two lines about what varqd does before it is ready.
+const reportEvery = 2 * time.Second
+
+// awaitVarqd waits until varqd's health check succeeds, and says meanwhile what varqd says of itself.
 func (s *Site) awaitVarqd(ctx context.Context) error {
 	client, err := s.Client()
 	if err != nil {
 		return err
 	}
+	said, doing := time.Now(), ""
 	ready := eventually(ctx, func() bool {
 		h, err := client.Health(ctx)
+		if err == nil && len(h.Problems) > 0 && h.Problems[0] != doing && time.Since(said) >= reportEvery {
+			said, doing = time.Now(), h.Problems[0]
+			s.Say("%s", doing)
+		}
 		return err == nil && h.OK || s.varqd.ended()
 	})
 	if !ready || s.varqd.ended() {
@@ -170,7 +179,7 @@ func (s *Site) SetAhead(d time.Duration) { s.ahead = d }
 
 // Skewed builds a varqd whose clock is ahead by its option --ahead, unless that is done, and returns its path.
 func (s *Site) Skewed(ctx context.Context) (string, error) {
-	name := s.installed("/usr/sbin/skewed")
+	name := filepath.Join(s.programs.sbin, "skewed")
 	if _, err := os.Stat(name); err == nil {
 		return name, nil
 	}

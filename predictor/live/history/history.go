@@ -9,7 +9,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"os"
 	"sync"
@@ -107,17 +106,12 @@ func Open(path string) (h *History, asideTo string, err error) {
 	return h, asideTo, wrap(err)
 }
 
-// setAside renames the file path, and removes what SQLite keeps beside it.
+// setAside renames the file path, with what SQLite keeps beside it.
 func setAside(path, to string) error {
 	if err := os.Rename(path, to); err != nil {
 		return err
 	}
-	for _, suffix := range []string{"-wal", "-shm"} {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
+	return sqlitefile.MoveBeside(path, to)
 }
 
 func open(path string) (*History, error) {
@@ -151,7 +145,7 @@ func (h *History) check() error {
 }
 
 func corrupt(err error) bool {
-	return errors.Is(err, errDamaged) || sqlitefile.Damaged(err)
+	return errors.Is(err, errDamaged) || errors.Is(err, sqlitefile.ErrForeign) || sqlitefile.Damaged(err)
 }
 
 func wrap(err error) error {

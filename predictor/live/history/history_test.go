@@ -228,6 +228,20 @@ func TestPrune(t *testing.T) {
 
 func TestDamagedFileIsMovedAside(t *testing.T) {
 	for name, damage := range map[string]func(data []byte) []byte{
+		"foreign trigger": func(data []byte) []byte {
+			path := filepath.Join(t.TempDir(), "history.db")
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := sqlitefile.Rewrite(t.Context(), path, "CREATE TRIGGER wrong AFTER INSERT ON jobs BEGIN DELETE FROM jobs; END"); err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return data
+		},
 		"not a database": func([]byte) []byte { return bytes.Repeat([]byte("rubbish "), 1000) },
 		"torn page": func(data []byte) []byte {
 			for i := 3 * 4096; i < 5*4096 && i < len(data); i++ {

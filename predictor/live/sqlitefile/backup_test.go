@@ -149,7 +149,8 @@ func TestRewrite(t *testing.T) {
 // Damage of any page is found, and rows without what they belong to.
 func TestExamine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file.db")
-	f := open(t, path, "CREATE TABLE t (n INTEGER PRIMARY KEY); CREATE TABLE u (n INTEGER REFERENCES t, text TEXT); CREATE INDEX by_text ON u (text)")
+	steps := []string{"CREATE TABLE t (n INTEGER PRIMARY KEY); CREATE TABLE u (n INTEGER REFERENCES t, text TEXT); CREATE INDEX by_text ON u (text)"}
+	f := open(t, path, steps...)
 	if err := f.Write(t.Context(), func(tx *sql.Tx) error {
 		_, err := tx.Exec("INSERT INTO t VALUES (1); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO u SELECT 1, hex(randomblob(50)) FROM n")
 		return err
@@ -163,7 +164,7 @@ func TestExamine(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		c, err := Examine(t.Context(), db)
+		c, err := Examine(t.Context(), db, steps)
 		if err != nil {
 			t.Fatal(err)
 		}

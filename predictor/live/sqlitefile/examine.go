@@ -21,19 +21,26 @@ type Contents struct {
 // mostDamage bounds how many sentences about damage there are.
 const mostDamage = 20
 
-// Examine reads a whole file, which others may write meanwhile. That it is damaged is no error.
-func Examine(ctx context.Context, db *sql.DB) (Contents, error) {
+// Examine reads a whole file that these steps have made, or the first of them, and which others may write meanwhile. That it is damaged
+// is no error, and neither is that it has what the steps do not make, which counts as damage. Of the schema of a later version it knows
+// nothing.
+func Examine(ctx context.Context, db *sql.DB, steps []string) (Contents, error) {
 	c := Contents{Rows: map[string]int64{}}
-	err := c.read(ctx, db)
+	err := c.read(ctx, db, steps)
 	if Damaged(err) {
 		c.Damage, err = append(c.Damage, err.Error()), nil
 	}
 	return c, err
 }
 
-func (c *Contents) read(ctx context.Context, db *sql.DB) (err error) {
+func (c *Contents) read(ctx context.Context, db *sql.DB, steps []string) (err error) {
 	if c.Version, err = version(db); err != nil {
 		return err
+	}
+	if c.Version <= len(steps) { // before anything is read of tables that may be somebody else's views
+		if c.Damage, err = foreign(ctx, db, steps[:c.Version]); err != nil || len(c.Damage) > 0 {
+			return err
+		}
 	}
 	note := func(rows *sql.Rows) error {
 		var text string

@@ -7,9 +7,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"modernc.org/sqlite" // the driver named "sqlite", too
@@ -47,8 +49,12 @@ const maxReaders = 8
 
 // Open opens the file path, and creates it with mode 0600 if there is none. It applies the
 // steps that the file does not have yet. Step i is SQL that takes the schema from version i
-// to version i+1. A new step comes last, and no step changes.
+// to version i+1. A new step comes last, and no step changes. A file that has anything else in its schema stays as it is: the error wraps
+// ErrForeign.
 func Open(path string, durability Durability, steps []string) (*File, error) {
+	if err := regular(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	created, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
@@ -80,7 +86,7 @@ func OpenMemory(steps []string) (*File, error) {
 // applies the steps that the file does not have yet.
 func connect(path string, steps []string, fileSystem string, pragmas ...string) (f *File, err error) {
 	// Another process, such as a backup, may have the write lock for a while.
-	query := url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{"busy_timeout(10000)", "foreign_keys(1)"}, pragmas...)}
+	query := url.Values{"_txlock": {"immediate"}, "_pragma": append(append(slices.Clone(wary), "busy_timeout(10000)", "foreign_keys(1)"), pragmas...)}
 	if fileSystem != "" {
 		query.Set("vfs", fileSystem)
 	}
@@ -112,6 +118,9 @@ func (f *File) migrate(steps []string) error {
 		}
 		if has > len(steps) {
 			return fmt.Errorf("%w: it has schema version %d, and this varq knows %d", ErrTooNew, has, len(steps))
+		}
+		if err := own(context.Background(), tx, steps[:has]); err != nil {
+			return err
 		}
 		for i := has; i < len(steps); i++ {
 			if _, err := tx.Exec(steps[i]); err != nil {

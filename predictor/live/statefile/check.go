@@ -27,7 +27,8 @@ func (r *Report) Promises() int64 { return r.Rows["plans"] }
 // ErrNoLedger is the error of Check for a file that is no ledger.
 var ErrNoLedger = errors.New("it is no ledger of varq's")
 
-// Check reads the file path whole, which may be in use, and changes nothing. That it is damaged is no error.
+// Check reads the file path whole, which may be in use, and changes nothing. That it is damaged is no error, and that it has other tables,
+// indices, views or triggers than varq makes is damage.
 func Check(ctx context.Context, path string) (Report, error) {
 	r := Report{Known: len(steps)}
 	db, err := sqlitefile.OpenToRead(path)
@@ -35,14 +36,16 @@ func Check(ctx context.Context, path string) (Report, error) {
 		return r, err
 	}
 	defer db.Close()
-	if r.Contents, err = sqlitefile.Examine(ctx, db); err != nil {
+	var plans bool
+	const query = "SELECT count(*) > 0 FROM sqlite_schema WHERE type = 'table' AND name = 'plans'"
+	if err := db.QueryRowContext(ctx, query).Scan(&plans); err == nil && !plans { // of errors Examine knows more
+		return r, fmt.Errorf("%s: %w", path, ErrNoLedger)
+	}
+	if r.Contents, err = sqlitefile.Examine(ctx, db, steps); err != nil {
 		return r, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(r.Damage) > 0 {
 		return r, nil
-	}
-	if _, has := r.Rows["plans"]; !has {
-		return r, fmt.Errorf("%s: %w", path, ErrNoLedger)
 	}
 	if r.Varq, err = writer(ctx, db, r.Version); err == nil {
 		err = db.QueryRowContext(ctx, "SELECT coalesce(sum(open), 0), coalesce(max(promised_at), 0) FROM plans").Scan(&r.Open, &r.Last)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
@@ -14,58 +15,60 @@ import (
 // schema has the column.
 const outdated = "UPDATE bindings SET was_limit = 0"
 
-// Restore puts a backup in the place of the file path, which no varqd may use meanwhile: the error wraps ErrLocked. What is at path
-// stays under the name that is returned, empty if there was nothing. A backup that is damaged, or of a later varq, is refused. If Restore
-// is killed, it can be called again.
+// Restore puts a copy of a backup in the place of the file path, which no varqd may use meanwhile: the error wraps ErrLocked. What is at
+// path stays under the name that is returned, empty if there was nothing. A backup that is damaged, or of a later varq, is refused. If
+// Restore is killed, the file path is what it was, or the backup, and it can be called again.
 func Restore(ctx context.Context, backup, path string, at int64) (aside string, err error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link to where the ledger is stays one
+	}
 	release, err := Lock(path)
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	report, err := Check(ctx, backup)
+	if err := restorable(ctx, backup, backup); err != nil { // which copying could mend
+		return "", err
+	}
+	part, err := sqlitefile.Copy(ctx, backup, path)
 	if err != nil {
 		return "", err
 	}
-	if report.TooNew() {
-		return "", fmt.Errorf("%s: %w: it has schema version %d, and this varq knows %d; install the later one first", backup, sqlitefile.ErrTooNew, report.Version, report.Known)
+	err = restorable(ctx, part, backup) // somebody may have written to the backup meanwhile
+	if err == nil {
+		err = sqlitefile.Rewrite(ctx, part, outdated)
 	}
-	if len(report.Damage) > 0 {
-		return "", fmt.Errorf("%s is damaged (%s), so that nothing is restored; take another backup", backup, report.Damage[0])
+	if err == nil {
+		aside, err = setAside(ctx, path, fmt.Sprintf("%s.replaced-%d", path, at))
 	}
-	restored := path + ".restored"
-	if err := sqlitefile.Backup(ctx, backup, restored); err != nil {
-		return "", err
+	if err != nil {
+		return "", errors.Join(err, sqlitefile.Discard(part))
 	}
-	if report.Version > 0 {
-		if err := sqlitefile.Rewrite(ctx, restored, outdated); err != nil {
-			return "", errors.Join(err, os.Remove(restored))
-		}
-	}
-	if aside, err = setAside(path, fmt.Sprintf("%s.replaced-%d", path, at)); err != nil {
-		return "", errors.Join(err, os.Remove(restored))
-	}
-	return aside, os.Rename(restored, path)
+	return aside, sqlitefile.Place(part, path)
 }
 
-// setAside gives the file path a second name, together with what SQLite has written beside it and not yet into it. That
-// would else become a part of the next file of the name path.
-func setAside(path, to string) (string, error) {
+// restorable returns an error about the file name if the file path cannot be the ledger.
+func restorable(ctx context.Context, path, name string) error {
+	report, err := Check(ctx, path)
+	switch {
+	case err != nil:
+		return err
+	case report.TooNew():
+		return fmt.Errorf("%s: %w: it has schema version %d, and this varq knows %d; install the later one first", name, sqlitefile.ErrTooNew, report.Version, report.Known)
+	case len(report.Damage) > 0:
+		return fmt.Errorf("%s is damaged (%s), so that nothing is restored; take another backup", name, report.Damage[0])
+	}
+	return nil
+}
+
+// setAside gives the file path a second name, together with what SQLite has written beside it and not yet into it.
+func setAside(ctx context.Context, path, to string) (string, error) {
 	if err := os.Link(path, to); errors.Is(err, fs.ErrNotExist) {
-		to = ""
+		return "", nil
 	} else if err != nil {
 		return "", err
 	}
-	var err error
-	if to == "" {
-		err = os.Remove(path + "-wal")
-	} else {
-		err = os.Rename(path+"-wal", to+"-wal")
-	}
-	for _, err := range []error{err, os.Remove(path + "-shm")} {
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-	}
-	return to, nil
+	// Whole, the file takes that in, and is so at any moment what it was; a damaged one need not take it.
+	_ = sqlitefile.Rewrite(ctx, path, "PRAGMA wal_checkpoint(TRUNCATE)")
+	return to, sqlitefile.MoveBeside(path, to)
 }

@@ -68,7 +68,8 @@ var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, odd
 
 // Open opens the file path. It creates the file if there is none, and migrates a file that an
 // earlier varq has written, of which it makes a backup before. A file of a later varq it leaves
-// alone: the error wraps sqlitefile.ErrTooNew. A committed transaction survives a power cut.
+// alone, and one whose tables are not varq's, or not those alone: the error wraps sqlitefile.ErrTooNew or
+// sqlitefile.ErrForeign. A committed transaction survives a power cut.
 func Open(path string) (*sqlitefile.File, error) {
 	f, err := openWith(path, steps)
 	if err != nil {
@@ -92,6 +93,8 @@ func openWith(path string, steps []string) (*sqlitefile.File, error) {
 	f, err := sqlitefile.Open(path, sqlitefile.SurvivesPowerCut, steps)
 	if errors.Is(err, sqlitefile.ErrTooNew) {
 		err = fmt.Errorf("%w. %s", err, remedy(path, len(steps)))
+	} else if errors.Is(err, sqlitefile.ErrForeign) {
+		err = fmt.Errorf("%w. It stays as it is: name another file as ledger.path, drop what is not varq's with sqlite3, or go back to a backup: varq ledger restore FILE", err)
 	} else if err != nil && migrates {
 		err = fmt.Errorf("%w; it still has schema version %d", err, has)
 	}

@@ -44,5 +44,6 @@ func (c *Client) TokenExpires() (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	return expiry(token)
+	says, err := parseClaims(token)
+	return time.Unix(says.Expires, 0), err
 }

@@ -34,7 +34,7 @@ func TokenFile(path string) func() (string, error) {
 // that it prints. words are the command's name and arguments. The command must print as
 // scontrol token does. It runs again when half of the token's remaining life has passed.
 func TokenCommand(words ...string) func() (string, error) {
-	return (&tokenCommand{words: words}).token
+	return (&tokenCommand{words: words, now: time.Now}).token
 }
 
 // tokenCommandTimeout bounds one run of a token command.
@@ -42,6 +42,7 @@ const tokenCommandTimeout = 20 * time.Second
 
 type tokenCommand struct {
 	words []string
+	now   func() time.Time // with a monotonic reading
 
 	mu    sync.Mutex
 	last  string
@@ -51,7 +52,7 @@ type tokenCommand struct {
 func (t *tokenCommand) token() (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := time.Now()
+	now := t.now()
 	if t.last != "" && now.Before(t.renew) {
 		return t.last, nil
 	}
@@ -65,11 +66,15 @@ func (t *tokenCommand) token() (string, error) {
 		return "", fmt.Errorf("token: %s: %w", t.words[0], err)
 	}
 	token := bareToken(out)
-	expires, err := expiry(token)
+	c, err := parseClaims(token)
 	if err != nil {
 		return "", fmt.Errorf("token: %s: %w", t.words[0], err)
 	}
-	t.last, t.renew = token, now.Add(expires.Sub(now)/2)
+	made := now
+	if c.Made != 0 { // by Slurm's clock, as is its end: this host's may be wrong by more than the token lives
+		made = time.Unix(c.Made, 0)
+	}
+	t.last, t.renew = token, now.Add(time.Unix(c.Expires, 0).Sub(made)/2)
 	return token, nil
 }
 
@@ -78,21 +83,24 @@ func bareToken(data []byte) string {
 	return strings.TrimPrefix(strings.TrimSpace(string(data)), "SLURM_JWT=")
 }
 
-// expiry returns when a JSON web token expires. It does not verify the token.
-func expiry(token string) (time.Time, error) {
+// claims are what a JSON web token says of itself, Unix seconds. Made is 0 if it does not tell.
+type claims struct {
+	Made    int64 `json:"iat"`
+	Expires int64 `json:"exp"`
+}
+
+// parseClaims reads a JSON web token. It does not verify it.
+func parseClaims(token string) (c claims, err error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return time.Time{}, fmt.Errorf("its output is not a JSON web token")
+		return c, fmt.Errorf("its output is not a JSON web token")
 	}
 	data, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
 	if err != nil {
-		return time.Time{}, fmt.Errorf("its output is not a JSON web token: %w", err)
+		return c, fmt.Errorf("its output is not a JSON web token: %w", err)
 	}
-	var claims struct {
-		Expires int64 `json:"exp"`
+	if err := json.Unmarshal(data, &c); err != nil {
+		return c, fmt.Errorf("its output is not a JSON web token: %w", err)
 	}
-	if err := json.Unmarshal(data, &claims); err != nil {
-		return time.Time{}, fmt.Errorf("its output is not a JSON web token: %w", err)
-	}
-	return time.Unix(claims.Expires, 0), nil
+	return c, nil
 }

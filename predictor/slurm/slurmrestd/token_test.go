@@ -48,6 +48,26 @@ func TestTokenCommand(t *testing.T) {
 	}
 }
 
+// A token is renewed after half of its life, which is what Slurm says, however wrong this host's clock is.
+func TestTokenLivesBySlurmsClock(t *testing.T) {
+	made := time.Unix(1_800_000_000, 0)
+	claims := fmt.Sprintf(`{"exp":%d,"iat":%d,"sun":"varq"}`, made.Unix()+3600, made.Unix())
+	for _, ahead := range []time.Duration{0, time.Hour, -time.Hour, 24 * time.Hour, -24 * time.Hour} {
+		command, runs := printer(t, "SLURM_JWT=e30."+base64.RawURLEncoding.EncodeToString([]byte(claims))+".c2ln")
+		now := made.Add(ahead)
+		token := tokenCommand{words: []string{command}, now: func() time.Time { return now }}
+		for _, minutes := range []int{0, 29, 31, 60, 62} {
+			now = made.Add(ahead + time.Duration(minutes)*time.Minute)
+			if _, err := token.token(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if text, err := os.ReadFile(runs); err != nil || strings.Count(string(text), "run") != 3 {
+			t.Errorf("ahead by %v: %d runs in an hour, %v; want 3", ahead, strings.Count(string(text), "run"), err)
+		}
+	}
+}
+
 func TestTokenCommandFails(t *testing.T) {
 	nonsense, _ := printer(t, "hello")
 	for command, want := range map[string]string{nonsense: "not a JSON web token", "/nowhere/token": "no such file", "false": "exit status 1"} {
@@ -57,11 +77,11 @@ func TestTokenCommandFails(t *testing.T) {
 	}
 }
 
-func FuzzExpiry(f *testing.F) {
+func FuzzClaims(f *testing.F) {
 	f.Add(jwt(time.Hour))
 	f.Add("a.b.c")
 	f.Fuzz(func(t *testing.T, token string) {
-		if _, err := expiry(token); err == nil && strings.Count(token, ".") != 2 {
+		if _, err := parseClaims(token); err == nil && strings.Count(token, ".") != 2 {
 			t.Errorf("%q passes for a token", token)
 		}
 	})

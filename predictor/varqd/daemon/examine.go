@@ -33,6 +33,7 @@ func Examine(ctx context.Context, c config.Config, live bool) ([]doctor.Finding,
 	defer client.Close()
 	access := doctor.Access{Client: client, User: client.user, Renewed: c.Slurmrestd.TokenFile == ""}
 	findings = append(findings, doctor.Slurm(ctx, access, time.Now())...)
+	findings = append(findings, doctor.RestMemory("/proc", c.Slurmrestd.URL)...)
 	if len(rules) > 0 {
 		cluster, err := client.Cluster(ctx)
 		findings = append(findings, doctor.Policy(rules.Unknown(&cluster), err)...)

@@ -76,8 +76,9 @@ func newLedgerCheck(env *Env) *cobra.Command {
 		Short: "Say whether the ledger, or a backup of it, is whole, and what is in it",
 		Long: `Check reads all of FILE, by default the ledger itself, which varqd may use meanwhile.
 It says which schema version the file has, which varq has written it, how many
-promises it has, and whether it is whole. The exit code is 1 if it is damaged, or is
-of a later version than this varq.`,
+promises it has, and whether it is whole: no page is garbled, and its tables, indices,
+views and triggers are those that varq makes. The exit code is 1 if it is damaged, or
+is of a later version than this varq.`,
 		Example: `  varq ledger check
   varq ledger check backup.db`,
 		Args: oneFile,
@@ -116,8 +117,8 @@ func newLedgerRestore(env *Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Put a backup in the place of the ledger, while varqd is stopped",
-		Long: `Restore checks FILE, and puts a copy of it in the place of the ledger. What was there
-stays beside it, under another name. varqd must not run. When it starts again, it
+		Long: `Restore checks FILE, copies it, checks the copy, and puts that in the place of the
+ledger. What was there stays beside it, under another name. varqd must not run. When it starts again, it
 follows the promises in the backup that were open then, and learns from Slurm what
 became of their jobs: it goes on from the begin times and time limits they have. Of promises made since the backup it knows nothing: their jobs
 keep the begin time and the time limit that they have, and their work is held until
@@ -213,7 +214,7 @@ func usable(r *statefile.Report) error {
 func verdict(env *Env, path string, r *statefile.Report) error {
 	list := cli.Listing{Width: 9}
 	list.WriteString(cli.Printable(path) + "\n")
-	list.Line("schema", "version %d, by varq %s", r.Version, cmp.Or(r.Varq, "of before it was written down"))
+	list.Line("schema", "version %d, by varq %s", r.Version, cmp.Or(cli.Printable(r.Varq), "of before it was written down"))
 	if r.TooNew() {
 		list.Line("", "later than this varq, which knows %d", r.Known)
 	}
@@ -226,7 +227,7 @@ func verdict(env *Env, path string, r *statefile.Report) error {
 		list.Line("whole", "yes")
 	}
 	for _, text := range r.Damage {
-		list.Line("damaged", "%s", text)
+		list.Line("damaged", "%s", cli.Printable(text))
 	}
 	if _, err := fmt.Fprint(env.Stdout, list.String()); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,6 +54,9 @@ func envCommand() *cobra.Command {
 			}
 			for _, v := range c.Env() {
 				fmt.Fprintln(cmd.OutOrStdout(), "export", v)
+			}
+			if len(c.Programs) > 0 {
+				fmt.Fprintf(cmd.OutOrStdout(), "export PATH=%s:$PATH\n", strings.Join(c.Programs, ":"))
 			}
 			return nil
 		},

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"iter"
 	"time"
 
@@ -31,17 +29,13 @@ func (h *history) addFlags(f *pflag.FlagSet) {
 	f.Uint64Var(&h.seed, "seed", 1, "synthetic history: seed")
 }
 
-func (h *history) load(ctx context.Context, c *cluster.Cluster, progress io.Writer) error {
+func (h *history) load(ctx context.Context, c *cluster.Cluster) error {
 	if h.source == "" {
 		return nil
 	}
-	began := time.Now()
-	n, err := c.LoadHistory(ctx, h.read(c.Nodes, c.CPUs, began.Unix()))
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(progress, "%5.1fs %d past jobs\n", time.Since(began).Seconds(), n)
-	return nil
+	c.Say("loading past jobs into accounting")
+	_, err := c.LoadHistory(ctx, h.read(c.Nodes, c.CPUs, time.Now().Unix()))
+	return err
 }
 
 // read yields the past jobs of a cluster of so many nodes, each with so many CPUs. The last of them ends at end, in Unix

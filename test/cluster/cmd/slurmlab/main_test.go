@@ -60,40 +60,87 @@ func TestUpExecDown(t *testing.T) {
 	}
 }
 
-// TestVarq: a cluster with an installed varq makes promises, which go with it.
-func TestVarq(t *testing.T) {
+// TestExamples: the examples of the manual page and of up's help, which are the same, work as they are printed, with a varq that lies in a
+// folder of its own, of which slurmlab is a part.
+func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a real Slurm: not in short mode")
+	}
+	lines := examples(t)
+	up, _, err := command().Find([]string{"up"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if help := unindent(up.Example); help != lines {
+		t.Errorf("slurmlab(8) has the examples\n%s\nand slurmlab up --help\n%s", lines, help)
 	}
 	stage := t.TempDir()
 	if out, err := exec.Command("make", "--directory=../../../..", "install", "DESTDIR="+stage, "PREFIX=/usr").CombinedOutput(); err != nil {
 		t.Fatalf("make install: %v\n%s", err, out)
 	}
-	for name := stage; name != "/tmp" && name != "/"; name = filepath.Dir(name) {
-		if err := os.Chmod(name, 0o755); err != nil { // the cluster's users run what is installed
-			t.Fatal(err)
-		}
-	}
-	dir, err := slurmlab(t, "up", "--varq", "--destdir="+stage, "--nodes=2", "--history-jobs=500", "--days=5", "--utilisation=0.1")
-	if errors.Is(err, cluster.ErrNotRoot) || errors.Is(err, cluster.ErrNoSlurm) {
+	open(t, stage)
+	if err := cluster.Install(t.Context(), cluster.Slurm2205, t.Output()); errors.Is(err, cluster.ErrNoSlurm) {
 		t.Skip(err)
 	}
+	var printed, progress bytes.Buffer
+	run := exec.CommandContext(t.Context(), "bash", "-euc", "trap 'slurmlab down $lab' ERR\n"+lines+"echo gone $lab")
+	run.Env = append(os.Environ(), "PATH="+filepath.Join(stage, "usr/sbin")+":"+os.Getenv("PATH"))
+	run.Stdout, run.Stderr = &printed, &progress
+	err = run.Run()
+	t.Logf("%s\n%s", &progress, &printed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		if _, err := slurmlab(t, "down", dir); err != nil {
-			t.Error(err)
+	for _, want := range []string{"starting slurmdbd", "loading past jobs", "starting varqd", "varq: promised: running by "} {
+		if !strings.Contains(progress.String(), want) {
+			t.Errorf("nobody was told %q", want)
 		}
-		if left, err := exec.Command("pgrep", "--full", filepath.Join(dir, "varq")).Output(); err == nil {
-			t.Errorf("still running: %s", left)
-		}
-	}()
-	if quote, err := slurmlab(t, "exec", dir, "--", "sbatch", "--begin-by=now+12hours", "--prob=0.1", "--best-effort", "-N1", "-t", "2:00:00", "--wrap=sleep 600"); err != nil {
-		t.Errorf("sbatch printed %q, %v", quote, err)
 	}
-	if status, err := slurmlab(t, "exec", dir, "--", filepath.Join(stage, "usr/bin/varq"), "status", "--json"); err != nil || strings.Count(status, `"begin_by"`) != 1 {
-		t.Errorf("varq status printed %q, %v", status, err)
+	for _, want := range []string{"Submitted batch job", "PROMISED"} {
+		if !strings.Contains(printed.String(), want) {
+			t.Errorf("nothing was printed of %q", want)
+		}
+	}
+	_, lab, _ := strings.Cut(strings.TrimSpace(printed.String()), "gone ")
+	if _, err := os.Stat(lab); lab == "" || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%q is still there: %v", lab, err)
+	}
+	if left, err := exec.Command("pgrep", "--full", filepath.Join(lab, "varq")).Output(); err == nil {
+		t.Errorf("still running: %s", left)
+	}
+}
+
+// examples returns the examples of slurmlab(8).
+func examples(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile("../../../../packaging/man/slurmlab.8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), ".Sh EXAMPLES\n.Bd -literal -offset indent\n")
+	lines, _, ended := strings.Cut(section, ".Ed\n")
+	if !ended || strings.Contains(lines, "\\") {
+		t.Fatalf("the examples of slurmlab(8) are not as this test expects them: %q", section)
+	}
+	return lines
+}
+
+// unindent returns a help text's example as it would be typed.
+func unindent(example string) string {
+	var lines strings.Builder
+	for line := range strings.Lines(example + "\n") {
+		lines.WriteString(strings.TrimPrefix(line, "  "))
+	}
+	return lines.String()
+}
+
+// open lets all users into a folder below a temporary one of the test: the cluster's users run what is installed there.
+func open(t *testing.T, folder string) {
+	t.Helper()
+	for name := folder; name != "/tmp" && name != "/"; name = filepath.Dir(name) {
+		if err := os.Chmod(name, 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

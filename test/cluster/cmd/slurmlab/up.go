@@ -18,8 +18,8 @@ func upCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start a Slurm, print its folder, and leave it running",
-		Example: `  lab=$(slurmlab up)
-  lab=$(slurmlab up --varq)
+		Example: `  lab=$(slurmlab up --varq)
+  slurmlab exec $lab -- varq predict -N1 -t 10 --why
   slurmlab exec $lab -- sbatch --begin-by=now+12hours --prob=0.5 -N1 -t 2:00:00 --wrap="sleep 60"
   slurmlab exec $lab -- varq status
   slurmlab down $lab`,
@@ -57,7 +57,7 @@ func up(ctx context.Context, o cluster.Options, past history) (*cluster.Cluster,
 	if err != nil {
 		return nil, err
 	}
-	if err := past.load(ctx, c, o.Progress); err != nil {
+	if err := past.load(ctx, c); err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil
