@@ -36,12 +36,6 @@ const acceptTimeout = 20 * time.Second
 // that nobody does there.
 const relayTime = time.Second
 
-// maxAnswer bounds an answer of varqd's, in bytes.
-const maxAnswer = 64 << 20
-
-// maxRefusal bounds an answer from which nothing is wanted but whether all went well, in bytes.
-const maxRefusal = 1 << 20
-
 // Client asks one varqd. Its methods may be called at the same time. What they
 // return as an error is a sentence for the user.
 type Client struct {
@@ -359,11 +353,7 @@ func (c *Client) doWithin(ctx context.Context, timeout time.Duration, method, pa
 		}
 		r.Header.Set("Authorization", "Munge "+credential)
 	}
-	most := int64(maxAnswer)
-	if answer == nil {
-		most = maxRefusal
-	}
-	got, err := c.exchange(r, timeout, most)
+	got, err := c.exchange(r, timeout, mostOf(path, question))
 	if err != nil {
 		return err
 	}

@@ -134,15 +134,44 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// Where nothing is asked for but whether all went well, a long answer is not read to its end.
-func TestLongRefusal(t *testing.T) {
-	c, err := New(serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write(make([]byte, 4*maxRefusal))
+// An answer of another site's is no larger than its question needs.
+func TestLargeAnswers(t *testing.T) {
+	c, err := New(serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case api.PathGroupStates:
+			_, _ = w.Write([]byte(`[{"group":"aaaaaaaaaaaa","why":"` + strings.Repeat("x", 1<<20) + `"}]`))
+		case api.PathDelays:
+			_, _ = w.Write([]byte(`{"windows":[` + strings.Repeat(`{"hour":1},`, 1<<17) + `{}]}`))
+		default:
+			_, _ = w.Write([]byte(`{"answer":"lost","why":"` + strings.Repeat("x", 1<<20) + `"}`))
+		}
 	}), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Vitals(t.Context(), api.Vitals{Node: "n1"}); err == nil || !strings.Contains(err.Error(), "answers with more than 1048576 bytes") {
+	c.Timeout = 5 * time.Minute
+	ctx := t.Context()
+	_, claim := c.ClaimGroup(ctx, api.GroupClaim{})
+	_, gate := c.Gate(ctx, api.Gate{})
+	_, states := c.GroupStates(ctx, api.GroupsQuery{Groups: []string{"aaaaaaaaaaaa"}})
+	_, members := c.GroupStates(ctx, api.GroupsQuery{Groups: []string{"aaaaaaaaaaaa"}, Members: true})
+	_, delays := c.Delays(ctx)
+	for name, err := range map[string]error{"claim": claim, "gate": gate, "states": states, "members": members, "delays": delays} {
+		if err == nil || !strings.Contains(err.Error(), "answers with more than ") {
+			t.Errorf("%s: %.200v", name, err)
+		}
+	}
+}
+
+// Where nothing is asked for but whether all went well, a long answer is not read to its end.
+func TestLongRefusal(t *testing.T) {
+	c, err := New(serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(make([]byte, 4*maxOne))
+	}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Vitals(t.Context(), api.Vitals{Node: "n1"}); err == nil || !strings.Contains(err.Error(), "answers with more than 65536 bytes") {
 		t.Error(err)
 	}
 }
