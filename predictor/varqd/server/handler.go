@@ -38,6 +38,7 @@ type handler struct {
 	turns       *turns // of users
 	openTurns   *turns // of peers who need not be users
 	longTurns   *turns // of users, for what takes long: the others need not wait for it
+	gateTurns   *turns // of users whose jobs ask whether their work may begin
 	decoding    *turns // of addresses
 	signing     *turns // of users
 	latency     *prometheus.HistogramVec
@@ -183,6 +184,8 @@ func (h *handler) fill(p *page, path string, to access, w http.ResponseWriter, r
 		turns, whose = h.openTurns, connOf(ctx).peer
 	case path == api.PathProbe, path == api.PathSize:
 		turns = h.longTurns
+	case path == api.PathGate: // as with what is relayed
+		turns = h.gateTurns
 	case req.PathValue("site") != "": // who waits for another site keeps nobody from this one
 		turns, whose = h.relayTurns, req.PathValue("site")+" "+req.user
 	}

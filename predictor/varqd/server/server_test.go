@@ -34,6 +34,8 @@ type fakeService struct {
 	reached chan struct{}
 	// probing, if not nil, is told of each probe, which is answered when probed says so.
 	probing, probed chan struct{}
+	// gating, if not nil, is told of each question at the gate, which is answered when gated says so.
+	gating, gated chan struct{}
 }
 
 func (s *fakeService) seen(user string) {
@@ -112,6 +114,10 @@ func (s *fakeService) Cancel(_ context.Context, user string, c api.Cancellation)
 
 func (s *fakeService) Gate(_ context.Context, user string, g api.Gate) (api.GateAnswer, error) {
 	s.seen(user)
+	if s.gating != nil {
+		s.gating <- struct{}{}
+		<-s.gated
+	}
 	return api.GateAnswer{Answer: api.GateGo, At: g.Job}, nil
 }
 
@@ -671,6 +677,28 @@ func TestProbesInTurn(t *testing.T) {
 		t.Errorf("%d more probes at once", extra)
 	}
 	close(f.service.probed)
+	wg.Wait()
+}
+
+// Whoever waits at the gate for a site that hangs keeps nobody from a promise.
+func TestGatesInTurn(t *testing.T) {
+	f := start(t)
+	f.service.gating, f.service.gated = make(chan struct{}, maxOfOne), make(chan struct{})
+	var wg sync.WaitGroup
+	for range maxOfOne {
+		wg.Go(func() {
+			if status, answer := ask(t, f.client(), http.MethodPost, "http://varqd"+api.PathGate, `{"plan":"aaaaaaaaaaaa","job":7}`); status != 200 {
+				t.Errorf("%d %s", status, answer)
+			}
+		})
+	}
+	for range maxOfOne {
+		<-f.service.gating
+	}
+	if status, answer := ask(t, f.client(), http.MethodPost, "http://varqd"+api.PathPlan, `{"begin_by":1800000000}`); status != 200 {
+		t.Errorf("%d %s", status, answer)
+	}
+	close(f.service.gated)
 	wg.Wait()
 }
 
