@@ -1,6 +1,7 @@
 package client
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -74,6 +75,65 @@ func TestRequests(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, asked); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A list comes in several answers, whose ends the client joins; one that knows no place in it has answered all at once.
+func TestReservationsInPages(t *testing.T) {
+	page := func(from, to int) []byte {
+		list := []api.Reservation{}
+		for i := from; i < to; i++ {
+			list = append(list, api.Reservation{Job: int64(i), Plan: api.Plan{ID: "aaaaaaaaaaaa", BeginBy: int64(i)}})
+		}
+		text, err := json.Marshal(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	for name, c := range map[string]struct {
+		answers map[string]string // by before
+		first   int64             // 0 for an error
+	}{
+		"a few":           {map[string]string{"": string(page(951, 1000))}, 951},
+		"pages":           {map[string]string{"": string(page(800, 1000)), "800,aaaaaaaaaaaa": string(page(500, 800)), "500,aaaaaaaaaaaa": string(page(450, 500))}, 450},
+		"a whole page":    {map[string]string{"": string(page(800, 1000)), "800,aaaaaaaaaaaa": "[]"}, 800},
+		"an earlier one":  {map[string]string{"": string(page(1, 1000)), "1,aaaaaaaaaaaa": `before: no such parameter`}, 1},
+		"the same again":  {map[string]string{"": string(page(800, 1000)), "800,aaaaaaaaaaaa": string(page(800, 1000))}, 0},
+		"refused in part": {map[string]string{"": string(page(800, 1000)), "800,aaaaaaaaaaaa": "no"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			varqd, err := New(serve(t, func(w http.ResponseWriter, r *http.Request) {
+				answer, ok := c.answers[r.URL.Query().Get(api.ParamBefore)]
+				switch {
+				case !ok:
+					t.Errorf("asked for %s", r.URL)
+				case answer[0] != '[':
+					w.WriteHeader(http.StatusBadRequest)
+					answer = `{"error":"` + answer + `"}`
+				}
+				_, _ = w.Write([]byte(answer))
+			}), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			varqd.Timeout = 5 * time.Minute
+			list, err := varqd.Reservations(t.Context(), api.ReservationsQuery{})
+			switch {
+			case c.first == 0:
+				if err == nil {
+					t.Errorf("%d without an error", len(list))
+				}
+				return
+			case err != nil:
+				t.Fatal(err)
+			}
+			for i, r := range list {
+				if r.Job != c.first+int64(i) || i == 0 && len(list) != int(1000-c.first) {
+					t.Fatalf("%d of %d is %d", i, len(list), r.Job)
+				}
+			}
+		})
 	}
 }
 

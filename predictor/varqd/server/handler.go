@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/subtle"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -482,10 +483,31 @@ func (h *handler) reservations(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	if list == nil {
-		list = []api.Reservation{}
+	texts, err := lastOf(list)
+	if err != nil {
+		return err
 	}
-	return writeJSON(w, http.StatusOK, list)
+	return writeJSON(w, http.StatusOK, texts)
+}
+
+// maxList bounds an answer of reservations, in bytes, which varqd keeps until it is sent. It is room for api.LeastPage of them.
+const maxList = 4 << 20
+
+// lastOf returns the end of a list, as much of it as an answer may have.
+func lastOf(list []api.Reservation) ([]json.RawMessage, error) {
+	texts := make([]json.RawMessage, len(list))
+	size := 0
+	for i := len(list) - 1; i >= 0; i-- {
+		text, err := json.Marshal(&list[i])
+		if err != nil {
+			return nil, err
+		}
+		if size += len(text); size > maxList && i < len(list)-1 {
+			return texts[i+1:], nil
+		}
+		texts[i] = text
+	}
+	return texts, nil
 }
 
 func (h *handler) report(w http.ResponseWriter, r *request) error {

@@ -186,6 +186,13 @@ func (s *fakeService) Reservations(_ context.Context, user string, q api.Reserva
 	if q.User == "bob" {
 		return nil, api.Fault(api.ErrForbidden, "not yours")
 	}
+	if q.Before.Plan == "mmmmmmmmmmmm" { // many
+		list := make([]api.Reservation, api.MostPage)
+		for i := range list {
+			list[i] = api.Reservation{Job: q.Before.Deadline - int64(len(list)-i), Note: strings.Repeat("<", 1000)}
+		}
+		return list, nil
+	}
 	if q.Job == 0 {
 		return nil, nil
 	}
@@ -678,6 +685,22 @@ func TestProbesInTurn(t *testing.T) {
 	}
 	close(f.service.probed)
 	wg.Wait()
+}
+
+// An answer has as many of the last reservations as it has room for, one at least, whatever is asked for.
+func TestLastReservations(t *testing.T) {
+	f := start(t)
+	status, answer := ask(t, f.client(), http.MethodGet, "http://varqd"+api.PathReservations+"?before=50000,mmmmmmmmmmmm", "")
+	var list []api.Reservation
+	if err := json.Unmarshal([]byte(answer), &list); status != 200 || err != nil || len(answer) > maxList+1<<16 || len(list) < api.LeastPage || list[len(list)-1].Job != 49_999 {
+		t.Errorf("%d: %d of %d bytes, %v", status, len(list), len(answer), err)
+	}
+	if texts, err := lastOf([]api.Reservation{{Job: 1}, {Job: 2, Note: strings.Repeat("x", 2*maxList)}}); err != nil || len(texts) != 1 {
+		t.Errorf("%d, %v", len(texts), err)
+	}
+	if status, answer := ask(t, f.client(), http.MethodGet, "http://varqd"+api.PathReservations+"?before=yesterday", ""); status != 400 || !strings.Contains(string(answer), "before: ") {
+		t.Errorf("%d %s", status, answer)
+	}
 }
 
 // Whoever waits at the gate for a site that hangs keeps nobody from a promise.
