@@ -30,18 +30,24 @@ func (h *Hold) pass() error {
 	if err := h.Clock.SleepUntil(max(0, h.HoldUntil-gateEarly)); err != nil {
 		return h.lose(err.Error())
 	}
-	said, until := false, h.Clock.Now()+gateTime
+	said, now := false, h.Clock.Now()
+	// The home may be another site's: it has the nodes idle until the latest time at which the work of the group can begin, and no
+	// longer.
+	latest := api.LatestGo(max(h.BeginBy, h.HoldUntil))
+	until, last := now+gateTime, max(now, latest)+gateTime
 	for {
 		answer, err := h.Gate(h.Plan, h.Job)
 		now := h.Clock.Now()
 		switch {
 		case err == nil && answer.Answer == api.GateGo:
-			h.sleepUntil(max(answer.At, h.HoldUntil))
+			h.sleepUntil(max(min(answer.At, latest), h.HoldUntil))
 			return nil
 		case err == nil && answer.Answer == api.GateLost:
 			return h.lose(answer.Why)
+		case err == nil && now >= last:
+			return h.lose("the site that keeps its group does not decide")
 		case err == nil:
-			until = now + gateTime
+			until = min(now+gateTime, last)
 		case api.Refused(err), now >= until:
 			return h.lose("nobody says that it may: " + err.Error())
 		case h.Lead && !said:

@@ -38,11 +38,14 @@ func TestGate(t *testing.T) {
 		"held, together":  {answers: []said{wait, wait, {answer: api.GateAnswer{Answer: api.GateGo, At: now + 60}}}, hold: 60, after: 60},
 		"held, late":      {answers: append(slices.Repeat([]said{wait}, 20), said{answer: api.GateAnswer{Answer: api.GateGo, At: now + 75}}), hold: 60, after: 75},
 		"held, lost":      {answers: []said{wait, lost}, hold: 60, want: ErrLost, after: 51, asked: []string{"cancel 7"}, log: "does not run"},
+		"at a far time":   {answers: []said{{answer: api.GateAnswer{Answer: api.GateGo, At: 1 << 40}}}, hold: 60, after: 60 + 35},
+		"wait, for ever":  {answers: []said{wait}, want: ErrLost, after: 60 + 35 + 600, asked: []string{"cancel 7"}, log: "the site that keeps its group does not decide"},
+		"escapes":         {answers: []said{{answer: api.GateAnswer{Answer: api.GateLost, Why: "\x1b[31mred\nvarq: x"}}}, want: ErrLost, asked: []string{"cancel 7"}, log: "does not run: ?[31mred; varq: x\n"},
 		"lost":            {answers: []said{lost}, want: ErrLost, asked: []string{"cancel 7"}, log: "varq: the work of this job does not run: job 23 at beta started first\n"},
 		"lost, not first": {answers: []said{lost}, other: true, want: ErrLost},
 		"down, then go":   {answers: append(slices.Repeat([]said{silent, broken}, 290), goes), after: 580, log: "the work waits, as nobody says yet"},
 		"down":            {answers: []said{silent}, want: ErrLost, after: 600, asked: []string{"cancel 7"}, log: "does not run: nobody says that it may: no answer"},
-		"down, then wait": {answers: append(append(slices.Repeat([]said{silent}, 400), wait), silent), want: ErrLost, after: 1000, asked: []string{"cancel 7"}, log: "nobody says"},
+		"down, then wait": {answers: append(append(slices.Repeat([]said{silent}, 400), wait), silent), want: ErrLost, after: 60 + 35 + 600, asked: []string{"cancel 7"}, log: "nobody says"},
 		"refused":         {answers: []said{silent, {err: api.Fault(api.ErrNotFound, "you have no such plan")}}, want: ErrLost, after: 1, asked: []string{"cancel 7"}, log: "you have no such plan"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/varq-project/varq/predictor/said"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/wrapper/ticket"
 )
@@ -152,7 +153,7 @@ func (h *Hold) sayLate(now int64) {
 // say logs one line.
 func (h *Hold) say(sentence string, args ...any) {
 	line := strings.ReplaceAll(fmt.Sprintf(sentence, args...), "\n", "; ")
-	fmt.Fprintf(h.Log, "varq: %s\n", line)
+	fmt.Fprintf(h.Log, "varq: %s\n", said.Printable(line))
 }
 
 func format(at int64) string { return slurmtime.Format(at, time.Local) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -44,6 +45,7 @@ func TestPlugin(t *testing.T) {
 		"output kept":       outputKept,
 		"test only":         testOnly,
 		"hostile":           hostile,
+		"environment":       environment,
 		"varqd is down":     varqdIsDown,
 		"valgrind":          valgrind,
 	} {
@@ -199,6 +201,25 @@ func exportFile(t *testing.T, l *lab) {
 	wantStart(t, times(t, text, "work"), 1, at)
 	if !strings.Contains(text, "only this\n") {
 		t.Errorf("the script printed %q", text)
+	}
+}
+
+// environment: what waits before the work has nothing of slurmd's environment that it does not need, as the job's user reads it.
+func environment(t *testing.T, l *lab) {
+	file, _ := l.script(t, "", "true")
+	job, _ := l.submit(t, "--begin-by=now+1hour", "--time=5", file)
+	defer l.run(t, "scancel", job)
+	l.ok(t, "scontrol", "update", "JobId="+job, "StartTime=now", "TimeLimit=120")
+	pid, ok := l.held(t, job, time.Now().Add(time.Hour).Unix())
+	variables := strings.FieldsFunc(read(t, fmt.Sprintf("/proc/%d/environ", pid)), func(r rune) bool { return r == 0 })
+	if !ok || len(variables) == 0 {
+		t.Fatalf("process %d has %q", pid, variables)
+	}
+	for _, variable := range variables {
+		name, _, _ := strings.Cut(variable, "=")
+		if !slices.Contains([]string{"PATH", "LD_LIBRARY_PATH", "TZ", "LANG", "LC_ALL", "SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_SACK_SOCKET", "MUNGE_SOCKET", "VARQ_CONFIG", "VARQ_ENDPOINT"}, name) {
+			t.Errorf("it has %s", name)
+		}
 	}
 }
 

@@ -20,17 +20,43 @@
 /* Exit codes. The first two are those of varq-wrapper, see its main.go. */
 enum { EXIT_GO = 0, EXIT_CANCELLED = 3, EXIT_NO_EXEC = 127 };
 
+/* passed are the variables of slurmstepd's environment that varq-wrapper has: those by
+ * which it and Slurm's commands find their programs, files and sockets, and the time
+ * zone of its messages. The job's user reads that environment in /proc, and slurmd's may
+ * hold secrets. */
+static const char *const passed[] = {
+	"PATH", "LD_LIBRARY_PATH", "TZ", "LANG", "LC_ALL",
+	"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_SACK_SOCKET", "MUNGE_SOCKET", "VARQ_CONFIG", "VARQ_ENDPOINT",
+};
+enum { PASSED = sizeof passed / sizeof passed[0] };
+
+/* pass fills env, which ends with NULL. */
+static void pass(char *env[PASSED + 1])
+{
+	for (size_t i = 0; i < PASSED; i++) {
+		size_t length = strlen(passed[i]);
+		for (char **variable = environ; variable && *variable; variable++)
+			if (!strncmp(*variable, passed[i], length) && (*variable)[length] == '=') {
+				*env++ = *variable;
+				break;
+			}
+	}
+	*env = NULL;
+}
+
 /* become_wrapper runs varq-wrapper in the child process. The child reads nothing of
- * the work's standard input. It has the environment of slurmstepd and not of the
- * job, because the job's user controls the latter. */
+ * the work's standard input. It has variables of slurmstepd and not of the job, because
+ * the job's user controls the latter. */
 static void become_wrapper(char *const argv[], pid_t task)
 {
+	char *env[PASSED + 1];
+	pass(env);
 	int null = open("/dev/null", O_RDONLY);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0)
 		_exit(EXIT_NO_EXEC);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() == task) /* the task still lives */
-		execv(argv[0], argv);
+		execve(argv[0], argv, env);
 	_exit(EXIT_NO_EXEC);
 }
 

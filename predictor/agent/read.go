@@ -28,13 +28,13 @@ func (r Reader) Read() []api.Signal {
 	var s signals
 	if fs, err := procfs.NewFS(r.path("proc")); err == nil {
 		r.processes(&s, fs)
-		mounts(&s, fs)
 		taint(&s, fs)
 	}
 	if fs, err := sysfs.NewFS(r.path("sys")); err == nil {
 		heat(&s, fs)
 		infiniBand(&s, fs)
 	}
+	r.mounts(&s)
 	r.memory(&s)
 	r.disks(&s)
 	r.interfaces(&s)
@@ -107,34 +107,6 @@ func (r Reader) processors() (n int) {
 	}
 	return n
 }
-
-// mounts reads which filesystems on disks have become read-only. The mount options of a sandbox do not count,
-// only those of the filesystem itself.
-func mounts(s *signals, fs procfs.FS) {
-	list, err := fs.GetMounts()
-	if err != nil {
-		return
-	}
-	shortest := map[string]*procfs.MountInfo{} // by device
-	for _, m := range list {
-		if !strings.HasPrefix(m.Source, "/dev/") || slices.Contains(readOnlyKinds, m.FSType) {
-			continue
-		}
-		if seen := shortest[m.MajorMinorVer]; seen == nil || len(m.MountPoint) < len(seen.MountPoint) {
-			shortest[m.MajorMinorVer] = m
-		}
-	}
-	for _, m := range shortest {
-		readOnly := 0.
-		if _, ro := m.SuperOptions["ro"]; ro {
-			readOnly = 1
-		}
-		s.add(api.SignalReadOnly, m.MountPoint, readOnly)
-	}
-}
-
-// readOnlyKinds are filesystems that are never written.
-var readOnlyKinds = []string{"iso9660", "udf", "squashfs", "erofs", "cramfs"}
 
 // taints are the flags of the kernel that tell of trouble: a machine check, a bad page, an oops, a warning, a soft lockup.
 var taints = []string{"M", "B", "D", "W", "L"}
@@ -218,6 +190,9 @@ func (r Reader) disks(s *signals) {
 		s.count(api.SignalDisk, filepath.Base(disk), filepath.Join(disk, "device/ioerr_cnt"))
 	}
 	for _, filesystem := range r.glob("sys/fs/ext4/*") {
+		if strings.HasPrefix(filepath.Base(filesystem), "loop") { // an image in a file, which its user may have garbled
+			continue
+		}
 		s.count(api.SignalFilesystem, filepath.Base(filesystem), filepath.Join(filesystem, "errors_count"))
 	}
 }

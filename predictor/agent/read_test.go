@@ -25,6 +25,12 @@ var node = map[string]string{
 29 27 8:2 / /scratch rw,relatime - xfs /dev/sdb1 ro,noquota
 30 27 7:0 / /snap ro,relatime - squashfs /dev/loop0 ro
 31 27 0:50 / /home rw,relatime - nfs4 server:/home ro,vers=4.2
+32 27 0:77 / /tmp/of\040alice rw,nosuid,nodev,relatime shared:9 - fuse.x /dev/sdz1 ro,user_id=1001,group_id=1001
+33 27 8:3 / /tmp/alice2 rw,nosuid,nodev,relatime - fuseblk /dev/sda3 ro,user_id=1001,group_id=1001
+34 27 7:1 / /tmp/image rw,nosuid,nodev - ext4 /dev/loop1 ro
+35 27 0:41 / /tmp/layers rw - overlay overlay ro,lowerdir=/a
+36 27 0:42 / /data rw - btrfs /dev/sdc ro,space_cache
+37 27 0:43 / /auto rw - autofs systemd-1 rw,fd=30
 `,
 	"sys/devices/system/cpu/online":                                       "0-1,3\n",
 	"sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count":    "3\n",
@@ -45,6 +51,7 @@ var node = map[string]string{
 	"sys/block/sda/device/ioerr_cnt":                                      "0x1f\n",
 	"sys/block/nvme0n1/size":                                              "1\n",
 	"sys/fs/ext4/sda1/errors_count":                                       "2\n",
+	"sys/fs/ext4/loop1/errors_count":                                      "9\n",
 	"sys/class/net/eth0/device/vendor":                                    "0x8086\n",
 	"sys/class/net/eth0/statistics/rx_errors":                             "3\n",
 	"sys/class/net/eth0/statistics/tx_errors":                             "1\n",
@@ -69,6 +76,7 @@ DCGM_FI_DEV_ECC_CURRENT{gpu="0"} 1
 DCGM_FI_DEV_GPU_TEMP{gpu="0"} 60
 `,
 	"metrics/site.prom": "site_xid_errors_total{minor_number=\"2\"} 3 1700000000000\nsite_ecc_corrected NaN\nsite_ecc_corrected{gpu=\"2\"} -1\n",
+	"metrics/job.prom":  "xid_errors{gpu=\"3\"} 31\nDCGM_EXP_XID_ERRORS_COUNT{gpu=\"3\",xid=\"13\"} 8\nDCGM_EXP_XID_ERRORS_COUNT{gpu=\"3\",xid=\"79\"} 2\n",
 	"metrics/other.txt": "xid{gpu=\"7\"} 1\n",
 }
 
@@ -102,7 +110,9 @@ func TestRead(t *testing.T) {
 		{Name: "gpu_errors_uncorrected", Of: "0", Value: 1},
 		{Name: "gpu_xid", Of: "0", Value: 79},
 		{Name: "gpu_xid", Of: "1", Value: 0},
+		{Name: "gpu_xid", Of: "3"},
 		{Name: "gpu_xids", Of: "2", Value: 3},
+		{Name: "gpu_xids", Of: "3", Value: 2},
 		{Name: "kernel_taint", Of: "B"},
 		{Name: "kernel_taint", Of: "D"},
 		{Name: "kernel_taint", Of: "L"},
@@ -114,6 +124,7 @@ func TestRead(t *testing.T) {
 		{Name: "network_errors", Of: "eth0", Value: 5},
 		{Name: "network_errors", Of: "mlx5_0/1", Value: 12},
 		{Name: "read_only", Of: "/"},
+		{Name: "read_only", Of: "/data", Value: 1},
 		{Name: "read_only", Of: "/scratch", Value: 1},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -172,4 +183,52 @@ func TestReadPipes(t *testing.T) {
 	if got := r.Read(); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}
+}
+
+// TestManyMounts: however many mounts a user adds, and with whatever names, those of disks are found.
+func TestManyMounts(t *testing.T) {
+	var list strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&list, "%d 27 0:%d / /tmp/%s rw - fuse.x /dev/sdz1 ro,user_id=1001\n", 100+i, i, strings.Repeat("\\040", 4096))
+	}
+	fmt.Fprintf(&list, "9 27 0:9 / /%s rw - fuse.x /dev/sdz1 ro,user_id=1001\n", strings.Repeat("x", 2*longestMount))
+	list.WriteString("garbage\n28 27 8:1 / / rw - ext4 /dev/sda1 ro\n")
+	got := Reader{Root: tree(t, map[string]string{"proc/self/mountinfo": list.String()})}.Read()
+	if diff := cmp.Diff([]api.Signal{{Name: "read_only", Of: "/", Value: 1}}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Metrics that everybody can write are nobody's word.
+func TestMetricsOfEverybody(t *testing.T) {
+	for name, open := range map[string]string{"folder": "metrics", "file": "metrics/gpu.prom"} {
+		t.Run(name, func(t *testing.T) {
+			r := Reader{Root: tree(t, map[string]string{"metrics/gpu.prom": "xid{gpu=\"0\"} 79\n"}), Textfiles: []string{"metrics"}}
+			if got := r.Read(); len(got) != 1 {
+				t.Errorf("%+v", got)
+			}
+			if err := os.Chmod(filepath.Join(r.Root, open), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if got := r.Read(); len(got) != 0 {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func FuzzMounts(f *testing.F) {
+	f.Add(node["proc/self/mountinfo"])
+	f.Fuzz(func(t *testing.T, text string) {
+		seen := 0
+		parseMounts(strings.NewReader(text), func(m mount) {
+			seen++
+			if strings.ContainsAny(m.device+m.point+m.kind, " \n") {
+				t.Errorf("%+v", m)
+			}
+		})
+		if seen > strings.Count(text, "\n")+1 {
+			t.Errorf("%d of %q", seen, text)
+		}
+	})
 }

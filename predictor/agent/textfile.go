@@ -3,9 +3,11 @@ package agent
 import (
 	"bufio"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/varq-project/varq/predictor/api"
 )
@@ -25,7 +27,9 @@ const (
 func readFolder(s *signals, folder string) {
 	paths, _ := filepath.Glob(filepath.Join(folder, "*.prom")) // the pattern is well-formed
 	for _, path := range paths[:min(len(paths), mostFiles)] {
-		if f, err := open(path); err == nil {
+		if f, err := open(path); err == nil && !guarded(folder, f) {
+			f.Close()
+		} else if err == nil {
 			gpus := parseMetrics(io.LimitReader(f, mostBytes))
 			f.Close()
 			for of, g := range gpus {
@@ -35,6 +39,20 @@ func readFolder(s *signals, folder string) {
 			}
 		}
 	}
+}
+
+// guarded reports whether a file is of a folder's owner, or of root, and nobody else may write it, or put another one in its place.
+func guarded(folder string, file *os.File) bool {
+	in, err := os.Stat(folder)
+	if err != nil {
+		return false
+	}
+	is, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	owner := is.Sys().(*syscall.Stat_t).Uid
+	return (in.Mode()|is.Mode())&0o002 == 0 && (owner == 0 || owner == in.Sys().(*syscall.Stat_t).Uid)
 }
 
 // parseMetrics returns the signals of GPUs in a text, by GPU and name. Several counts of a GPU with the same meaning are added up.
@@ -65,6 +83,9 @@ func parseMetrics(r io.Reader) map[string]map[string]float64 {
 			gpus[metric.gpu] = map[string]float64{}
 		}
 		if name == api.SignalGPUXID {
+			if byApplications[strconv.FormatFloat(metric.value, 'f', -1, 64)] {
+				metric.value = 0
+			}
 			gpus[metric.gpu][name] = metric.value
 		} else {
 			gpus[metric.gpu][name] += metric.value
@@ -76,6 +97,7 @@ func parseMetrics(r io.Reader) map[string]map[string]float64 {
 // metric is one line of a text of metrics.
 type metric struct {
 	name, gpu string
+	xid       string // the code of the errors that are counted, if the metric names one
 	value     float64
 }
 
@@ -85,6 +107,10 @@ func ofGPU(name string) bool {
 	return strings.Contains(name, "xid") || strings.Contains(name, "ecc")
 }
 
+// byApplications are the codes of errors that a job's own program makes, such as an access outside of its memory: by NVIDIA's list
+// of Xid errors nothing need be wrong with the GPU.
+var byApplications = map[string]bool{"8": true, "13": true, "31": true, "32": true, "43": true, "45": true, "68": true, "69": true}
+
 // signal returns the signal that a metric is, or "".
 func (m *metric) signal(counter bool) string {
 	if !ofGPU(m.name) {
@@ -93,6 +119,8 @@ func (m *metric) signal(counter bool) string {
 	name := strings.ToLower(m.name)
 	counter = counter || strings.HasSuffix(name, "_total") || strings.HasSuffix(name, "_count")
 	switch {
+	case strings.Contains(name, "xid") && counter && byApplications[m.xid]:
+		return ""
 	case strings.Contains(name, "xid") && counter:
 		return api.SignalGPUXIDs
 	case strings.Contains(name, "xid"):
@@ -115,7 +143,7 @@ func parseMetric(line string) (m metric, ok bool) {
 	}
 	m.name, line = line[:end], strings.TrimSpace(line[end:])
 	if line[0] == '{' {
-		if m.gpu, line, ok = parseLabels(line[1:]); !ok {
+		if m.gpu, m.xid, line, ok = parseLabels(line[1:]); !ok {
 			return m, false
 		}
 	}
@@ -131,28 +159,31 @@ func parseMetric(line string) (m metric, ok bool) {
 // gpuLabels are the labels that tell which GPU a metric is of, the best first.
 var gpuLabels = []string{"gpu", "minor_number", "index", "device", "uuid"}
 
-// parseLabels reads LABEL="VALUE",...} and returns which GPU the labels name, and what follows them.
-func parseLabels(text string) (gpu, rest string, ok bool) {
+// parseLabels reads LABEL="VALUE",...} and returns which GPU and which code the labels name, and what follows them.
+func parseLabels(text string) (gpu, xid, rest string, ok bool) {
 	best := len(gpuLabels)
 	for {
 		text = strings.TrimLeft(text, " \t,")
 		if rest, ok = strings.CutPrefix(text, "}"); ok {
-			return gpu, rest, true
+			return gpu, xid, rest, true
 		}
 		label, quoted, ok := strings.Cut(text, "=")
 		if !ok {
-			return "", "", false
+			return "", "", "", false
 		}
 		value, err := strconv.QuotedPrefix(strings.TrimSpace(quoted))
 		if err != nil || value[0] != '"' {
-			return "", "", false
+			return "", "", "", false
 		}
 		text = strings.TrimSpace(quoted)[len(value):]
+		if strings.EqualFold(strings.TrimSpace(label), "xid") {
+			xid = strings.Trim(value, `"`)
+		}
 		for rank, name := range gpuLabels[:best] {
 			if strings.EqualFold(strings.TrimSpace(label), name) {
 				plain, err := strconv.Unquote(value)
 				if err != nil {
-					return "", "", false
+					return "", "", "", false
 				}
 				gpu, best = plain, rank
 				break

@@ -28,6 +28,12 @@ const (
 // one another. Their nodes idle meanwhile.
 const GroupGrace = 30
 
+// GroupLead is how many seconds before the work of the members of such a group begins that is decided, at most.
+const GroupLead = 5
+
+// LatestGo returns when the work of such a group begins at the latest, whose jobs are to begin it at a time, Unix seconds.
+func LatestGo(begin int64) int64 { return begin + GroupGrace + GroupLead }
+
 // GroupMember is a member of a group.
 type GroupMember struct {
 	// Site is the name of the member's cluster.
@@ -115,11 +121,15 @@ const (
 // GateAnswer says whether work may begin. Who has been answered GateGo is so again; after GateLost nothing else comes.
 type GateAnswer struct {
 	Answer string `json:"answer"`
-	// At is when the work begins, with GateGo; 0 is at once.
+	// At is when the work begins, with GateGo; 0 is at once. It is no later than LatestGo of the member's deadline.
 	At int64 `json:"at,omitempty"`
-	// Why says why the work must not run, with GateLost: a clause without a full stop.
+	// Why says why the work must not run, with GateLost: a clause without a full stop. Of what is longer than MostWhy, only the
+	// beginning is told.
 	Why string `json:"why,omitempty"`
 }
+
+// MostWhy bounds what a home says of why work must not run, in bytes.
+const MostWhy = 500
 
 // GroupClaim asks the home of a group whether the work of a member may begin. The varqd of the member's site asks, or the
 // user herself.

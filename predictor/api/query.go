@@ -1,11 +1,19 @@
 package api
 
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
 // The parameters of PathReservations, PathReport, PathCalibration and their like. They are the fields of
 // ReservationsQuery, ReportQuery, CalibrationQuery and so on. A field that is zero is left out.
 const (
 	ParamUser       = "user"
 	ParamJob        = "job"
 	ParamAll        = "all"
+	ParamBefore     = "before"
 	ParamBy         = "by"
 	ParamStart      = "start"
 	ParamEnd        = "end"
@@ -45,7 +53,53 @@ type ReservationsQuery struct {
 	// All adds settled reservations whose deadline passed more than a day ago. So does a
 	// bound of the deadlines.
 	All bool
+	// Before, if not zero, selects those before this place of the list. An answer has those that come last: all, or LeastPage at
+	// least, and MostPage at most.
+	Before Place
 	Selection
+}
+
+// Bounds of one answer of reservations, and of a list that a client puts together.
+const (
+	LeastPage = 100
+	MostPage  = 10_000
+	MostPages = 100_000
+)
+
+// Place is one in the list of all reservations, which is in the order of their deadlines, and of one deadline in that of their
+// plans.
+type Place struct {
+	Deadline int64 // Unix seconds
+	Plan     string
+}
+
+// PlaceOf returns the place of a reservation.
+func PlaceOf(r *Reservation) Place { return Place{r.Deadline(), r.ID} }
+
+// Compare compares two places as package cmp does.
+func (p Place) Compare(q Place) int {
+	return cmp.Or(cmp.Compare(p.Deadline, q.Deadline), cmp.Compare(p.Plan, q.Plan))
+}
+
+// String returns DEADLINE,PLAN, or "" for the zero value.
+func (p Place) String() string {
+	if p == (Place{}) {
+		return ""
+	}
+	return strconv.FormatInt(p.Deadline, 10) + "," + p.Plan
+}
+
+// ParsePlace parses what String returns.
+func ParsePlace(text string) (Place, error) {
+	if text == "" {
+		return Place{}, nil
+	}
+	deadline, plan, _ := strings.Cut(text, ",")
+	at, err := strconv.ParseUint(deadline, 10, 40)
+	if err != nil || !ValidPlanID(plan) {
+		return Place{}, fmt.Errorf("%.40q is not DEADLINE,PLAN of a reservation", text)
+	}
+	return Place{int64(at), plan}, nil
 }
 
 // ReportQuery selects the reservations of a report.

@@ -12,7 +12,7 @@ import (
 const (
 	// lead is how many seconds before the work of all parts begins that is decided: until then each has asked again, which they do
 	// every second. What becomes of a job later stops the others no more, so it is not decided sooner.
-	lead = 5
+	lead = api.GroupLead
 	// present is for how many seconds a job that has asked counts as being there: then it has ended, or its node does
 	// not reach the home.
 	present = 10

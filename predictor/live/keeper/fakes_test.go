@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -320,7 +321,8 @@ func (p *fakeOutlook) Covered() int64 { return p.covered }
 type fakeHomes struct {
 	*groups.Groups
 	down  error
-	asked int // for states
+	lie   func(*api.GateAnswer) // what it answers instead, if not nil
+	asked int                   // for states
 }
 
 func (h *fakeHomes) Knows(home string) bool { return home == "home" }
@@ -329,7 +331,11 @@ func (h *fakeHomes) Claim(ctx context.Context, _ string, c api.GroupClaim) (api.
 	if h.down != nil {
 		return api.GateAnswer{}, h.down
 	}
-	return h.ClaimGroup(ctx, "varq", c)
+	answer, err := h.ClaimGroup(ctx, "varq", c)
+	if h.lie != nil {
+		h.lie(&answer)
+	}
+	return answer, err
 }
 
 func (h *fakeHomes) States(ctx context.Context, _ string, q api.GroupsQuery) ([]api.GroupState, error) {
@@ -337,5 +343,27 @@ func (h *fakeHomes) States(ctx context.Context, _ string, q api.GroupsQuery) ([]
 	if h.down != nil {
 		return nil, h.down
 	}
-	return h.GroupStates(ctx, "varq", q)
+	states, err := h.GroupStates(ctx, "varq", q)
+	if h.lie != nil {
+		var a api.GateAnswer
+		h.lie(&a)
+		for i := range states {
+			s := &states[i]
+			s.Open, s.At, s.Why = a.Answer == api.GateWait, a.At, a.Why
+			if s.Winners = nil; a.Answer == api.GateGo {
+				s.Winners = []string{q.Promises[0].Plan, q.Promises[len(q.Promises)-1].Plan}
+			}
+		}
+	}
+	return states, err
+}
+
+// lies are what a hostile home may answer.
+var lies = map[string]func(*api.GateAnswer){
+	"none":     nil,
+	"huge":     func(a *api.GateAnswer) { *a = api.GateAnswer{Answer: api.GateLost, Why: strings.Repeat("x", 1<<20)} },
+	"escapes":  func(a *api.GateAnswer) { *a = api.GateAnswer{Answer: api.GateLost, Why: "\x1b[31mred\nvarq: \u202eno"} },
+	"far":      func(a *api.GateAnswer) { *a = api.GateAnswer{Answer: api.GateGo, At: 1 << 40} },
+	"past":     func(a *api.GateAnswer) { *a = api.GateAnswer{Answer: api.GateGo, At: -1 << 62} },
+	"nonsense": func(a *api.GateAnswer) { *a = api.GateAnswer{Answer: strings.Repeat("maybe", 1<<20)} },
 }

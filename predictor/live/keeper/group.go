@@ -9,6 +9,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/said"
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
@@ -54,10 +55,7 @@ func (k *Keeper) Gate(ctx context.Context, user string, g api.Gate) (api.GateAns
 	case e.Job == 0, unconfirmed(e):
 		return lost("the promise was %s", notConfirmed)
 	}
-	answer, err := k.Homes.Claim(ctx, e.Home, claimOf(e))
-	if err != nil && api.Refused(err) {
-		answer, err = lost("its group is refused: %v", err)
-	}
+	answer, err := k.claim(ctx, e)
 	if err != nil {
 		k.Log.Info("the home of a group does not answer", "plan", e.ID, "job", e.Job, "home", e.Home, "error", err)
 		return answer, api.Fault(api.ErrUnavailable, fmt.Sprintf("the site that keeps the group does not answer (%v)", err))
@@ -68,6 +66,32 @@ func (k *Keeper) Gate(ctx context.Context, user string, g api.Gate) (api.GateAns
 		}
 	}
 	return answer, nil
+}
+
+// claim asks the home of e's group whether the work of its job may begin. Who is refused has lost.
+func (k *Keeper) claim(ctx context.Context, e *ledger.Entry) (api.GateAnswer, error) {
+	answer, err := k.Homes.Claim(ctx, e.Home, claimOf(e))
+	if err != nil && api.Refused(err) {
+		answer, err = api.GateAnswer{Answer: api.GateLost, Why: fmt.Sprintf("its group is refused: %v", err)}, nil
+	}
+	if err != nil {
+		return api.GateAnswer{}, err
+	}
+	return heard(e, answer, k.Now())
+}
+
+// heard returns what a home has said to e's job, within the bounds of what it may: another site's varqd, which e's user has named,
+// is to fill neither the ledger nor the log, nor to let nodes idle. The error is of what is no answer.
+func heard(e *ledger.Entry, a api.GateAnswer, now int64) (api.GateAnswer, error) {
+	switch a.Answer {
+	case api.GateGo: // who starts late is let go late
+		return api.GateAnswer{Answer: api.GateGo, At: max(0, min(a.At, max(now, api.LatestGo(max(e.BeginBy, e.HoldUntil)))))}, nil
+	case api.GateLost:
+		return api.GateAnswer{Answer: api.GateLost, Why: said.Line(a.Why, api.MostWhy)}, nil
+	case api.GateWait:
+		return api.GateAnswer{Answer: api.GateWait}, nil
+	}
+	return api.GateAnswer{}, fmt.Errorf("it answers %.20q, which is none of %s, %s and %s", a.Answer, api.GateGo, api.GateWait, api.GateLost)
 }
 
 // claimOf returns the claim of e's job to the home of its group.
@@ -224,7 +248,7 @@ func (k *Keeper) claimUnasked(ctx context.Context, now int64) error {
 			continue
 		}
 		claiming, cancel := context.WithTimeout(ctx, homeTime)
-		answer, err := k.Homes.Claim(claiming, e.Home, claimOf(e))
+		answer, err := k.claim(claiming, e)
 		cancel()
 		switch {
 		case err != nil:
@@ -309,9 +333,9 @@ func (k *Keeper) followGroup(ctx context.Context, e *ledger.Entry, j *slurm.Queu
 		return nil
 	}
 	if e.Progress.Gate == "" {
-		answer := k.memory.fate(e, now)
-		if answer.Answer == api.GateWait {
-			return nil
+		answer, err := heard(e, k.memory.fate(e, now), now)
+		if err != nil || answer.Answer == api.GateWait {
+			return err
 		}
 		if err := k.recordGate(ctx, e, answer, now); err != nil || answer.Answer == api.GateGo {
 			return err

@@ -18,7 +18,7 @@ func (k *Keeper) Reservations(ctx context.Context, user string, q api.Reservatio
 	if err != nil {
 		return nil, err
 	}
-	wanted := ledger.Query{User: whose, Job: q.Job, Selection: q.Selection}
+	wanted := ledger.Query{User: whose, Job: q.Job, Before: q.Before, Last: api.MostPage, Selection: q.Selection}
 	if !q.All && q.Job == 0 && q.Start == 0 && q.End == 0 {
 		wanted.OpenOrSince = k.Now() - recent
 	}

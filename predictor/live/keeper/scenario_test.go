@@ -61,6 +61,7 @@ import (
 //	cancel PLAN [by USER]
 //	confirm PLAN as JOB [by USER]    a tentative promise
 //	home up|down                     whether the home of the group answers
+//	home-lies LIE                    it answers what is one of lies
 //	group any|all by TIME PLAN as JOB [PLAN as JOB]
 //	                                 registers the group of the plans that were promised with home=home; the
 //	                                 first is at alpha, the other at beta

@@ -82,6 +82,7 @@ var verbs = map[string]func(s *scene, w *words){
 	"home": func(s *scene, w *words) {
 		s.homes.down = choose(s, w.next(), map[string]error{"up": nil, "down": errors.New("no route to host")})
 	},
+	"home-lies":           func(s *scene, w *words) { s.homes.lie = choose(s, w.next(), lies) },
 	"set":                 (*scene).set,
 	"start":               (*scene).start,
 	"starts-when-changed": func(s *scene, w *words) { s.slurm.startsAtUpdate = s.number(w.next()) },

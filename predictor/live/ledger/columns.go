@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"fmt"
+
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
@@ -95,6 +97,6 @@ func entryColumns(e *Entry) sqlitefile.Columns {
 		{Name: "end", Pointer: &e.End},
 		{Name: "run", Pointer: &e.Run},
 		{Name: "evicted", Pointer: &e.Evicted},
-		{Name: "note", Pointer: &e.Note},
+		{Name: fmt.Sprintf("substr(note, 1, %d)", mostText), Pointer: &e.Note},
 	}...)
 }

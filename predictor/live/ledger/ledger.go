@@ -13,6 +13,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
+	"github.com/varq-project/varq/predictor/said"
 )
 
 // MaxUnclaimed is the greatest number of open promises without a job that one user may have.
@@ -290,9 +291,13 @@ func (l *Ledger) Correct(ctx context.Context, plan string, s Settlement, events 
 	return nil
 }
 
+// mostText bounds a text in the ledger: some of it is what users, or other sites, have written.
+const mostText = 1000
+
+// appendEvents writes events, each with a text of one line of mostText bytes.
 func appendEvents(ctx context.Context, tx *sql.Tx, plan string, events []Event) error {
 	for _, e := range events {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO events (plan, at, kind, text) VALUES (?,?,?,?)`, plan, e.At, string(e.Kind), e.Text); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO events (plan, at, kind, text) VALUES (?,?,?,?)`, plan, e.At, string(e.Kind), said.Line(e.Text, mostText)); err != nil {
 			return err
 		}
 	}

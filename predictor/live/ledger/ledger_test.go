@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -406,6 +407,60 @@ func TestSelectByDeadline(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]int{api.StatePromised: 3}, counts); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The last of a list come first, and all in the end, each once: also those of one deadline.
+func TestSelectInPages(t *testing.T) {
+	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
+	for i := range 26 {
+		mustPromise(t, l, promise(strings.Repeat(string(rune('a'+i*7%26)), 12), "alice", int64(10_000*(1+i/10))))
+	}
+	all, err := l.Select(t.Context(), Query{})
+	if err != nil || len(all) != 26 {
+		t.Fatal(len(all), err)
+	}
+	var paged []Entry
+	for q := (Query{Last: 4}); ; {
+		page, err := l.Select(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		paged = append(page, paged...)
+		q.Before = api.PlaceOf(&page[0].Reservation)
+	}
+	if diff := cmp.Diff(all, paged); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A text that an earlier version has written at any length is read as far as one that this one writes, and of many events the latest.
+func TestLongTexts(t *testing.T) {
+	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
+	p := promise("aaaaaaaaaaaa", "alice", 10_000)
+	mustPromise(t, l, p)
+	if err := l.Settle(t.Context(), p.ID, Settlement{At: 1, Outcome: api.StateMissed}, Event{At: 1, Kind: Note, Text: "\x1b[31m" + strings.Repeat("x", 1<<20)}); err != nil {
+		t.Fatal(err)
+	}
+	var stored string
+	if err := l.db.QueryRow(`SELECT text FROM events WHERE kind = 'note'`).Scan(&stored); err != nil || len(stored) != 1003 || stored[0] != '?' {
+		t.Errorf("%d bytes are stored, %.10q, %v", len(stored), stored, err)
+	}
+	for range 600 {
+		if _, err := l.db.Exec(`INSERT INTO events (plan, at, kind, text) VALUES ('aaaaaaaaaaaa', 2, 'note', ?)`, strings.Repeat("y", 4096)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := l.Select(t.Context(), Query{})
+	if err != nil || len(entries) != 1 || entries[0].Note != strings.Repeat("y", 1000) {
+		t.Errorf("%v, %v", entries, err)
+	}
+	events, err := l.Events(t.Context(), p.ID)
+	if err != nil || len(events) != 500 || events[499].Text != strings.Repeat("y", 1000) {
+		t.Errorf("%d events, %v", len(events), err)
 	}
 }
 

@@ -1,9 +1,11 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
@@ -24,6 +26,9 @@ type Query struct {
 	// NewSince selects the reservations without a job, and those whose job was submitted at that
 	// time or later.
 	NewSince int64
+	// Before, if not zero, selects those before a place, and Last, if not 0, so many of those selected that come last.
+	Before api.Place
+	Last   int
 	// Selection selects by deadline, account, partition, job name and state.
 	api.Selection
 }
@@ -36,6 +41,7 @@ func (q *Query) where() (w sqlitefile.Where) {
 	w.And(q.OpenOrSince != 0, "(open OR "+deadline+" >= ?)", q.OpenOrSince)
 	w.And(q.Grouped, "group_id <> ''")
 	w.And(q.NewSince != 0, "(job = 0 OR submit >= ?)", q.NewSince)
+	w.And(q.Before != api.Place{}, deadline+" <= ? AND ("+deadline+", id) < (?, ?)", q.Before.Deadline, q.Before.Deadline, q.Before.Plan)
 	w.And(q.Start != 0, deadline+" >= ?", q.Start)
 	w.And(q.End != 0, deadline+" < ?", q.End)
 	w.In("account", q.Accounts)
@@ -54,8 +60,13 @@ func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
 	var e Entry
 	columns := entryColumns(&e)
 	into := columns.Pointers()
+	order := deadline + ", job, id"
+	if q.Last > 0 {
+		order = deadline + " DESC, id DESC LIMIT ?"
+		where.Args = append(where.Args, q.Last)
+	}
 	var entries []Entry
-	err := l.each(ctx, "SELECT "+columns.Names()+" FROM reservations"+where.Clause()+" ORDER BY "+deadline+", job, id", where.Args, func(rows *sql.Rows) error {
+	err := l.each(ctx, "SELECT "+columns.Names()+" FROM reservations"+where.Clause()+" ORDER BY "+order, where.Args, func(rows *sql.Rows) error {
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
@@ -64,6 +75,11 @@ func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
 		entries = append(entries, e)
 		return nil
 	})
+	if q.Last > 0 {
+		slices.SortFunc(entries, func(a, b Entry) int {
+			return cmp.Or(cmp.Compare(a.Deadline(), b.Deadline()), cmp.Compare(a.Job, b.Job), cmp.Compare(a.ID, b.ID))
+		})
+	}
 	return entries, err
 }
 
@@ -102,10 +118,13 @@ func (l *Ledger) Held(ctx context.Context, withdrawn func(plan string) bool, use
 	return list, err
 }
 
-// Events returns the events of a plan, oldest first.
+// mostEvents bounds how many events of a plan are read.
+const mostEvents = 500
+
+// Events returns the latest events of a plan, oldest first. An earlier version of varqd may have written longer texts.
 func (l *Ledger) Events(ctx context.Context, plan string) ([]Event, error) {
 	var events []Event
-	err := l.each(ctx, `SELECT at, kind, text FROM events WHERE plan = ? ORDER BY id`, []any{plan}, func(rows *sql.Rows) error {
+	err := l.each(ctx, `SELECT at, kind, substr(text, 1, ?) FROM events WHERE plan = ? ORDER BY id DESC LIMIT ?`, []any{mostText, plan, mostEvents}, func(rows *sql.Rows) error {
 		var e Event
 		if err := rows.Scan(&e.At, &e.Kind, &e.Text); err != nil {
 			return err
@@ -113,6 +132,7 @@ func (l *Ledger) Events(ctx context.Context, plan string) ([]Event, error) {
 		events = append(events, e)
 		return nil
 	})
+	slices.Reverse(events)
 	return events, err
 }
 

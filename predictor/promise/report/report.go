@@ -6,6 +6,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -76,15 +77,20 @@ type Row struct {
 
 // Make groups promises by "user", "account", "partition" or "month" (the month of the
 // deadline in loc). If by is "", all promises are one group. There is one row for each
-// group, in the order of the groups' names. Any other by is an error.
+// group, in the order of the groups' names. Of more than mostRows groups those with the fewest promises are one, Others. Any
+// other by is an error.
 func Make(by string, all []Promise, loc *time.Location) ([]Row, error) {
 	group, err := grouping(by, loc)
 	if err != nil {
 		return nil, err
 	}
 	sums := map[string]*sum{}
+	own := rowsOfTheirOwn(all, group)
 	for i := range all {
 		name := group(&all[i])
+		if own != nil && !own[name] {
+			name = Others
+		}
 		if sums[name] == nil {
 			sums[name] = &sum{}
 		}
@@ -98,6 +104,30 @@ func Make(by string, all []Promise, loc *time.Location) ([]Row, error) {
 		rows = append(rows, sums[name].row(name))
 	}
 	return rows, nil
+}
+
+const (
+	// mostRows bounds a report: names of accounts may be whatever users make up.
+	mostRows = 10_000
+	// Others is the group of all that have no row of their own.
+	Others = "(others)"
+)
+
+// rowsOfTheirOwn returns the groups with the most promises, if there are more than mostRows; else nil.
+func rowsOfTheirOwn(all []Promise, group func(*Promise) string) map[string]bool {
+	counts := map[string]int{}
+	for i := range all {
+		counts[group(&all[i])]++
+	}
+	if len(counts) <= mostRows {
+		return nil
+	}
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	own := map[string]bool{}
+	for _, name := range names[:mostRows-1] {
+		own[name] = true
+	}
+	return own
 }
 
 // grouping returns the function that returns the name of a promise's group.

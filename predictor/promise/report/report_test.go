@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -208,5 +209,29 @@ func TestChargedContradictions(t *testing.T) {
 		if required, used, _ := Charged(&r); required < 0 || used < required {
 			t.Errorf("%+v: %v required, %v used", r, required, used)
 		}
+	}
+}
+
+// Of too many groups the smallest share a row, and no promise is left out.
+func TestManyGroups(t *testing.T) {
+	all := make([]Promise, 0, 2*mostRows+50)
+	for i := range 2 * mostRows {
+		all = append(all, Promise{Account: fmt.Sprintf("made-up-%05d", i), Outcome: Kept})
+	}
+	for range 50 {
+		all = append(all, Promise{Account: "phys", Outcome: Kept})
+	}
+	rows, err := Make("account", all, time.UTC)
+	if err != nil || len(rows) != mostRows {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	of := map[string]int{}
+	sum := 0
+	for _, r := range rows {
+		of[r.Group] = r.Promises
+		sum += r.Promises
+	}
+	if of["phys"] != 50 || of[Others] != mostRows+2 || sum != len(all) {
+		t.Errorf("phys %d, others %d, all %d", of["phys"], of[Others], sum)
 	}
 }

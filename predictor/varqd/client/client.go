@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,12 +36,6 @@ const acceptTimeout = 20 * time.Second
 // relayTime is how much longer than a request may take that another site is to answer, this one's varqd may take to say
 // that nobody does there.
 const relayTime = time.Second
-
-// maxAnswer bounds an answer of varqd's, in bytes.
-const maxAnswer = 64 << 20
-
-// maxRefusal bounds an answer from which nothing is wanted but whether all went well, in bytes.
-const maxRefusal = 1 << 20
 
 // Client asks one varqd. Its methods may be called at the same time. What they
 // return as an error is a sentence for the user.
@@ -204,7 +199,8 @@ func (c *Client) Accept(ctx context.Context, a api.Acceptance) (r api.Accepted, 
 	return r, err
 }
 
-// Reservations lists reservations that the asker may see.
+// Reservations lists reservations that the asker may see, in the order of their deadlines: of more than api.MostPages the last.
+// Timeout is that of one request, of which many reservations take several.
 func (c *Client) Reservations(ctx context.Context, q api.ReservationsQuery) (list []api.Reservation, err error) {
 	v := values{}
 	v.text(api.ParamUser, q.User)
@@ -212,9 +208,29 @@ func (c *Client) Reservations(ctx context.Context, q api.ReservationsQuery) (lis
 	if q.All {
 		v.text(api.ParamAll, "true")
 	}
+	v.text(api.ParamBefore, q.Before.String())
 	v.selection(q.Selection)
-	err = c.do(ctx, http.MethodGet, v.path(api.PathReservations), nil, &list)
-	return list, err
+	for {
+		var page []api.Reservation
+		err := c.do(ctx, http.MethodGet, v.path(api.PathReservations), nil, &page)
+		switch {
+		case len(list) > 0 && err != nil && strings.Contains(err.Error(), noSuch(api.ParamBefore)):
+			return list, nil // an earlier version, which has answered all at once
+		case err != nil:
+			return nil, err
+		}
+		list = append(page, list...)
+		if len(page) < api.LeastPage || len(list) >= api.MostPages {
+			return list, nil
+		}
+		first := slices.MinFunc(page, func(a, b api.Reservation) int { return api.PlaceOf(&a).Compare(api.PlaceOf(&b)) })
+		before := api.PlaceOf(&first)
+		if q.Before != (api.Place{}) && before.Compare(q.Before) >= 0 {
+			return nil, fmt.Errorf("%s answers what is no answer: the same reservations again", c.whose())
+		}
+		q.Before = before
+		v.text(api.ParamBefore, before.String())
+	}
 }
 
 // Nodes asks for the nodes, and how probable it is that they fail.
@@ -367,11 +383,7 @@ func (c *Client) doWithin(ctx context.Context, timeout time.Duration, method, pa
 		}
 		r.Header.Set("Authorization", "Munge "+credential)
 	}
-	most := int64(maxAnswer)
-	if answer == nil {
-		most = maxRefusal
-	}
-	got, err := c.exchange(r, timeout, most)
+	got, err := c.exchange(r, timeout, mostOf(path, question))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -77,6 +78,65 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// A list comes in several answers, whose ends the client joins; one that knows no place in it has answered all at once.
+func TestReservationsInPages(t *testing.T) {
+	page := func(from, to int) []byte {
+		list := []api.Reservation{}
+		for i := from; i < to; i++ {
+			list = append(list, api.Reservation{Job: int64(i), Plan: api.Plan{ID: "aaaaaaaaaaaa", BeginBy: int64(i)}})
+		}
+		text, err := json.Marshal(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	for name, c := range map[string]struct {
+		answers map[string]string // by before
+		first   int64             // 0 for an error
+	}{
+		"a few":           {map[string]string{"": string(page(951, 1000))}, 951},
+		"pages":           {map[string]string{"": string(page(800, 1000)), "800,aaaaaaaaaaaa": string(page(500, 800)), "500,aaaaaaaaaaaa": string(page(450, 500))}, 450},
+		"a whole page":    {map[string]string{"": string(page(800, 1000)), "800,aaaaaaaaaaaa": "[]"}, 800},
+		"an earlier one":  {map[string]string{"": string(page(1, 1000)), "1,aaaaaaaaaaaa": `before: no such parameter`}, 1},
+		"the same again":  {map[string]string{"": string(page(800, 1000)), "800,aaaaaaaaaaaa": string(page(800, 1000))}, 0},
+		"refused in part": {map[string]string{"": string(page(800, 1000)), "800,aaaaaaaaaaaa": "no"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			varqd, err := New(serve(t, func(w http.ResponseWriter, r *http.Request) {
+				answer, ok := c.answers[r.URL.Query().Get(api.ParamBefore)]
+				switch {
+				case !ok:
+					t.Errorf("asked for %s", r.URL)
+				case answer[0] != '[':
+					w.WriteHeader(http.StatusBadRequest)
+					answer = `{"error":"` + answer + `"}`
+				}
+				_, _ = w.Write([]byte(answer))
+			}), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			varqd.Timeout = 5 * time.Minute
+			list, err := varqd.Reservations(t.Context(), api.ReservationsQuery{})
+			switch {
+			case c.first == 0:
+				if err == nil {
+					t.Errorf("%d without an error", len(list))
+				}
+				return
+			case err != nil:
+				t.Fatal(err)
+			}
+			for i, r := range list {
+				if r.Job != c.first+int64(i) || i == 0 && len(list) != int(1000-c.first) {
+					t.Fatalf("%d of %d is %d", i, len(list), r.Job)
+				}
+			}
+		})
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer http.HandlerFunc
@@ -134,15 +194,44 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// Where nothing is asked for but whether all went well, a long answer is not read to its end.
-func TestLongRefusal(t *testing.T) {
-	c, err := New(serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write(make([]byte, 4*maxRefusal))
+// An answer of another site's is no larger than its question needs.
+func TestLargeAnswers(t *testing.T) {
+	c, err := New(serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case api.PathGroupStates:
+			_, _ = w.Write([]byte(`[{"group":"aaaaaaaaaaaa","why":"` + strings.Repeat("x", 1<<20) + `"}]`))
+		case api.PathDelays:
+			_, _ = w.Write([]byte(`{"windows":[` + strings.Repeat(`{"hour":1},`, 1<<17) + `{}]}`))
+		default:
+			_, _ = w.Write([]byte(`{"answer":"lost","why":"` + strings.Repeat("x", 1<<20) + `"}`))
+		}
 	}), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Vitals(t.Context(), api.Vitals{Node: "n1"}); err == nil || !strings.Contains(err.Error(), "answers with more than 1048576 bytes") {
+	c.Timeout = 5 * time.Minute
+	ctx := t.Context()
+	_, claim := c.ClaimGroup(ctx, api.GroupClaim{})
+	_, gate := c.Gate(ctx, api.Gate{})
+	_, states := c.GroupStates(ctx, api.GroupsQuery{Groups: []string{"aaaaaaaaaaaa"}})
+	_, members := c.GroupStates(ctx, api.GroupsQuery{Groups: []string{"aaaaaaaaaaaa"}, Members: true})
+	_, delays := c.Delays(ctx)
+	for name, err := range map[string]error{"claim": claim, "gate": gate, "states": states, "members": members, "delays": delays} {
+		if err == nil || !strings.Contains(err.Error(), "answers with more than ") {
+			t.Errorf("%s: %.200v", name, err)
+		}
+	}
+}
+
+// Where nothing is asked for but whether all went well, a long answer is not read to its end.
+func TestLongRefusal(t *testing.T) {
+	c, err := New(serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(make([]byte, 4*maxOne))
+	}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Vitals(t.Context(), api.Vitals{Node: "n1"}); err == nil || !strings.Contains(err.Error(), "answers with more than 65536 bytes") {
 		t.Error(err)
 	}
 }

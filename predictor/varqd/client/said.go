@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
-	"unicode"
+
+	"github.com/varq-project/varq/predictor/said"
 )
 
 // whose names the varqd whose answer it is: that of the site that is meant, or the one that is asked.
@@ -29,17 +29,7 @@ func garbled(err error) string {
 }
 
 // maxSaid is how much of what the other end says is told, in bytes.
-const maxSaid = 4000
+const maxSaid = 1000
 
 // shown returns what the other end says as one line that a terminal may show: another site is not trusted with more.
-func shown(text string) string {
-	if len(text) > maxSaid {
-		text = strings.ToValidUTF8(text[:maxSaid], "") + "..."
-	}
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, text)
-}
+func shown(text string) string { return said.Line(text, maxSaid) }

@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// maxRelayed bounds an answer that is relayed, in bytes: many may be at once.
-	maxRelayed = 8 << 20
 	// maxIdle is how many connections to another site are kept that no request needs, each for idleTime.
 	maxIdle  = 16
 	idleTime = time.Minute
@@ -89,7 +87,7 @@ func (c *Client) Relay(ctx context.Context, user, method, uri string, body []byt
 	if deadline, ok := ctx.Deadline(); ok {
 		timeout = time.Until(deadline).Round(time.Second / 10)
 	}
-	got, err := c.exchange(r, timeout, maxRelayed)
+	got, err := c.exchange(r, timeout, min(mostOf(uri, nil), maxRelayed))
 	switch {
 	case err != nil && sent.Load():
 		return 0, nil, &Unanswered{err}

@@ -17,12 +17,15 @@ func (c *Client) apart(got *reply) error {
 		c.endpoint, shown(got.version), shown(got.apis), api.Version, api.API)
 }
 
+// noSuch is what varqd says of a parameter that it does not know.
+func noSuch(parameter string) string { return parameter + ": no such parameter" }
+
 // newer returns what varqd says in a refusal, and, if that is that it knows something not, that it is older than this varq.
 func (c *Client) newer(method, path string, got *reply) error {
 	err := got.refusal()
 	said := err.Error()
 	path, _, _ = strings.Cut(path, "?")
-	if said != "there is no "+method+" "+path && !strings.HasSuffix(said, ": no such field") && !strings.HasSuffix(said, ": no such parameter") {
+	if said != "there is no "+method+" "+path && !strings.HasSuffix(said, ": no such field") && !strings.HasSuffix(said, noSuch("")) {
 		return err
 	}
 	if c.Site == "" && got.version == api.Version {

@@ -440,7 +440,7 @@ func checkName(name, value string) error {
 
 func parseReservations(values url.Values) (api.ReservationsQuery, error) {
 	q := query{values: values}
-	r := api.ReservationsQuery{User: q.text(api.ParamUser), Job: q.number(api.ParamJob), All: q.flag(api.ParamAll), Selection: q.selection()}
+	r := api.ReservationsQuery{User: q.text(api.ParamUser), Job: q.number(api.ParamJob), All: q.flag(api.ParamAll), Before: q.place(), Selection: q.selection()}
 	return r, q.end()
 }
 
@@ -570,6 +570,14 @@ func (q *query) number(key string) int64 {
 		q.fail(field(key, "%q is not a number of use here", text))
 	}
 	return n
+}
+
+func (q *query) place() api.Place {
+	p, err := api.ParsePlace(q.text(api.ParamBefore))
+	if err != nil {
+		q.fail(field(api.ParamBefore, "%v", err))
+	}
+	return p
 }
 
 func (q *query) flag(key string) bool {

@@ -39,6 +39,7 @@ type handler struct {
 	turns       *turns // of users
 	openTurns   *turns // of peers who need not be users
 	longTurns   *turns // of users, for what takes long: the others need not wait for it
+	gateTurns   *turns // of users whose jobs ask whether their work may begin
 	decoding    *turns // of addresses
 	signing     *turns // of users
 	latency     *prometheus.HistogramVec
@@ -184,6 +185,8 @@ func (h *handler) fill(p *page, path string, to access, w http.ResponseWriter, r
 		turns, whose = h.openTurns, connOf(ctx).peer
 	case takesLong(path, req.body):
 		turns = h.longTurns
+	case path == api.PathGate: // as with what is relayed
+		turns = h.gateTurns
 	case req.PathValue("site") != "": // who waits for another site keeps nobody from this one
 		turns, whose = h.relayTurns, req.PathValue("site")+" "+req.user
 	}
@@ -492,10 +495,31 @@ func (h *handler) reservations(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	if list == nil {
-		list = []api.Reservation{}
+	texts, err := lastOf(list)
+	if err != nil {
+		return err
 	}
-	return writeJSON(w, http.StatusOK, list)
+	return writeJSON(w, http.StatusOK, texts)
+}
+
+// maxList bounds an answer of reservations, in bytes, which varqd keeps until it is sent. It is room for api.LeastPage of them.
+const maxList = 4 << 20
+
+// lastOf returns the end of a list, as much of it as an answer may have.
+func lastOf(list []api.Reservation) ([]json.RawMessage, error) {
+	texts := make([]json.RawMessage, len(list))
+	size := 0
+	for i := len(list) - 1; i >= 0; i-- {
+		text, err := json.Marshal(&list[i])
+		if err != nil {
+			return nil, err
+		}
+		if size += len(text); size > maxList && i < len(list)-1 {
+			return texts[i+1:], nil
+		}
+		texts[i] = text
+	}
+	return texts, nil
 }
 
 func (h *handler) report(w http.ResponseWriter, r *request) error {

@@ -123,6 +123,8 @@ const (
 	maxOpenOfOne   = 4    // of them, those of one peer
 	maxLong        = 2    // requests being worked on for which many plans are made
 	maxLongOfOne   = 1    // of them, those of one user
+	maxGates       = 1024 // questions whether work may begin, which may wait for another site
+	maxGatesOfOne  = 16   // of them, those of one user
 	maxOfPeer      = 32   // requests being worked on of one other site's varqd, for itself and for users
 	maxRelayed     = 64   // requests being relayed to other sites
 	maxRelayedTo   = 16   // of them, those to one site
@@ -145,7 +147,7 @@ func New(o Options) *Server {
 	s := &Server{connections: newConnections()}
 	h := &handler{
 		service: o.Service, credentials: o.Credentials, users: newUsers(o.UserName), log: o.Log, connections: s.connections,
-		turns: newTurns(maxAtOnce, maxOfOne), openTurns: newTurns(maxOpen, maxOpenOfOne), longTurns: newTurns(maxLong, maxLongOfOne), decoding: newTurns(maxMunge, maxMungeOfOne), signing: newTurns(maxMunge, maxMungeOfOne),
+		turns: newTurns(maxAtOnce, maxOfOne), openTurns: newTurns(maxOpen, maxOpenOfOne), longTurns: newTurns(maxLong, maxLongOfOne), gateTurns: newTurns(maxGates, maxGatesOfOne), decoding: newTurns(maxMunge, maxMungeOfOne), signing: newTurns(maxMunge, maxMungeOfOne),
 		latency: newLatency(o.Metrics),
 		peers:   o.Peers, peerTurns: newTurns(maxAtOnce, maxOfPeer), sites: o.Sites, siteTurns: newTurns(maxRelayed, maxRelayedTo),
 		relayTurns: newTurns(maxUnproven, maxRelayedOf), // who waits there holds nothing that others need

@@ -34,6 +34,8 @@ type fakeService struct {
 	reached chan struct{}
 	// probing, if not nil, is told of each probe, which is answered when probed says so.
 	probing, probed chan struct{}
+	// gating, if not nil, is told of each question at the gate, which is answered when gated says so.
+	gating, gated chan struct{}
 }
 
 func (s *fakeService) seen(user string) {
@@ -112,6 +114,10 @@ func (s *fakeService) Cancel(_ context.Context, user string, c api.Cancellation)
 
 func (s *fakeService) Gate(_ context.Context, user string, g api.Gate) (api.GateAnswer, error) {
 	s.seen(user)
+	if s.gating != nil {
+		s.gating <- struct{}{}
+		<-s.gated
+	}
 	return api.GateAnswer{Answer: api.GateGo, At: g.Job}, nil
 }
 
@@ -179,6 +185,13 @@ func (s *fakeService) Reservations(_ context.Context, user string, q api.Reserva
 	s.seen(user)
 	if q.User == "bob" {
 		return nil, api.Fault(api.ErrForbidden, "not yours")
+	}
+	if q.Before.Plan == "mmmmmmmmmmmm" { // many
+		list := make([]api.Reservation, api.MostPage)
+		for i := range list {
+			list[i] = api.Reservation{Job: q.Before.Deadline - int64(len(list)-i), Note: strings.Repeat("<", 1000)}
+		}
+		return list, nil
 	}
 	if q.Job == 0 {
 		return nil, nil
@@ -671,6 +684,44 @@ func TestProbesInTurn(t *testing.T) {
 		t.Errorf("%d more probes at once", extra)
 	}
 	close(f.service.probed)
+	wg.Wait()
+}
+
+// An answer has as many of the last reservations as it has room for, one at least, whatever is asked for.
+func TestLastReservations(t *testing.T) {
+	f := start(t)
+	status, answer := ask(t, f.client(), http.MethodGet, "http://varqd"+api.PathReservations+"?before=50000,mmmmmmmmmmmm", "")
+	var list []api.Reservation
+	if err := json.Unmarshal([]byte(answer), &list); status != 200 || err != nil || len(answer) > maxList+1<<16 || len(list) < api.LeastPage || list[len(list)-1].Job != 49_999 {
+		t.Errorf("%d: %d of %d bytes, %v", status, len(list), len(answer), err)
+	}
+	if texts, err := lastOf([]api.Reservation{{Job: 1}, {Job: 2, Note: strings.Repeat("x", 2*maxList)}}); err != nil || len(texts) != 1 {
+		t.Errorf("%d, %v", len(texts), err)
+	}
+	if status, answer := ask(t, f.client(), http.MethodGet, "http://varqd"+api.PathReservations+"?before=yesterday", ""); status != 400 || !strings.Contains(string(answer), "before: ") {
+		t.Errorf("%d %s", status, answer)
+	}
+}
+
+// Whoever waits at the gate for a site that hangs keeps nobody from a promise.
+func TestGatesInTurn(t *testing.T) {
+	f := start(t)
+	f.service.gating, f.service.gated = make(chan struct{}, maxOfOne), make(chan struct{})
+	var wg sync.WaitGroup
+	for range maxOfOne {
+		wg.Go(func() {
+			if status, answer := ask(t, f.client(), http.MethodPost, "http://varqd"+api.PathGate, `{"plan":"aaaaaaaaaaaa","job":7}`); status != 200 {
+				t.Errorf("%d %s", status, answer)
+			}
+		})
+	}
+	for range maxOfOne {
+		<-f.service.gating
+	}
+	if status, answer := ask(t, f.client(), http.MethodPost, "http://varqd"+api.PathPlan, `{"begin_by":1800000000}`); status != 200 {
+		t.Errorf("%d %s", status, answer)
+	}
+	close(f.service.gated)
 	wg.Wait()
 }
 

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
+	"github.com/varq-project/varq/predictor/said"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -71,14 +71,7 @@ func (l *Listing) Line(name, format string, args ...any) {
 
 // Printable returns a text of one line as a terminal may show it: with ? for each character that cannot be printed.
 // People write some texts, such as why a node is drained.
-func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, text)
-}
+func Printable(text string) string { return said.Printable(text) }
 
 // WriteJSON writes v as indented JSON.
 func WriteJSON(w io.Writer, v any) error {

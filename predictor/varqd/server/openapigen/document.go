@@ -64,6 +64,7 @@ var operations = []operation{
 		{api.ParamUser, "string", "Whose: a user, or * for everybody; by default the asker's own."},
 		{api.ParamJob, "integer", "A job id: its reservation alone, however old."},
 		{api.ParamAll, "boolean", "Also those that were due more than a day ago and are settled, as with bounds of the deadline."},
+		{api.ParamBefore, "string", "DEADLINE,PLAN of a reservation: those that come before it, by their deadlines and then their plans. An answer has the last of those that are selected: all, or at least 100."},
 	}, selection)},
 	{path: api.PathReport, method: "get", summary: "Compare what was promised with what was kept.", answer: "Report", parameters: slices.Concat([]parameter{
 		{api.ParamBy, "string", "Group by user, account, partition or month; by default one row."},
