@@ -19,7 +19,7 @@ func TestOffersAreInTheSubmittersZone(t *testing.T) {
 	zone := time.FixedZone("EST", newYork)
 	read := func(options string) *filter.Submission {
 		t.Helper()
-		s, err := filter.Read([]byte(options), "sbatch", nil, epoch, zone)
+		s, err := filter.Read([]byte(options), "sbatch", nil, epoch, zone, func() string { return "" })
 		if err != nil {
 			t.Fatal(err)
 		}
