@@ -24,10 +24,7 @@ func TestCount(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "state"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		program, err := filepath.Abs("../contrib/checkpoint/count")
-		if err != nil {
-			t.Fatal(err)
-		}
+		program := absolute(t, "../contrib/checkpoint/count")
 		cmd := exec.Command("bash", "-c", `sleep() { :; }; . "$@"`, "bash", program, "2", "state")
 		cmd.Dir = dir
 		var said strings.Builder
@@ -77,7 +74,7 @@ func TestMail(t *testing.T) {
 }
 
 // TestOnDemand: the card of contrib/ondemand is well-formed, and its script serves the pages where the card looks for them,
-// with a token that other users of the node do not see.
+// with a token that other users of the node do not see. Each token is good once: the card has the next one when it has been used.
 func TestOnDemand(t *testing.T) {
 	const folder = "../contrib/ondemand/"
 	for _, name := range []string{"manifest.yml", "form.yml", "submit.yml.erb"} {
@@ -87,20 +84,47 @@ func TestOnDemand(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "varq"), []byte("#!/bin/sh\necho \"$VARQ_WEB_TOKEN: $*\" >"+dir+"/asked\n"), 0o700); err != nil {
+	varq := `#!/bin/bash
+echo "$VARQ_WEB_TOKEN: $*" >asked
+echo "varq: open http://node7:8765/node/node7/8765/?token=$VARQ_WEB_TOKEN"
+echo "Ctrl-C ends it."
+printf 'token: %s\nhost: node7\nport: 8765\n' "$VARQ_WEB_TOKEN" >connection.yml # as Open OnDemand does
+chmod 600 connection.yml
+for next in next1 next2; do
+  echo "varq: a browser has come in. For another one: http://node7:8765/node/node7/8765/?token=$next"
+done
+exit 3
+`
+	if err := os.WriteFile(filepath.Join(dir, "varq"), []byte(varq), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("bash", "-euc", `find_port() { echo 8765; }; create_passwd() { echo "secret$1"; }; . "$1"; exec bash "$2"`,
-		"bash", folder+"template/before.sh.erb", folder+"template/script.sh.erb")
-	cmd.Env = append(os.Environ(), "host=node7", "PATH="+dir+":"+os.Getenv("PATH"))
-	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+	before, script := absolute(t, folder+"template/before.sh.erb"), absolute(t, folder+"template/script.sh.erb")
+	cmd := exec.Command("bash", "-euc", `find_port() { echo 8765; }; create_passwd() { echo "secret$1"; }; . "$1"; exec bash "$2"`, "bash", before, script)
+	cmd.Env, cmd.Dir = append(os.Environ(), "host=node7", "PATH="+dir+":"+os.Getenv("PATH")), dir
+	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 3 || len(out) > 0 {
 		t.Errorf("%v: %s", err, out)
 	}
 	if got, want := read(t, filepath.Join(dir, "asked")), "secret32: web --address=node7 --port=8765 --base-path=/node/node7/8765\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	connection := filepath.Join(dir, "connection.yml")
+	if got, want := read(t, connection), "token: next2\nhost: node7\nport: 8765\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if info, err := os.Stat(connection); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
 	card := strings.NewReplacer("<%= host %>", "node7", "<%= port %>", "8765", "<%= token %>", "secret32").Replace(read(t, folder+"view.html.erb"))
 	if !strings.Contains(card, `href="/node/node7/8765/?token=secret32"`) {
 		t.Error(card)
 	}
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

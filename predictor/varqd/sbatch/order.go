@@ -104,13 +104,17 @@ func (o *Order) Tell(r Report) error {
 // maxReports bounds a file of reports, in bytes.
 const maxReports = 16 << 20
 
-// readReports reads what varq-filter has reported so far.
-func readReports(path string) (reports []Report, err error) {
+// reportsIn reads what varq-filter has reported so far, from a file.
+func reportsIn(path string) (reports []Report, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
+	return readReports(file)
+}
+
+func readReports(file io.Reader) (reports []Report, err error) {
 	text, err := io.ReadAll(io.LimitReader(file, maxReports))
 	if err != nil {
 		return nil, err
@@ -124,11 +128,11 @@ func readReports(path string) (reports []Report, err error) {
 	return reports, nil
 }
 
-// Plans returns the plans of which varq-filter has told in a file of reports.
+// Plans returns the plans of which varq-filter has told in a file of reports, an Order's Report.
 //
 // Invariant: a plan is there before sbatch knows of it, so that a job that sbatch has submitted is of one of these.
-func Plans(path string) (ids []string, err error) {
-	reports, err := readReports(path)
+func Plans(file io.Reader) (ids []string, err error) {
+	reports, err := readReports(file)
 	for i := range reports {
 		if plan := reports[i].Plan; plan != nil {
 			ids = append(ids, plan.ID)

@@ -162,7 +162,7 @@ func (p *Program) execute(ctx context.Context, args []string, more ...string) (s
 
 // readResult reads what varq-filter has told so far.
 func readResult(path string) (r result, err error) {
-	reports, err := readReports(path)
+	reports, err := reportsIn(path)
 	for i := range reports {
 		switch report := &reports[i]; {
 		case report.Request != nil:

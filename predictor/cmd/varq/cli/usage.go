@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -26,8 +29,13 @@ func Usage(cmd *cobra.Command, err error) error {
 	return UsageError{cmd.CommandPath(), err}
 }
 
-// FlagUsage is Usage for an error of pflag's. What is wrong with a value is said in words, and not in those of package strconv.
+// FlagUsage is Usage for an error of pflag's. What is wrong with a value is said in words, and not in those of package strconv. Of an
+// option of sbatch it is said that -- comes first.
 func FlagUsage(cmd *cobra.Command, err error) error {
+	before := cmd.Flags().Args() // this option
+	if strings.Contains(cmd.Use, " -- ") && slices.ContainsFunc(before, func(arg string) bool { return filepath.Base(arg) == "sbatch" }) {
+		return Usage(cmd, fmt.Errorf("put -- before sbatch, as its options are none of %s: %w", cmd.CommandPath(), err))
+	}
 	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
 		return Usage(cmd, err)

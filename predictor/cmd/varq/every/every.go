@@ -118,7 +118,7 @@ func (c *command) add(cmd *cobra.Command, args []string, probability, ahead stri
 		if len(all) >= maxSeries {
 			return fmt.Errorf("you have %d series, and no more may be; end one by varq every cancel", len(all))
 		}
-		if err := r.store.save(s); err != nil {
+		if err := r.save(s); err != nil {
 			return err
 		}
 		fmt.Fprintf(c.env.Stdout, "series %s: next %s\n", s.ID, slurmtime.Format(s.Next(now, host), c.env.Zone))
@@ -166,11 +166,16 @@ func (c *command) locked(ctx context.Context, do func(*runner) error) (err error
 	if err != nil {
 		return err
 	}
-	lock, err := s.lock(ctx, patience)
+	defer s.close()
+	whose, err := me()
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	turn, err := s.takeTurn(ctx, patience, whose, c.env.Now)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, turn.end()) }()
 	host, err := c.host()
 	if err != nil {
 		return err
@@ -180,7 +185,7 @@ func (c *command) locked(ctx context.Context, do func(*runner) error) (err error
 		return err
 	}
 	return do(&runner{
-		store: s, varqd: varqd, now: c.env.Now, zone: c.env.Zone, host: host, environ: cleaned(os.Environ()), lock: lock,
+		store: s, varqd: varqd, now: c.env.Now, zone: c.env.Zone, host: host, environ: cleaned(os.Environ()), turn: turn,
 		tell: func(format string, args ...any) {
 			fmt.Fprintf(c.env.Stderr, "varq: %s\n", cli.Printable(fmt.Sprintf(format, args...)))
 		},

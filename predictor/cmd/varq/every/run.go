@@ -32,7 +32,7 @@ type runner struct {
 	zone    *time.Location // of what is shown
 	host    *time.Location // of series without a zone of their own
 	environ []string       // of sbatch
-	lock    *os.File       // which sbatch inherits
+	turn    *turn          // in which this is done; sbatch inherits its lock
 	// tell is told what the user should hear of: what is new, a line each.
 	tell func(format string, args ...any)
 }
@@ -61,7 +61,7 @@ func (r *runner) one(ctx context.Context, s *Series) (well bool, err error) {
 	now := r.now()
 	schedule, err := s.check(now, r.host)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", r.store.path(s.ID), err)
+		return false, fmt.Errorf("%s: %w", r.store.path(fileOf(s.ID)), err)
 	}
 	s.plan(schedule, now)
 	well = true
@@ -81,7 +81,15 @@ func (r *runner) one(ctx context.Context, s *Series) (well bool, err error) {
 			}
 		}
 	}
-	return well, errors.Join(asked, r.store.save(s))
+	return well, errors.Join(asked, r.save(s))
+}
+
+// save writes a series, unless it is somebody else's turn by now.
+func (r *runner) save(s *Series) error {
+	if err := r.turn.goOn(r.now()); err != nil {
+		return err
+	}
+	return r.store.save(s)
 }
 
 // news tells the user what has become of an occurrence.
@@ -162,7 +170,7 @@ func (r *runner) submit(ctx context.Context, s *Series, o *Occurrence) (ok bool,
 	o.State, o.Tried, o.Note = StateSubmitting, r.now(), ""
 	order, err := r.store.order(s.ID, o.At)
 	if err == nil {
-		err = r.store.save(s)
+		err = r.save(s)
 	}
 	if err != nil {
 		return false, err
@@ -172,7 +180,7 @@ func (r *runner) submit(ctx context.Context, s *Series, o *Occurrence) (ok bool,
 	cmd := exec.CommandContext(ctx, s.Sbatch, append(s.own(o.At), s.Args...)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Dir, append(slices.Clone(r.environ), order), &stdout, &stderr
-	cmd.ExtraFiles = []*os.File{r.lock}
+	cmd.ExtraFiles = []*os.File{r.turn.lock}
 	cmd.WaitDelay = 10 * time.Second
 	failed := cmd.Run()
 	if ctx.Err() != nil {
@@ -199,7 +207,7 @@ func (r *runner) submit(ctx context.Context, s *Series, o *Occurrence) (ok bool,
 	default:
 		o.State, o.Job = api.StatePending, job
 	}
-	return failed == nil || !first, r.store.save(s)
+	return failed == nil || !first, r.save(s)
 }
 
 // said returns what sbatch has said on one line, as a terminal may show it.

@@ -60,13 +60,14 @@ func start(t *testing.T) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lock, err := store.lock(t.Context(), 0)
+	t.Cleanup(store.close)
+	turn, err := store.takeTurn(t.Context(), 0, holder{Host: "login1", Kernel: "1"}, func() int64 { return f.clock })
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { lock.Close() })
+	t.Cleanup(func() { turn.lock.Close() })
 	f.runner = &runner{
-		store: store, varqd: f.varqd, now: func() int64 { return f.clock }, zone: time.UTC, host: time.UTC, environ: cleaned(os.Environ()), lock: lock,
+		store: store, varqd: f.varqd, now: func() int64 { return f.clock }, zone: time.UTC, host: time.UTC, environ: cleaned(os.Environ()), turn: turn,
 		tell: func(format string, args ...any) { f.news = append(f.news, fmt.Sprintf(format, args...)) },
 	}
 	f.write("sbatch", fakeSbatch)
@@ -214,7 +215,7 @@ func (f *fixture) killed(plans ...string) {
 	if err := f.store.save(s); err != nil {
 		f.t.Fatal(err)
 	}
-	o := sbatch.Order{Report: f.store.reports(s.ID, monday)}
+	o := sbatch.Order{Report: f.store.path(reportsOf(s.ID, monday))}
 	for _, plan := range plans {
 		if err := o.Tell(sbatch.Report{Plan: &api.Plan{ID: plan}}); err != nil {
 			f.t.Fatal(err)
@@ -260,7 +261,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(f.dir, "cancelled")); err == nil {
 		t.Error("a job is cancelled")
 	}
-	if entries, err := os.ReadDir(f.store.dir); err != nil || len(entries) != 1 { // the lock
+	if entries, err := os.ReadDir(f.store.dir); err != nil || len(entries) != 2 { // the lock and the turn
 		t.Error(entries, err)
 	}
 
@@ -283,14 +284,14 @@ func TestFailedAfterThePlan(t *testing.T) {
 	f.varqd.list[3] = reserved("ours", 9, api.StatePending)
 	f.wantWell("2026-11-22T08:00")
 	f.want(1, "Nov23 PENDING 9")
-	if _, err := os.Stat(f.store.reports(s.ID, monday)); err != nil {
+	if _, err := os.Stat(f.store.path(reportsOf(s.ID, monday))); err != nil {
 		t.Error(err)
 	}
 	f.varqd.list[3].State = api.StateKept
 	f.answers("echo 102")
 	f.wantWell("2026-11-23T07:00")
 	f.want(2, "Nov23 KEPT 9", "Nov24 PENDING 102")
-	if _, err := os.Stat(f.store.reports(s.ID, monday)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(f.store.path(reportsOf(s.ID, monday))); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -331,6 +332,23 @@ func TestZones(t *testing.T) {
 	if _, err := s.check(f.clock, time.UTC); err == nil || !strings.Contains(err.Error(), "zone: unknown time zone Nowhere/None") {
 		t.Error(err)
 	}
+}
+
+// Two hosts whose clocks differ by minutes call varq every run by turns: what one has told the other does not tell again, and what one has given
+// up the other does not reserve.
+func TestClocksOfTwoHosts(t *testing.T) {
+	f := start(t)
+	f.answers("exit 1")
+	f.wantNews("2026-11-22T06:05", "2026-11-23T06:00:00: REFUSED")
+	f.wantWell("2026-11-22T05:55")
+	f.wantWell("2026-11-22T06:06")
+	f.want(3, "Nov23 REFUSED 0")
+	if well, err := f.at("2026-11-23T06:05"); well || err != nil || len(f.news) != 2 { // one is missed, and the next one refused
+		t.Error(well, err, f.news)
+	}
+	f.wantWell("2026-11-23T05:55")
+	f.wantWell("2026-11-23T06:06")
+	f.want(6, "Nov23 MISSED 0", "Nov24 REFUSED 0")
 }
 
 // Also of a series that has been there for long, what was missed is told.
@@ -383,7 +401,7 @@ func TestCancel(t *testing.T) {
 	f := start(t)
 	f.wantWell("2026-11-22T06:00")
 	s := f.want(1, "Nov23 PENDING 101")
-	if err := os.WriteFile(f.store.reports(s.ID, monday+86400), []byte(`{"plan":{"id":"ours"}}`), 0o600); err != nil {
+	if err := os.WriteFile(f.store.path(reportsOf(s.ID, monday+86400)), []byte(`{"plan":{"id":"ours"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.Occurrences = append(s.Occurrences, Occurrence{At: monday + 86400, State: StateSubmitting, Tried: f.clock})
@@ -416,20 +434,11 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Two at a time do not work on the same series: one waits for the other. What others may write is not run.
+// What others may write is not run.
 func TestStore(t *testing.T) {
 	f := start(t)
-	if _, err := f.store.lock(t.Context(), 0); !errors.Is(err, ErrBusy) {
-		t.Error(err)
-	}
-	time.AfterFunc(200*time.Millisecond, func() { f.lock.Close() })
-	lock, err := f.store.lock(t.Context(), time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lock.Close()
 	for _, text := range []string{`{"id":"aaaaab"}`, `{"unknown":1}`, `{`, strings.Repeat(" ", maxBytes+1)} {
-		if err := os.WriteFile(f.store.path("bbbbbb"), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(f.store.path("bbbbbb.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if all, broken := f.store.list(); len(all) != 1 || len(broken) != 1 || !strings.Contains(broken[0].Error(), "bbbbbb.json: ") {

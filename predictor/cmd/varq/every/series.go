@@ -103,11 +103,15 @@ func (s *Series) check(now int64, host *time.Location) (*Schedule, error) {
 	return ParseSchedule(s.Schedule, now, zone)
 }
 
+// skew is by how many seconds the clocks of two hosts may differ on which varq every run is called by turns: that none takes back what the other
+// has decided, and tells it again.
+const skew = 15 * 60
+
 // plan adds the occurrences that are due to be reserved now, and those for which nothing was done in time. What was planned by a clock that
-// was ahead, and is not due by now, does not count.
+// was far ahead, and is not due by now, does not count.
 func (s *Series) plan(schedule *Schedule, now int64) {
 	s.Occurrences = slices.DeleteFunc(s.Occurrences, func(o Occurrence) bool {
-		early := o.At > now && o.State == api.StateMissed || o.At > now+s.Ahead && o.State == StateRefused
+		early := o.At > now+skew && o.State == api.StateMissed || o.At > now+skew+s.Ahead && o.State == StateRefused
 		return early && o.Job == 0
 	})
 	after := max(min(s.Made, now), now-maxMissedBy)

@@ -2,7 +2,7 @@ package every
 
 import (
 	"bytes"
-	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,21 +13,14 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
-
-	"golang.org/x/sys/unix"
-
-	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
-// store is the folder in which a user's series are, one file each. What is in it is run as her: it is hers alone.
-type store struct{ dir string }
-
-// ErrBusy is the error of a folder that another varq every changes all the time.
-var ErrBusy = errors.New("another 'varq every' is at work; try again when it is done")
-
-// patience is for how long one varq every waits for another: about as long as that takes to reserve all of a series.
-const patience = time.Minute
+// store is the folder in which a user's series are, one file each. What is in it is run as her: it is hers alone, and everything in it is
+// opened by way of the folder that was found to be so, wherever its name leads by then.
+type store struct {
+	dir  string
+	root *os.Root // nil if there is no such folder
+}
 
 // folder returns where the series of a user are, by the environment: XDG_STATE_HOME, else HOME.
 func folder(getenv func(string) string) (string, error) {
@@ -52,52 +45,42 @@ func openStore(dir string, create bool) (*store, error) {
 			return nil, err
 		}
 	}
-	info, err := os.Stat(dir)
+	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &store{dir}, nil
+		return &store{dir, nil}, nil
 	} else if err != nil {
 		return nil, err
 	}
-	if owner := info.Sys().(*syscall.Stat_t).Uid; int(owner) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
-		return nil, fmt.Errorf("%s is not yours alone, and what is in it would be run as you: chmod 700 it, or remove it", dir)
+	info, err := root.Stat(".")
+	if err == nil {
+		if owner := info.Sys().(*syscall.Stat_t).Uid; int(owner) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
+			err = fmt.Errorf("%s is not yours alone, and what is in it would be run as you: chmod 700 it, or remove it", dir)
+		}
 	}
-	return &store{dir}, nil
-}
-
-// lock keeps every other varq away that changes the folder, and waits for one that does so far, but no longer than patience. The file is to be
-// inherited by sbatch: as long as that goes on, the folder is locked, even if this process is killed.
-func (s *store) lock(ctx context.Context, patience time.Duration) (*os.File, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-
-	f, err := os.OpenFile(filepath.Join(s.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, root.Close())
 	}
-	const again = 100 * time.Millisecond
-	for {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			return f, nil
-		}
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			select {
-			case <-time.After(again):
-				continue
-			case <-ctx.Done():
-				err = ErrBusy
-			}
-		}
-		return nil, errors.Join(fmt.Errorf("%s: %w", s.dir, err), f.Close())
+	return &store{dir, root}, nil
+}
+
+func (s *store) close() {
+	if s.root != nil {
+		_ = s.root.Close()
 	}
 }
 
-func (s *store) path(id string) string { return filepath.Join(s.dir, id+".json") }
+// path returns where a file is, for messages and for other programs.
+func (s *store) path(name string) string { return filepath.Join(s.dir, name) }
+
+func fileOf(id string) string { return id + ".json" }
 
 // list returns all series by the time at which they were made. Files that cannot be read come as errors, and do not hide the others.
 func (s *store) list() (all []*Series, broken []error) {
-	entries, err := os.ReadDir(s.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if s.root == nil {
+		return nil, nil
+	}
+	entries, err := fs.ReadDir(s.root.FS(), ".")
+	if err != nil {
 		return nil, []error{err}
 	}
 	for _, entry := range entries {
@@ -121,9 +104,13 @@ func (s *store) list() (all []*Series, broken []error) {
 
 // load returns one series.
 func (s *store) load(id string) (*Series, error) {
-	f, err := os.Open(s.path(id))
+	none := fmt.Errorf("there is no series %.20q; 'varq every list' has them all", id)
+	if s.root == nil {
+		return nil, none
+	}
+	f, err := s.root.Open(fileOf(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no series %.20q; 'varq every list' has them all", id)
+		return nil, none
 	} else if err != nil {
 		return nil, err
 	}
@@ -137,7 +124,7 @@ func (s *store) load(id string) (*Series, error) {
 		err = fmt.Errorf("id: it is %.20q, and the file is another's", series.ID)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.path(id), err)
+		return nil, fmt.Errorf("%s: %w", s.path(fileOf(id)), err)
 	}
 	return series, nil
 }
@@ -156,27 +143,57 @@ func decode(text []byte) (*Series, error) {
 	return series, nil
 }
 
-// save writes a series: the file is the one before or the new one, whatever happens.
-func (s *store) save(series *Series) error { return cli.SaveJSON(s.path(series.ID), series, 0o600) }
+// save writes a series.
+func (s *store) save(series *Series) error { return s.write(fileOf(series.ID), series) }
 
 // remove forgets a series.
 func (s *store) remove(id string) error {
-	entries, err := os.ReadDir(s.dir)
+	entries, err := fs.ReadDir(s.root.FS(), ".")
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), id+"-") { // of its occurrences
-			err = errors.Join(err, os.Remove(filepath.Join(s.dir, entry.Name())))
+			err = errors.Join(err, s.root.Remove(entry.Name()))
 		}
 	}
-	return errors.Join(err, os.Remove(s.path(id)))
+	return errors.Join(err, s.root.Remove(fileOf(id)))
+}
+
+// part writes v into a file that nobody has seen yet, and returns its name.
+func (s *store) part(v any) (name string, err error) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	name = ".new-" + rand.Text()
+	f, err := s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", errors.Join(err, s.root.Remove(name))
+	}
+	return name, nil
+}
+
+// write replaces a file: it is the one before or the new one, whatever happens.
+func (s *store) write(name string, v any) error {
+	part, err := s.part(v)
+	if err != nil {
+		return err
+	}
+	if err := s.root.Rename(part, name); err != nil {
+		return errors.Join(err, s.root.Remove(part))
+	}
+	return nil
 }
 
 // ran notes that varq every run was here at a time, and lastRun tells when that was, 0 for never.
 func (s *store) ran(at int64) error {
-	return os.WriteFile(filepath.Join(s.dir, "last-run"), fmt.Appendln(nil, at), 0o600)
+	return s.root.WriteFile("last-run", fmt.Appendln(nil, at), 0o600)
 }
 
 func (s *store) lastRun() (at int64) {
-	text, err := os.ReadFile(filepath.Join(s.dir, "last-run"))
+	text, err := s.root.ReadFile("last-run")
 	if err == nil {
 		_, _ = fmt.Sscan(string(text), &at)
 	}

@@ -32,7 +32,7 @@ func open(t *testing.T) (context.Context, *lab) {
 	ctx := chromium.ForTest(t)
 	l := newLab(t, "")
 	l.varqd.operator = true
-	do(t, ctx, chromedp.Navigate(l.URL+"/?token="+l.guard.token), chromium.Until(`document.querySelector("#answer svg")`))
+	do(t, ctx, chromedp.Navigate(l.address()), chromedp.WaitVisible(chromedp.CSS("#answer figure")))
 	return ctx, l
 }
 
@@ -59,7 +59,7 @@ func TestScreens(t *testing.T) {
 	script := chromium.AxeCore(t)
 	for _, screen := range chromium.Screens {
 		for _, page := range shown {
-			do(t, ctx, screen.Use(), chromedp.Navigate(l.URL+page.path))
+			do(t, ctx, screen.Use(), chromedp.Navigate(l.pages()+page.path))
 			for _, v := range ask(t, ctx, chromium.Examine(script)) {
 				t.Errorf("%s, %s: %s: %s", page.name, screen.Name, v.ID, v.Help)
 				for _, n := range v.Nodes {
@@ -90,7 +90,7 @@ func TestLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	do(t, ctx, chromedp.Navigate(l.URL+"/?nodes=4&time=1:00:00&begin-by=2026-11-21T17:00&work=then&prob=0.8"))
+	do(t, ctx, chromedp.Navigate(l.pages()+"/?nodes=4&time=1:00:00&begin-by=2026-11-21T17:00&work=then&prob=0.8"))
 	before := ask(t, ctx, line)
 	do(t, ctx, chromedp.Clear(chromedp.CSS("#time")), chromedp.SendKeys(chromedp.CSS("#time"), "20"),
 		chromium.Until(`document.querySelector("#answer code")?.textContent.includes("--time=00:20:00")`),
@@ -110,14 +110,14 @@ func TestLive(t *testing.T) {
 	do(t, ctx, chromedp.Clear(chromedp.CSS("#nodes")), chromedp.SendKeys(chromedp.CSS("#nodes"), "0"),
 		chromium.Until(`document.querySelector("#answer .problem")?.textContent.includes("Nodes:") && `+wrong))
 	do(t, ctx, chromedp.SendKeys(chromedp.CSS("#nodes"), "2"), chromium.Until(`document.querySelector("#answer code") && !(`+wrong+`)`))
-	do(t, ctx, chromedp.Navigate(l.URL+"/reservations"), chromium.Until(`new URLSearchParams(document.querySelector("nav a").search).get("nodes") == 2`))
+	do(t, ctx, chromedp.Navigate(l.pages()+"/reservations"), chromium.Until(`new URLSearchParams(document.querySelector("nav a").search).get("nodes") == 2`))
 }
 
 // A cancellation is asked for, confirmed and told, by the keyboard.
 func TestCancelByKeyboard(t *testing.T) {
 	ctx, l := open(t)
 	do(t, ctx,
-		chromedp.Navigate(l.URL+"/reservations"), chromedp.Focus(chromedp.CSS(`a[aria-label^="Cancel job 4711"]`)), chromedp.KeyEvent("\r"),
+		chromedp.Navigate(l.pages()+"/reservations"), chromedp.Focus(chromedp.CSS(`a[aria-label^="Cancel job 4711"]`)), chromedp.KeyEvent("\r"),
 		chromedp.WaitVisible(chromedp.CSS("section.confirm button")), chromedp.Focus(chromedp.CSS("section.confirm button")), chromedp.KeyEvent("\r"),
 		chromedp.WaitVisible(chromedp.CSS(".done")),
 	)

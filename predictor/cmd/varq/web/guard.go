@@ -13,7 +13,7 @@ import (
 const (
 	tokenParam = "token" // of the address that is printed
 	formParam  = "form"  // of each form that changes something
-	cookieName = "varq-web-"
+	cookieName = "varq-web"
 )
 
 // maxBody bounds the body of a request, in bytes.
@@ -22,26 +22,28 @@ const maxBody = 4 << 10
 // guard lets through the requests of the user alone: of a browser that once had the address printed for her, and that
 // asks this host and not one that another page has made up for it.
 //
+// Browsers send a cookie to all ports of a host, behind which other users may listen, and take all that a proxy shows for one site,
+// other users' pages too. So the pages are in a folder that only such a browser knows, and the cookie is for that folder.
+//
 // Invariant: nothing but an error is answered to who does not prove to be her, and nothing is changed but by a form of
 // these pages.
 type guard struct {
-	next  http.Handler // asked for paths below base
+	next  http.Handler // asked for paths below base and the folder
 	base  string       // "" or a path without a slash at its end
 	hosts []string     // by which it may be asked, in lower case and without a port
-	// token is in the address that is printed, session in the browser's cookie, and form in the forms. All are random, and
-	// none tells another.
-	token, session, form string
-	cookie               string
+	door  *door
+	// folder is the first word of each page's path below base, session in the browser's cookie, and form in the forms. All are
+	// random, and none tells another.
+	folder, session, form string
 }
 
-// newGuard returns a guard with a token before next, which serves below base and is asked at address, besides localhost.
+// newGuard returns a guard before next, which serves below base and is asked at address, besides localhost. Browsers come in by the door.
 // listens is HOST:PORT.
-func newGuard(next func(form string) http.Handler, token, base, address, listens string) *guard {
-	host, port, _ := net.SplitHostPort(listens)
+func newGuard(next func(form string) http.Handler, d *door, base, address, listens string) *guard {
+	host, _, _ := net.SplitHostPort(listens)
 	g := &guard{
-		base: base, hosts: []string{"localhost", "127.0.0.1", "::1", strings.ToLower(address)},
-		token: token, session: rand.Text(), form: rand.Text(),
-		cookie: cookieName + port, // browsers take all ports of a host for one
+		base: base, hosts: []string{"localhost", "127.0.0.1", "::1", strings.ToLower(address)}, door: d,
+		folder: rand.Text(), session: rand.Text(), form: rand.Text(),
 	}
 	if ip := net.ParseIP(host); ip != nil && !ip.IsUnspecified() {
 		g.hosts = append(g.hosts, host)
@@ -57,11 +59,14 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, value := range map[string]string{
 		"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
-		"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+		// Not even a page that the same proxy shows keeps hold of a window with one of these.
+		"Cross-Origin-Opener-Policy": "noopener-allow-popups", "Cross-Origin-Resource-Policy": "same-origin",
 	} {
 		w.Header().Set(name, value)
 	}
 	path, below := strings.CutPrefix(r.URL.Path, g.base)
+	folder, page, within := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	inside := same(folder, g.folder)
 	switch {
 	case !g.asked(r.Host):
 		http.Error(w, "This is not a page of the host that you ask for. Open the address that 'varq web' has printed.", http.StatusForbidden)
@@ -70,19 +75,19 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost:
 		w.Header().Set("Allow", "GET, HEAD, POST")
 		http.Error(w, "These pages know GET and POST alone.", http.StatusMethodNotAllowed)
-	case r.Method != http.MethodPost && r.URL.Query().Has(tokenParam):
-		g.admit(w, r)
-	case !g.known(r):
-		http.Error(w, "These pages are for the user who has started 'varq web'. Open the whole address that it has printed, with its token.", http.StatusUnauthorized)
-	case path == "":
-		w.Header().Set("Location", g.base+"/")
+	case r.Method == http.MethodGet && r.URL.Query().Has(tokenParam):
+		g.admit(w, r, inside && within && page == "")
+	case !inside || !g.known(r):
+		http.Error(w, "These pages are for the user who has started 'varq web'. Open the whole address that it has printed last, with its token.", http.StatusUnauthorized)
+	case !within:
+		w.Header().Set("Location", "./"+g.folder+"/")
 		w.WriteHeader(http.StatusSeeOther)
 	default:
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		if r.Method == http.MethodPost && !g.ours(w, r) {
 			return
 		}
-		http.StripPrefix(g.base, g.next).ServeHTTP(w, r)
+		http.StripPrefix(g.base+"/"+g.folder, g.next).ServeHTTP(w, r)
 	}
 }
 
@@ -94,22 +99,9 @@ func (g *guard) asked(host string) bool {
 	return slices.Contains(g.hosts, strings.ToLower(strings.Trim(host, "[]")))
 }
 
-// admit gives the browser that has the token its cookie, and sends it to the page without the token.
-func (g *guard) admit(w http.ResponseWriter, r *http.Request) {
-	if !same(r.URL.Query().Get(tokenParam), g.token) {
-		http.Error(w, "This is not the token of the 'varq web' that runs now. Open the address that it has printed.", http.StatusUnauthorized)
-		return
-	}
-	// Without a path it is for the folder of this page, as the browser sees it, whatever a proxy makes of that.
-	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.session, HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	w.Header().Set("Location", "./")
-	w.WriteHeader(http.StatusSeeOther)
-}
-
-// known reports whether a request has the cookie.
+// known reports whether a request has the cookie. Pages behind other ports can add cookies of that name.
 func (g *guard) known(r *http.Request) bool {
-	cookie, err := r.Cookie(g.cookie)
-	return err == nil && same(cookie.Value, g.session)
+	return slices.ContainsFunc(r.CookiesNamed(cookieName), func(c *http.Cookie) bool { return same(c.Value, g.session) })
 }
 
 // ours reports whether a request comes from a form of these pages. Otherwise it answers.

@@ -76,14 +76,25 @@ func (s *site) routes(form string) http.Handler {
 	mux := http.NewServeMux()
 	for pattern, answer := range map[string]func(*http.Request) (*page, error){
 		"GET /{$}":          s.when,
-		"GET /answer":       s.answerPart,
-		"GET /sizes":        s.sizesPart,
 		"GET /reservations": s.reservations,
 		"GET /reservation":  s.reservation,
 		"GET /honesty":      s.honesty,
 		"GET /cluster":      s.cluster,
 		"POST /cancel":      s.cancelled,
 		"POST /accept":      s.accepted,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if !inWindow(r) {
+				http.Error(w, "This page is to be opened in a window of its own.", http.StatusForbidden)
+				return
+			}
+			s.show(w, r, answer)
+		})
+	}
+	// What varq.js asks for.
+	for pattern, answer := range map[string]func(*http.Request) (*page, error){
+		"GET /answer": s.answerPart,
+		"GET /sizes":  s.sizesPart,
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.show(w, r, answer) })
 	}

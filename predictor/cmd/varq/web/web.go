@@ -47,9 +47,10 @@ func New(env *cli.Env, asks Asks) *cobra.Command {
 what that costs, drawn as you change it; your reservations, and what becomes of
 them; how often forecasts and promises came true; and for operators the cluster.
 
-It listens on this host only, and prints the address to open. Whoever has that
-address acts as you: keep it to yourself. If your browser is on another computer,
-run the ssh command there that is printed too.`,
+It listens on this host only, and prints the address to open. That lets in one
+browser, once, which acts as you then: keep it to yourself. When a browser has come
+in, that is told, with the address for another one. If your browser is on another
+computer, run the ssh command there that is printed too.`,
 		Example: `  varq web
   varq web --port=8765
   varq web --address=node7 --port=8765 --base-path=/node/node7/8765`,
@@ -73,9 +74,9 @@ run the ssh command there that is printed too.`,
 		}
 		site := &site{env: env, varqd: varqd, groups: asks.Groups, cancel: asks.Cancel}
 		return asks.Serve(cmd.Context(), net.JoinHostPort(f.address, strconv.Itoa(int(f.port))), func(at net.Addr) http.Handler {
-			guard := newGuard(site.routes, token, f.basePath, f.address, at.String())
 			f.announce(env, at, token)
-			return guard
+			entry := &door{token: token, opened: func(next string) { f.announceNext(env, at, next) }}
+			return newGuard(site.routes, entry, f.basePath, f.address, at.String())
 		})
 	}
 	return cmd
@@ -100,24 +101,34 @@ func (f *webFlags) check() error {
 	return nil
 }
 
-// announce prints where the pages are: at the number that is listened on, and not a name. A name such as localhost has numbers of IPv6
-// too, on which any other user can listen at the same port, and would be sent the token by browsers that try these first.
+// announce prints where the pages are.
 func (f *webFlags) announce(env *cli.Env, at net.Addr, token string) {
+	page := f.page(at, token)
+	fmt.Fprintf(env.Stdout, "varq: open %s\n", page)
+	if f.basePath == "" {
+		login, err := os.Hostname()
+		if err != nil {
+			login = "HOST"
+		}
+		fmt.Fprintf(env.Stdout, "If your browser is on another computer, first run there:\n  ssh -N -L %s:%s %s@%s\n",
+			page.Port(), page.Host, cmp.Or(env.Getenv("LOGNAME"), env.Getenv("USER"), "USER"), login)
+	}
+	fmt.Fprintln(env.Stdout, "Ctrl-C ends it. The address lets in one browser, once, which acts as you then: keep it to yourself.")
+}
+
+// announceNext prints that a browser has come in, and where another one can.
+func (f *webFlags) announceNext(env *cli.Env, at net.Addr, token string) {
+	fmt.Fprintf(env.Stdout, "varq: a browser has come in; if it is not yours, press Ctrl-C. For another one: %s\n", f.page(at, token))
+}
+
+// page returns the address to open: with the number that is listened on, and not a name. A name such as localhost has numbers of IPv6
+// too, on which any other user can listen at the same port, and would be sent the token by browsers that try these first.
+func (f *webFlags) page(at net.Addr, token string) *url.URL {
 	host, port, _ := net.SplitHostPort(at.String())
 	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
 		host = f.address
 	}
-	page := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: f.basePath + "/", RawQuery: url.Values{tokenParam: {token}}.Encode()}
-	login, err := os.Hostname()
-	if err != nil {
-		login = "HOST"
-	}
-	fmt.Fprintf(env.Stdout, "varq: open %s\n", &page)
-	if f.basePath == "" {
-		fmt.Fprintf(env.Stdout, "If your browser is on another computer, first run there:\n  ssh -N -L %s:%s %s@%s\n",
-			port, page.Host, cmp.Or(env.Getenv("LOGNAME"), env.Getenv("USER"), "USER"), login)
-	}
-	fmt.Fprintln(env.Stdout, "Ctrl-C ends it. Whoever has this address acts as you.")
+	return &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: f.basePath + "/", RawQuery: url.Values{tokenParam: {token}}.Encode()}
 }
 
 // Serve listens on an address, HOST:PORT, where port 0 is any that is free, and answers requests by the handler for where it

@@ -24,8 +24,14 @@ func TestAnnouncesWhereItListens(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		(&webFlags{address: c.address}).announce(&cli.Env{Stdout: &out, Getenv: func(string) string { return "" }}, at, "secret")
-		for _, want := range []string{"varq: open http://" + c.page + "/?token=secret\n", "ssh -N -L 8765:" + c.page + " USER@"} {
+		env := &cli.Env{Stdout: &out, Getenv: func(string) string { return "" }}
+		flags := &webFlags{address: c.address}
+		flags.announce(env, at, "secret")
+		flags.announceNext(env, at, "other")
+		for _, want := range []string{
+			"varq: open http://" + c.page + "/?token=secret\n", "ssh -N -L 8765:" + c.page + " USER@",
+			"varq: a browser has come in; if it is not yours, press Ctrl-C. For another one: http://" + c.page + "/?token=other\n",
+		} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("--address=%s: no %q in\n%s", c.address, want, &out)
 			}
