@@ -115,12 +115,17 @@ const longestPrompt = 1 << 10
 // isPrompt returns nil if the whole of a file is a prompt, which is one line, and else why not: it may be what its user has
 // named by mistake.
 func isPrompt(path string) error {
-	info, err := os.Lstat(path)
+	return inFolder(path, func(dir *os.Root, name string) error { return isPromptIn(dir, name, path) })
+}
+
+// isPromptIn is isPrompt of the file of a name in a folder. path is for the message.
+func isPromptIn(dir *os.Root, name, path string) error {
+	info, err := dir.Lstat(name)
 	if err != nil {
 		return err
 	}
 	if info.Mode().IsRegular() {
-		file, err := os.Open(path)
+		file, err := dir.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0) // what has taken its place by now may be a pipe
 		if err != nil {
 			return err
 		}
@@ -134,15 +139,29 @@ func isPrompt(path string) error {
 	return fmt.Errorf("%s is there already, and is no prompt of varq's: it is left alone, and --checkpoint-file should name another", path)
 }
 
-// RemovePrompt removes a prompt that was left behind in a file. It is an error if the file is something else, which stays.
+// RemovePrompt removes a prompt that was left behind in a file. It is an error if the file is something else, which stays: what is examined
+// and what is removed are in the same folder, whoever moves folders meanwhile.
 func RemovePrompt(path string) error {
-	switch err := isPrompt(path); {
-	case errors.Is(err, fs.ErrNotExist):
+	err := inFolder(path, func(dir *os.Root, name string) error {
+		if err := isPromptIn(dir, name, path); err != nil {
+			return err
+		}
+		return dir.Remove(name)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
-	case err != nil:
+	}
+	return err
+}
+
+// inFolder calls do with the folder of a file, and its name there.
+func inFolder(path string, do func(dir *os.Root, name string) error) error {
+	dir, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
 		return err
 	}
-	return os.Remove(path)
+	defer dir.Close()
+	return do(dir, filepath.Base(path))
 }
 
 func exists(path string) bool {
