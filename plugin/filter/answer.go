@@ -160,7 +160,24 @@ func (s *Submission) span(p *api.Plan) string {
 
 func (s *Submission) refuse(l *lines, r *api.Refusal) {
 	l.add(wordRefuse, "no promise: %s", slurmtime.InZone(r.Reason, s.zone))
+	nothing := "nothing was submitted" + s.asked() + "."
+	if len(r.Offers) > 0 {
+		nothing += " Add one of these to the same command:"
+	}
+	l.add(wordRefuse, "%s", nothing)
 	s.offer(l, wordRefuse, r.Offers)
+}
+
+// asked returns in brackets by when what was to be promised, so that a mistyped time is seen at once.
+func (s *Submission) asked() string {
+	does, at := "running", s.Request.BeginBy
+	if s.Request.FinishBy != 0 {
+		does, at = "finished", s.Request.FinishBy
+	}
+	if at == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (asked for: %s by %s, in %s)", does, s.time(at), slurmtime.FormatDuration(at-s.now))
 }
 
 // offer tells what else can be promised.

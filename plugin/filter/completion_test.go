@@ -95,10 +95,11 @@ func TestWriteCompletion(t *testing.T) {
 			"end",
 		}},
 		"refusal": {Submission{}, api.PlanAnswer{Refusal: &api.Refusal{Reason: "too early", Offers: offers}}, []string{
-			"refuse no promise: too early", "refuse possible: --finish-by=2026-11-21T14:00:00 --prob=0.95", "end",
+			"refuse no promise: too early", "refuse nothing was submitted. Add one of these to the same command:", "refuse possible: --finish-by=2026-11-21T14:00:00 --prob=0.95", "end",
 		}},
-		"other ways": {Submission{}, api.PlanAnswer{Refusal: &api.Refusal{Reason: "too early", Offers: others}}, []string{
-			"refuse no promise: too early", "refuse possible: --time=00:15:00   (probability 0.90)",
+		"other ways": {Submission{now: now, Request: api.PlanRequest{FinishBy: now + 3600}}, api.PlanAnswer{Refusal: &api.Refusal{Reason: "too early", Offers: others}}, []string{
+			"refuse no promise: too early", "refuse nothing was submitted (asked for: finished by 2026-11-21T13:00:00, in 01:00:00). Add one of these to the same command:",
+			"refuse possible: --time=00:15:00   (probability 0.90)",
 			"refuse possible: --checkpoint-interval=00:10:00   (probability 0.90)", "end",
 		}},
 	} {

@@ -123,7 +123,7 @@ func (h *Helper) plan(ctx context.Context, varqd Varqd, command string) (*Submis
 	}
 	answer, err := ask(ctx, s.Request)
 	if errors.Is(err, client.ErrUnreachable) {
-		return s, nil, fmt.Errorf("no reservation can be made now: %w", err)
+		return s, nil, fmt.Errorf("nothing was submitted: %w; promises made before are kept, and held work starts on time; try again later, or submit without varq's options (administrators: systemctl status varqd)", err)
 	}
 	if err != nil {
 		return s, nil, err

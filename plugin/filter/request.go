@@ -33,6 +33,7 @@ type Submission struct {
 	// Early is true if the command may tell its job before that has started, as salloc does.
 	Early bool
 
+	now   int64 // when the command was given, Unix seconds
 	zone  *time.Location
 	order *sbatch.Order // nil if neither varq reserve nor varq every runs the command
 	line  line          // the command line
@@ -60,7 +61,7 @@ func Read(box []byte, command string, environment []string, now int64, zone *tim
 	if err != nil {
 		return nil, err
 	}
-	s := &Submission{Quote: o.has("test-only"), Quiet: o.has("quiet"), zone: zone, order: order, line: line}
+	s := &Submission{Quote: o.has("test-only"), Quiet: o.has("quiet"), now: now, zone: zone, order: order, line: line}
 	s.parsable, s.comment, s.arguments = o.has("parsable"), o["comment"], arguments(cliOptions)
 	if err := o.needSize(); err != nil {
 		return nil, err

@@ -101,7 +101,7 @@ func (s *Submission) readSize(o options, command string) error {
 		return fmt.Errorf("--%s: %.40q is neither %s nor %s", sizeOption, s.Size, api.SizeAuto, api.SizeCost)
 	}
 	if _, given := o.own(sizes); !given {
-		return fmt.Errorf("--%s chooses among --%s, the nodes and times that the job may have (varq size --fit tells what they could be)", sizeOption, sizes)
+		return fmt.Errorf("--%s=%s needs --%s, such as --%s=4:2h,8:1h10m (varq size --fit=JOBNAME works them out)", sizeOption, s.Size, sizes, sizes)
 	}
 	for _, name := range []string{beginBy, finishBy, risk, "prob", "begin-after", "best-effort", "on-miss", "max-cost", "risky-nodes", checkpointInterval, sizeBy} {
 		if _, given := o.own(name); given {

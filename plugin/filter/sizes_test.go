@@ -232,7 +232,7 @@ end
 	}
 	for options, want := range map[string]string{
 		`{"spank:size":"big","spank:sizes":"4:2h"}`:                               `--size: "big" is neither auto nor cost`,
-		`{"spank:size":"auto"}`:                                                   `--size chooses among --sizes`,
+		`{"spank:size":"auto"}`:                                                   `--size=auto needs --sizes, such as --sizes=4:2h`,
 		`{"spank:size":"auto","spank:sizes":"4:2h","spank:begin-by":"now+1hour"}`: `--size does not go together with --begin-by`,
 		`{"spank:size":"auto","spank:sizes":"4:2h","begin":"now"}`:                `--size does not go together with --begin`,
 		`{"spank:size":"auto","spank:sizes":"4:2h","clusters":"beta"}`:            `--size does not go together with --clusters: varqd tells`,
