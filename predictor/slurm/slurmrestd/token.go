@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -18,7 +19,12 @@ import (
 // the line SLURM_JWT=... that scontrol token prints.
 func TokenFile(path string) func() (string, error) {
 	return func() (string, error) {
-		data, err := os.ReadFile(path)
+		file, err := os.Open(path)
+		if err != nil {
+			return "", fmt.Errorf("token: %w", err)
+		}
+		defer file.Close()
+		data, err := io.ReadAll(io.LimitReader(file, maxToken))
 		if err != nil {
 			return "", fmt.Errorf("token: %w", err)
 		}
@@ -40,6 +46,17 @@ func TokenCommand(words ...string) func() (string, error) {
 // tokenCommandTimeout bounds one run of a token command.
 const tokenCommandTimeout = 20 * time.Second
 
+// maxToken bounds a token, and what a command says beside it, in bytes.
+const maxToken = 64 << 10
+
+// beginning keeps the first maxToken bytes that are written to it.
+type beginning []byte
+
+func (b *beginning) Write(p []byte) (int, error) {
+	*b = append(*b, p[:min(len(p), maxToken-len(*b))]...)
+	return len(p), nil
+}
+
 type tokenCommand struct {
 	words []string
 	now   func() time.Time // with a monotonic reading
@@ -58,10 +75,12 @@ func (t *tokenCommand) token() (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tokenCommandTimeout)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, t.words[0], t.words[1:]...).Output()
-	if err != nil {
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			err = fmt.Errorf("%w: %s", err, strings.TrimSpace(string(exit.Stderr)))
+	var out, said beginning
+	command := exec.CommandContext(ctx, t.words[0], t.words[1:]...)
+	command.Stdout, command.Stderr, command.WaitDelay = &out, &said, time.Second
+	if err := command.Run(); err != nil {
+		if _, ok := errors.AsType[*exec.ExitError](err); ok {
+			err = fmt.Errorf("%w: %.1000s", err, strings.TrimSpace(string(said)))
 		}
 		return "", fmt.Errorf("token: %s: %w", t.words[0], err)
 	}

@@ -41,6 +41,7 @@ import (
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
 	"github.com/varq-project/varq/predictor/slurm/scontrol"
 	"github.com/varq-project/varq/predictor/varqd/config"
+	"github.com/varq-project/varq/predictor/varqd/doctor"
 	"github.com/varq-project/varq/predictor/varqd/munge"
 	"github.com/varq-project/varq/predictor/varqd/nodeaddr"
 	"github.com/varq-project/varq/predictor/varqd/server"
@@ -129,6 +130,9 @@ func New(o Options) (_ *Daemon, err error) {
 			err = errors.Join(err, d.Close())
 		}
 	}()
+	if err := doctor.Unguarded(&c); err != nil {
+		return nil, err
+	}
 	user := func() string { return "" }
 	if o.Slurm == nil {
 		client, err := newSlurmClient(c.Slurmrestd, o.Now)

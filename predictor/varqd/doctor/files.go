@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/varq-project/varq/predictor/varqd/config"
+	"github.com/varq-project/varq/predictor/varqd/guard"
 	"github.com/varq-project/varq/predictor/varqd/peers"
 	"github.com/varq-project/varq/predictor/varqd/sitecert"
 )
@@ -25,21 +25,19 @@ var AsRoot = warning("user", "this is root, and varqd runs as varq, who has othe
 // Files examines what varqd's configuration names: files, programs and folders, as the present
 // user finds them.
 func Files(c *config.Config) []Finding {
-	findings := []Finding{token("", c.Slurmrestd)}
+	owners := owners(c)
+	findings := []Finding{token("", c.Slurmrestd, owners)}
 	for i := range c.Sites {
 		if s := &c.Sites[i]; s.HasNoVarqd() {
-			found := token(fmt.Sprintf("sites[%d].", i), *s.Slurmrestd)
+			found := token(fmt.Sprintf("sites[%d].", i), *s.Slurmrestd, owners)
 			if found.Verdict == Failure { // varqd works, without that site
 				found.Verdict = Warning
 			}
 			findings = append(findings, found)
 		}
 	}
-	for i, f := range c.Forecasters {
-		findings = append(findings, program(fmt.Sprintf("forecasters[%d].command", i), f.Command))
-	}
-	if c.Notices.Command != "" {
-		findings = append(findings, program("notices.command", c.Notices.Command))
+	for _, p := range programs(c) {
+		findings = append(findings, program(p.of, p.command, owners))
 	}
 	findings = append(findings, certificate(c, time.Now())...)
 	findings = append(findings, mayConnect(c, peers.LookUp)...)
@@ -58,7 +56,7 @@ func newToken(user string) string {
 }
 
 // token examines where the token comes from. key is what stands before the section's name.
-func token(key string, c config.Slurmrestd) Finding {
+func token(key string, c config.Slurmrestd, owners []uint32) Finding {
 	switch {
 	case c.TokenFile != "":
 		of := key + "slurmrestd.token_file"
@@ -67,9 +65,13 @@ func token(key string, c config.Slurmrestd) Finding {
 			return failure(of, err, "put a token there that varqd's user may read: "+newToken(c.User))
 		}
 		f.Close()
+		var open *guard.Error
+		if errors.As(guard.Secret(c.TokenFile), &open) {
+			return failure(of, open.Found+", and who reads it acts in Slurm as varqd does", open.Remedy)
+		}
 		return ok(of, "%s", c.TokenFile)
 	case strings.TrimSpace(c.TokenCommand) != "":
-		return program(key+"slurmrestd.token_command", c.TokenCommand)
+		return program(key+"slurmrestd.token_command", c.TokenCommand, owners)
 	}
 	return ok(key+"slurmrestd.url", "%s, without a token", c.URL)
 }
@@ -103,19 +105,15 @@ func certificate(c *config.Config, now time.Time) []Finding {
 	return findings
 }
 
-// program examines the program that a command line begins with. Nobody else may change what varqd runs.
-func program(of, command string) Finding {
-	name := strings.Fields(command)[0]
-	path, err := exec.LookPath(name)
-	if err != nil {
+// program examines the program that a command line begins with. Nobody else may change what varqd runs, as one of the owners.
+func program(of, command string, owners []uint32) Finding {
+	path, err := guard.Command(command, owners...)
+	var open *guard.Error
+	switch {
+	case errors.As(err, &open):
+		return failure(of, open.Found+", and it runs with varqd's rights", open.Remedy)
+	case err != nil:
 		return failure(of, err, "name a program that varqd's user may execute")
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return failure(of, err, "name a program that varqd's user may execute")
-	}
-	if info.Mode().Perm()&0o002 != 0 {
-		return failure(of, path+" can be changed by anybody, and runs with varqd's rights", "chmod o-w "+path)
 	}
 	return ok(of, "%s", path)
 }

@@ -108,7 +108,7 @@ func TestNoticesProgram(t *testing.T) {
 		"missing":            {filepath.Join(dir, "missing"), Failure, "missing"},
 		"a folder":           {dir, Failure, "directory"},
 		"not executable":     {write("text", 0o644), Failure, "permission"},
-		"anybody changes it": {write("open", 0o777), Failure, "can be changed by anybody"},
+		"anybody changes it": {write("open", 0o777), Failure, "can be changed by everybody, and it runs with varqd's rights"},
 	} {
 		var c2 config.Config
 		c2.Notices.Command = c.command

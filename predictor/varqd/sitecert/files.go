@@ -5,12 +5,14 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
+
+	"github.com/varq-project/varq/predictor/varqd/guard"
 )
 
 // Files are the files of a site, in PEM. Nobody but their owners and groups may change them.
@@ -99,7 +101,7 @@ func read(of, path, remedy string) ([]byte, error) {
 	if mode := info.Mode().Perm(); of == OfKey && mode&0o007 != 0 {
 		return nil, &FileError{of, fmt.Errorf("%s (mode %04o) is open to everybody, and who reads it can speak for this site", path, mode), "chmod o= " + path}
 	}
-	if err := guarded(of, path, info); err != nil {
+	if err := guarded(of, path); err != nil {
 		return nil, err
 	}
 	var text bytes.Buffer
@@ -114,29 +116,17 @@ func read(of, path, remedy string) ([]byte, error) {
 }
 
 // guarded returns an error if everybody may change a file, or put another one in its place.
-func guarded(of, path string, info fs.FileInfo) error {
-	if info.Mode().IsRegular() && info.Mode()&0o002 != 0 {
-		return changeable(of, path, info)
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
+func guarded(of, path string) error {
+	err := guard.Walk(path, func(at string, info fs.FileInfo) error {
+		if guard.Open(info) {
+			return changeable(of, at, info)
+		}
+		return nil
+	})
+	if err != nil && !errors.As(err, new(*FileError)) {
 		return &FileError{of, err, remedyPEM}
 	}
-	for _, at := range []string{path, real} {
-		for dir := filepath.Dir(at); ; dir = filepath.Dir(dir) {
-			info, err := os.Stat(dir)
-			switch {
-			case err != nil:
-				return &FileError{of, err, remedyPEM}
-			case info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0:
-				return changeable(of, dir, info)
-			}
-			if dir == filepath.Dir(dir) {
-				break
-			}
-		}
-	}
-	return nil
+	return err
 }
 
 // changeable is the error of a file of which everybody may change path, which is the file or a folder above it.
