@@ -181,16 +181,22 @@ func TestTrimLimit(t *testing.T) {
 }
 
 func TestParseJob(t *testing.T) {
-	const times = "7    2026-11-21T11:58:00           2026-11-21T11:59:00           2026-11-21T12:00:00           "
+	const times = "7    2026-11-21T11:58:00           2026-11-21T11:59:00           2026-11-21T12:00:00           2026-11-22T14:05:00           "
 	// Another task of its array comes first.
 	got, err := parseJob("8"+times[1:]+"9:00 PENDING\n"+times+"1-02:03:04                    RUNNING                       \n", 7)
-	if diff := cmp.Diff(Job{Submit: 1795262280, Eligible: 1795262340, Start: 1795262400, Limit: 26*3600 + 184}, got); diff != "" || err != nil {
+	if diff := cmp.Diff(Job{Submit: 1795262280, Eligible: 1795262340, Start: 1795262400, End: 1795356300, Limit: 26*3600 + 184}, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if got, err := parseJob(times+"1:00 PENDING", 7); err != nil || !got.Pending {
+	if got, err := parseJob(times+"1:00 PENDING", 7); err != nil || !got.Pending || got.End != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, line := range []string{"", "7 N/A N/A 1:00", "8" + times[1:] + "1:00 PENDING", times, times + "1:00", times + "long RUNNING", times + "1:00 RUNNING more"} {
+	if got, err := parseJob(times+"UNLIMITED RUNNING", 7); err != nil || got.End != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := parseJob(strings.Replace(times, "2026-11-22T14:05:00", "N/A", 1)+"1:00 RUNNING", 7); err != nil || got.End != got.Start+60 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, line := range []string{"", "7 N/A N/A N/A 1:00", "8" + times[1:] + "1:00 PENDING", times, times + "1:00", times + "long RUNNING", times + "1:00 RUNNING more"} {
 		if got, err := parseJob(line, 7); err == nil {
 			t.Errorf("%q: %+v", line, got)
 		}
@@ -198,7 +204,7 @@ func TestParseJob(t *testing.T) {
 }
 
 func FuzzParseJob(f *testing.F) {
-	f.Add("7 2026-11-21T11:58:00 2026-11-21T11:59:00 2026-11-21T12:00:00 1-02:03:04 RUNNING\n")
+	f.Add("7 2026-11-21T11:58:00 2026-11-21T11:59:00 2026-11-21T12:00:00 2026-11-22T14:05:00 1-02:03:04 RUNNING\n")
 	f.Fuzz(func(t *testing.T, line string) {
 		if got, err := parseJob(line, 7); err == nil && got.Limit < 0 {
 			t.Errorf("%q: limit %d", line, got.Limit)

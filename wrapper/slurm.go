@@ -23,14 +23,14 @@ type Slurm struct{}
 // Job runs squeue, which tells of all tasks of an array, or all components of a job, when asked about the first.
 func (Slurm) Job(id int64) (Job, error) {
 	out, err := run("squeue", "--noheader", "--states=all", "--jobs="+strconv.FormatInt(id, 10),
-		"--Format=JobID:30,SubmitTime:30,EligibleTime:30,StartTime:30,TimeLimit:30,State:30")
+		"--Format=JobID:30,SubmitTime:30,EligibleTime:30,StartTime:30,EndTime:30,TimeLimit:30,State:30")
 	if err != nil {
 		return Job{}, err
 	}
 	return parseJob(out, id)
 }
 
-// parseJob reads squeue's line for a job: its number, three times in UTC, a limit, and the state. Lines for other jobs
+// parseJob reads squeue's line for a job: its number, four times in UTC, a limit, and the state. Lines for other jobs
 // are ignored.
 func parseJob(lines string, id int64) (Job, error) {
 	for line := range strings.Lines(lines) {
@@ -42,23 +42,33 @@ func parseJob(lines string, id int64) (Job, error) {
 }
 
 func parseFields(fields []string) (Job, error) {
-	if len(fields) != 5 {
-		return Job{}, fmt.Errorf("squeue: %.60q is not three times, a limit and a state", strings.Join(fields, " "))
+	if len(fields) != 6 {
+		return Job{}, fmt.Errorf("squeue: %.60q is not four times, a limit and a state", strings.Join(fields, " "))
 	}
-	j := Job{Pending: fields[4] == "PENDING"}
+	j := Job{Pending: fields[5] == "PENDING"}
 	for i, at := range []*int64{&j.Submit, &j.Eligible, &j.Start} {
-		t, err := time.Parse("2006-01-02T15:04:05", fields[i])
+		t, err := time.Parse(timeFormat, fields[i])
 		if err != nil {
 			return Job{}, fmt.Errorf("squeue: %w", err)
 		}
 		*at = t.Unix()
 	}
 	var err error
-	if j.Limit, err = slurmtime.ParseDuration(fields[3]); err != nil {
+	if j.Limit, err = slurmtime.ParseDuration(fields[4]); err != nil {
 		return Job{}, fmt.Errorf("squeue: limit: %w", err)
+	}
+	if j.Pending || j.Limit == slurmtime.Unlimited {
+		return j, nil
+	}
+	j.End = j.Start + j.Limit
+	if end, err := time.Parse(timeFormat, fields[3]); err == nil { // it may be N/A
+		j.End = end.Unix()
 	}
 	return j, nil
 }
+
+// timeFormat is that of squeue's times.
+const timeFormat = "2006-01-02T15:04:05"
 
 // SetLimit runs scontrol update.
 func (Slurm) SetLimit(id, minutes int64) error {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/site"
@@ -139,6 +140,35 @@ func TestCheckpoint(t *testing.T) {
 	t.Run("tasks of an array", func(t *testing.T) {
 		t.Parallel()
 		arrayTasks(t, s)
+	})
+	t.Run("suspended", func(t *testing.T) {
+		t.Parallel()
+		isSuspended(t, s)
+	})
+}
+
+// isSuspended: a job that was suspended is prompted before Slurm stops it, which is then later than its start and its limit say.
+func isSuspended(t *testing.T, s *site.Site) {
+	const limit = 2 * 60
+	prompted := filepath.Join(s.JobDir(), "suspended")
+	work := fmt.Sprintf(`exec %s --checkpoint-signal=B:USR1,20 -- sh -c 'trap "touch %s; exit" USR1; while :; do sleep 1; done'`, s.Wrapper(), prompted)
+	id, _, err := s.Submit(t.Context(), "alice", "-t2", "--wrap="+work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	eventually(t, "the job is suspended", func() bool {
+		r, err := s.Run(t.Context(), "root", "scontrol", "suspend", fmt.Sprint(id))
+		return err == nil && r.Code == 0
+	})
+	eventually(t, "it would have been stopped", func() bool { return time.Since(began) > (limit+5)*time.Second })
+	if _, err := os.Stat(prompted); err == nil {
+		t.Error("a job that does not run is prompted")
+	}
+	mustRun(t, s, "root", "scontrol", "resume", fmt.Sprint(id))
+	eventually(t, "it is prompted", func() bool {
+		_, err := os.Stat(prompted)
+		return err == nil
 	})
 }
 

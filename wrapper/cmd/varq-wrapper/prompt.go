@@ -80,10 +80,7 @@ func (f *flags) promptUntilEnd() (int, error) {
 			return 0, nil
 		}
 		j, err := slurm.Job(job)
-		if err != nil || j.Pending || j.Limit == slurmtime.Unlimited {
-			return 0, err
-		}
-		return j.Start + j.Limit, nil
+		return j.End, err
 	}}
 	p.Run(application.Ended())
 	return 0, nil
