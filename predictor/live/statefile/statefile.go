@@ -93,11 +93,12 @@ func openWith(path string, steps []string) (*sqlitefile.File, error) {
 		}
 	}
 	f, err := sqlitefile.Open(path, sqlitefile.SurvivesPowerCut, steps)
-	if errors.Is(err, sqlitefile.ErrTooNew) {
+	switch {
+	case errors.Is(err, sqlitefile.ErrTooNew):
 		err = fmt.Errorf("%w. %s", err, remedy(path, len(steps)))
-	} else if errors.Is(err, sqlitefile.ErrForeign) {
+	case errors.Is(err, sqlitefile.ErrForeign):
 		err = fmt.Errorf("%w. It stays as it is: name another file as ledger.path, drop what is not varq's with sqlite3, or go back to a backup: varq ledger restore FILE", err)
-	} else if err != nil && migrates {
+	case err != nil && migrates:
 		err = fmt.Errorf("%w; it still has schema version %d", err, has)
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/cluster"
 )
@@ -147,6 +150,64 @@ func TestTrouble(t *testing.T) {
 			t.Error("the metrics do not tell")
 		}
 		l.config.History.Path = before
+	})
+
+	t.Run("a disk that fills under the ledger", func(t *testing.T) {
+		l.stop()
+		disk := t.TempDir()
+		if err := errors.Join(syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=2m"), os.Chmod(disk, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Unmount(disk, syscall.MNT_DETACH)
+		before := l.config.Ledger.Path
+		l.config.Ledger.Path = filepath.Join(disk, "ledger.db")
+		l.start()
+		held := l.reserve("alice", 3*time.Hour)
+		job := l.submit("alice", held, "true")
+		l.awaitState("alice", job, api.StatePending)
+		filler := filepath.Join(disk, "other")
+		if out, err := exec.Command("dd", "if=/dev/zero", "of="+filler, "bs=4k").CombinedOutput(); err == nil {
+			t.Fatalf("the disk is not full: %s", out)
+		}
+		promised := []string{held.ID}
+		asks := api.PlanRequest{Job: planRequest().Job, Prob: .5, BestEffort: true}
+		l.eventually("varqd tells that the disk is full", func() bool { // until then SQLite has some pages of its own left
+			asks.BeginBy = time.Now().Add(6 * time.Hour).Unix()
+			answer, err := ask(t, l.config).Plan(t.Context(), asks)
+			switch {
+			case answer.Plan != nil:
+				promised = append(promised, answer.Plan.ID)
+				return false
+			case err == nil:
+				t.Fatalf("not promised: %+v", answer.Refusal)
+			case !strings.Contains(err.Error(), "the promise could not be written down, so none is made"):
+				t.Error(err)
+			}
+			h := service{Keeper: l.daemon.keeper, daemon: l.daemon}.Health(t.Context())
+			return strings.Contains(strings.Join(h.Problems, " "), "disk: "+l.config.Ledger.Path+": the file cannot be written")
+		})
+		l.run("alice", "scancel", job)
+		l.awaitLook()
+		entries, err := l.daemon.ledger.Select(t.Context(), ledger.Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var written []string
+		for i := range entries {
+			written = append(written, entries[i].ID)
+		}
+		slices.Sort(written)
+		slices.Sort(promised)
+		if !slices.Equal(written, promised) {
+			t.Errorf("promised %v, and on disk are %v", promised, written)
+		}
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		l.awaitState("alice", job, api.StateCancelled)
+		l.awaitWell()
+		l.wantPlan("")
+		l.config.Ledger.Path = before
 	})
 
 	t.Run("slurmdbd comes later", func(t *testing.T) {
