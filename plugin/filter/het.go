@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// MaxScript is how much of a batch script is looked at, in bytes: what Slurm takes of one, unless told otherwise.
+// MaxScript is how much of a batch script is looked at, in bytes: what Slurm takes of one, unless
+// told otherwise.
 const MaxScript = 4 << 20
 
 // errHet is the error of a heterogeneous job.
@@ -18,9 +19,10 @@ var errHet = errors.New("a reservation is of one job, and not of the components 
 // separator stands between the components of a heterogeneous job on a command line.
 const separator = ":"
 
-// whole returns an error for a heterogeneous job. Slurm has the filter look at one component after the other, and tells at none
-// that others follow. But the command line and the script do. Of an sbatch that reads its script from standard input nobody can
-// know: varq.lua refuses the second component then, and the promise of the first one is taken back.
+// whole returns an error for a heterogeneous job. Slurm has the filter look at one component after
+// the other, and tells at none that others follow. But the command line and the script do. Of an
+// sbatch that reads its script from standard input nobody can know: varq.lua refuses the second
+// component then, and the promise of the first one is taken back.
 func (h *Helper) whole(box []byte, command string) error {
 	text, rest, _ := bytes.Cut(box, []byte(lineMark))
 	var job struct {
@@ -45,8 +47,8 @@ func (h *Helper) whole(box []byte, command string) error {
 	return nil
 }
 
-// separates reports whether a word before the script or program, whose words are argv, parts components from one another. In what follows
-// the script, sbatch drops such words.
+// separates reports whether a word before the script or program, whose words are argv, parts
+// components from one another. In what follows the script, sbatch drops such words.
 func separates(words, argv []string, command string) bool {
 	if command == "sbatch" {
 		kept := 0
@@ -62,8 +64,8 @@ func separates(words, argv []string, command string) bool {
 	return len(argv) <= len(words) && slices.Contains(words[:len(words)-len(argv)], separator)
 }
 
-// hetLine returns the number of the first line of a script that begins another component, or 0. As for Slurm, options end at the
-// first line that is a command.
+// hetLine returns the number of the first line of a script that begins another component, or 0. As
+// for Slurm, options end at the first line that is a command.
 func hetLine(script []byte) (number int) {
 	for line := range strings.Lines(string(script)) {
 		number++

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A heterogeneous job is refused before anything is planned. The boxes are those that Slurm 22.05 and 24.11 were seen to make of the first component.
+// A heterogeneous job is refused before anything is planned. The boxes are those that Slurm 22.05
+// and 24.11 were seen to make of the first component.
 func TestHeterogeneous(t *testing.T) {
 	scripts := map[string]string{
 		"/w/job.sh":  "#!/bin/bash\n#SBATCH -N1\n# hetjob\ntrue\n#SBATCH hetjob\n",

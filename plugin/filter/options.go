@@ -47,7 +47,8 @@ func parseOptions(text []byte) (options, error) {
 	return given, nil
 }
 
-// spellings has the options that json_cli_options tells by another name than that which they share with another option.
+// spellings has the options that json_cli_options tells by another name than that which they share
+// with another option.
 var spellings = map[string]string{"cluster": "clusters"}
 
 // arguments returns how many words of the command are no options: the script and its arguments.

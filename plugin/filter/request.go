@@ -45,9 +45,11 @@ type Submission struct {
 	arguments int
 }
 
-// Read returns the Submission for what is in the box: the options of a command (sbatch, srun or salloc), in the JSON of
-// Slurm's json_cli_options, and its command line, whose words begin and end with a zero byte. environment is the command's. At least one option must be varq's. Relative times count from now, in
-// Unix seconds. Times are read and written in zone. cluster returns the name of the host's cluster, or "" if that is not known. The error has a line for each
+// Read returns the Submission for what is in the box: the options of a command (sbatch, srun or
+// salloc), in the JSON of Slurm's json_cli_options, and its command line, whose words begin and end
+// with a zero byte. environment is the command's. At least one option must be varq's. Relative
+// times count from now, in Unix seconds. Times are read and written in zone. cluster returns the
+// name of the host's cluster, or "" if that is not known. The error has a line for each
 // contradiction and for each option that a reservation excludes.
 //
 // Invariant: Read alone determines the deadline. All later steps use it as an absolute time.
@@ -87,7 +89,8 @@ func Read(box []byte, command string, environment []string, now int64, zone *tim
 	return s, nil
 }
 
-// ownCluster reports whether --clusters names the one cluster to which the job is to go anyway: that of the order, else the host's.
+// ownCluster reports whether --clusters names the one cluster to which the job is to go anyway:
+// that of the order, else the host's.
 func (s *Submission) ownCluster(clusters string, host func() string) bool {
 	switch {
 	case clusters == "":

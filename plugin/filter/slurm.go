@@ -9,17 +9,20 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
-// Each option of sbatch, srun and salloc, by its name in json_cli_options, is in one of three lists: understood, harmless or
-// unwelcome. A promise with an option that is in none of them would be of another job than Slurm's, and so it is refused. Options
-// of other SPANK plugins are not Slurm's, and welcome: a site that has one which delays jobs learns these delays as any other.
+// Each option of sbatch, srun and salloc, by its name in json_cli_options, is in one of three
+// lists: understood, harmless or unwelcome. A promise with an option that is in none of them would
+// be of another job than Slurm's, and so it is refused. Options of other SPANK plugins are not
+// Slurm's, and welcome: a site that has one which delays jobs learns these delays as any other.
 
-// understood has the options of which the request to varqd has what they ask for, or which say what varq itself is to do.
+// understood has the options of which the request to varqd has what they ask for, or which say what
+// varq itself is to do.
 var understood = strings.Fields(`
 	account clusters comment constraint cpus-per-gpu cpus-per-task exclude exclusive gpus gpus-per-node gpus-per-task gres hint licenses
 	mem mem-per-cpu mem-per-gpu mincpus nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node overcommit oversubscribe
 	parsable partition qos quiet reservation test-only threads-per-core time tmp`)
 
-// harmless has the options that change nothing that a promise rests on: neither when the job starts, nor what it costs.
+// harmless has the options that change nothing that a promise rests on: neither when the job
+// starts, nor what it costs.
 var harmless = strings.Fields(`
 	accel-bind acctg-freq bcast bcast-exclude bell chdir compress container container-id container-type context cpu-bind cpu-freq
 	debugger-test disable-status distribution epilog error exact export export-file external-launcher get-user-env gpu-bind gpu-freq
@@ -86,7 +89,8 @@ const (
 	submitter    = "a reservation is made for whoever submits the job"
 )
 
-// unwelcomeValues has the values that a reservation excludes of options that are in one of the other lists. excluded tells of one.
+// unwelcomeValues has the values that a reservation excludes of options that are in one of the
+// other lists. excluded tells of one.
 var unwelcomeValues = []struct {
 	name, values string // the values are for people
 	excluded     func(value string) bool
@@ -123,11 +127,12 @@ var unwelcomeToEvery = []struct{ name, why string }{
 	{"quiet", "sbatch would not print the job's number, not even with --parsable; leave it out"},
 }
 
-// unwelcomeToSize has those that exclude the choice of a size, which promises nothing: with them, the forecasts would be of
-// jobs of other sizes, or of another cluster.
+// unwelcomeToSize has those that exclude the choice of a size, which promises nothing: with them,
+// the forecasts would be of jobs of other sizes, or of another cluster.
 var unwelcomeToSize = []string{"cluster-constraint", "clusters", "ntasks-per-tres", "spread-job", "time-min", "tres-per-task"}
 
-// variables has what follows SBATCH_, SLURM_ or SALLOC_ in the environment variable from which Slurm takes an option that is unwelcome.
+// variables has what follows SBATCH_, SLURM_ or SALLOC_ in the environment variable from which
+// Slurm takes an option that is unwelcome.
 var variables = map[string]string{
 	"array": "ARRAY_INX", "batch": "BATCH", "bb": "BURST_BUFFER", "cluster-constraint": "CLUSTER_CONSTRAINT", "clusters": "CLUSTERS",
 	"consolidate-segments": "CONSOLIDATE_SEGMENTS", "core-spec": "CORE_SPEC", "cores-per-socket": "NCORES_PER_SOCKET",
@@ -138,7 +143,8 @@ var variables = map[string]string{
 	"tres-per-task": "TRES_PER_TASK", "wait": "WAIT",
 }
 
-// variable returns the environment variable that is set and from which a command takes an option, or "".
+// variable returns the environment variable that is set and from which a command takes an option,
+// or "".
 func variable(command, option string, environment []string) string {
 	suffix, known := variables[option]
 	if !known {
@@ -162,8 +168,8 @@ func variable(command, option string, environment []string) string {
 // byReserve reports whether varq reserve runs the command.
 func byReserve(order *sbatch.Order) bool { return order != nil && !order.Recurs }
 
-// conflicts returns an error for the options that a reservation excludes. Slurm's JSON has those that
-// come from the environment too, except --switches.
+// conflicts returns an error for the options that a reservation excludes. Slurm's JSON has those
+// that come from the environment too, except --switches.
 func conflicts(o options, command string, environment []string, order *sbatch.Order) error {
 	var errs []error
 	asked, reserves := o.asked(), byReserve(order)

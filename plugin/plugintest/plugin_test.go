@@ -544,7 +544,8 @@ func heterogeneous(t *testing.T, l *lab) {
 	l.wantNoJob(t, "parts")
 }
 
-// clusters: a job of another cluster is refused, in whichever way that is named, and the own cluster's name changes nothing.
+// clusters: a job of another cluster is refused, in whichever way that is named, and the own
+// cluster's name changes nothing.
 func clusters(t *testing.T, l *lab) {
 	file, _ := l.script(t, "", "")
 	other, _ := l.script(t, "#SBATCH --cluster=beta", "")

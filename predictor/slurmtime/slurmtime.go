@@ -266,7 +266,8 @@ func (s *scanner) two() (int, bool) {
 	return s.some()
 }
 
-// separators takes what may stand between a date and a time: spaces, T or -, unless the T begins a word.
+// separators takes what may stand between a date and a time: spaces, T or -, unless the T begins a
+// word.
 func (s *scanner) separators() {
 	for s.rest != "" && strings.IndexByte(" \tt-", s.rest[0]) >= 0 && !s.atWord() {
 		s.rest = s.rest[1:]

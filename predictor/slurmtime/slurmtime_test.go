@@ -51,7 +51,8 @@ func TestUnlikeSlurm(t *testing.T) {
 	})
 }
 
-// TestParseSummerTime: an hour that clocks show twice is the first one, as for Slurm; tomorrow is the next day, unlike for it.
+// TestParseSummerTime: an hour that clocks show twice is the first one, as for Slurm; tomorrow is
+// the next day, unlike for it.
 func TestParseSummerTime(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

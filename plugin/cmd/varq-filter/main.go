@@ -77,7 +77,8 @@ func readBox() ([]byte, error) {
 	return text, nil
 }
 
-// readScript reads a batch script. What is no regular file, such as a pipe, sbatch alone reads: here /dev/stdin has the orders.
+// readScript reads a batch script. What is no regular file, such as a pipe, sbatch alone reads:
+// here /dev/stdin has the orders.
 func readScript(path string) ([]byte, error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no file", path)

@@ -17,11 +17,12 @@ const (
 	mostBytes = 16 << 20
 )
 
-// Where slurm.conf is, unless SLURM_CONF says otherwise, and where Slurm's daemons leave it if they have it from slurmctld.
+// Where slurm.conf is, unless SLURM_CONF says otherwise, and where Slurm's daemons leave it if they
+// have it from slurmctld.
 var usual = []string{"/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf"}
 
-// OwnCluster returns the name of the cluster to which the commands of Slurm on this host speak, by an environment, or "" if
-// there is no slurm.conf to be read.
+// OwnCluster returns the name of the cluster to which the commands of Slurm on this host speak, by
+// an environment, or "" if there is no slurm.conf to be read.
 func OwnCluster(getenv func(string) string) string {
 	paths := usual
 	if path := getenv("SLURM_CONF"); path != "" {

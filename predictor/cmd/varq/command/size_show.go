@@ -131,7 +131,8 @@ func (e *Env) showOptions(a sizeAnswer) error {
 	return err
 }
 
-// asksForOptions reports whether a command line has size's --options, even if there is something wrong with it.
+// asksForOptions reports whether a command line has size's --options, even if there is something
+// wrong with it.
 func asksForOptions(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
@@ -142,8 +143,8 @@ func asksForOptions(args []string) bool {
 // mostWhy is how much of an error is in the option that sbatch refuses, in bytes.
 const mostWhy = 200
 
-// refuseOptions prints what sbatch does not take, and shows when it refuses it. Without any options, it would submit the job as
-// no size was meant to be.
+// refuseOptions prints what sbatch does not take, and shows when it refuses it. Without any
+// options, it would submit the job as no size was meant to be.
 func (e *Env) refuseOptions(err error) {
 	why := "no size is the best"
 	if !errors.Is(err, errNo) {
