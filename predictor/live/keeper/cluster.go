@@ -84,7 +84,15 @@ func (k *Keeper) Maintenance(nodes map[string]bool) *api.Maintenance {
 	return &api.Maintenance{Name: v.Name, Start: start}
 }
 
-// Operator reports whether user may see the reservations of all users.
+// Known returns an api.ErrUnavailable as long as Slurm has not told who its operators are, and what is private.
+func (k *Keeper) Known() error {
+	if k.cluster.Load() == nil {
+		return api.Fault(api.ErrUnavailable, "varqd has just started, and does not know yet who Slurm's operators are and what they alone may see: try again in a moment")
+	}
+	return nil
+}
+
+// Operator reports whether user may see the reservations of all users: nobody but root as long as Known returns an error.
 func (k *Keeper) Operator(user string) bool {
 	if user == "root" {
 		return true
@@ -93,9 +101,15 @@ func (k *Keeper) Operator(user string) bool {
 	return c != nil && slices.Contains(c.operators, user)
 }
 
-// MaySeeNodes returns an api.ErrForbidden if user may not see the nodes.
+// MaySeeNodes returns an api.ErrForbidden if user may not see the nodes, and what Known returns if nobody can tell.
 func (k *Keeper) MaySeeNodes(user string) error {
-	if c := k.cluster.Load(); c == nil || !c.limits.PrivateNodes || k.Operator(user) {
+	if k.Operator(user) {
+		return nil
+	}
+	if err := k.Known(); err != nil {
+		return err
+	}
+	if !k.cluster.Load().limits.PrivateNodes {
 		return nil
 	}
 	return api.Fault(api.ErrForbidden, "only Slurm's operators may see the nodes (PrivateData=nodes in slurm.conf)")

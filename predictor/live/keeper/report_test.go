@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,6 +32,27 @@ func TestReportPromise(t *testing.T) {
 	}
 	if got := reportPromise(&api.Reservation{Plan: api.Plan{FinishBy: 8}}); got.Deadline != 8 {
 		t.Errorf("the deadline of an end is %d", got.Deadline)
+	}
+}
+
+// Before Slurm has told who is an operator, nobody but root sees what they may see, nor is told that she may not.
+func TestNothingIsKnownYet(t *testing.T) {
+	s := newSite(t)
+	s.cluster.Store(nil)
+	for _, user := range []string{"oper", "alice"} {
+		_, others := s.Reservations(t.Context(), user, api.ReservationsQuery{User: api.Everybody})
+		_, report := s.Report(t.Context(), user, api.ReportQuery{User: "bob"})
+		for what, err := range map[string]error{"nodes": s.MaySeeNodes(user), "reservations": others, "report": report} {
+			if !errors.Is(err, api.ErrUnavailable) || !strings.Contains(err.Error(), "try again in a moment") {
+				t.Errorf("%s of %s: %v", what, user, err)
+			}
+		}
+		if _, err := s.Reservations(t.Context(), user, api.ReservationsQuery{}); err != nil {
+			t.Errorf("her own: %v", err)
+		}
+	}
+	if err := s.MaySeeNodes("root"); err != nil {
+		t.Error(err)
 	}
 }
 

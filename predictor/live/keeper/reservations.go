@@ -63,6 +63,9 @@ func (k *Keeper) whose(asker, asked string, operatorGetsAll bool) (string, error
 		return asker, nil
 	}
 	if !k.Operator(asker) {
+		if err := k.Known(); err != nil {
+			return "", err
+		}
 		return "", api.Fault(api.ErrForbidden, "only Slurm's operators may see the reservations of other users")
 	}
 	if asked == api.Everybody {

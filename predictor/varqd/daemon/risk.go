@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,6 +21,9 @@ func (s service) Risk(_ context.Context, user string, names []string) (api.Risk,
 	if err := d.keeper.MaySeeNodes(user); err != nil {
 		hers := d.nodesOf(user)
 		if slices.ContainsFunc(names, func(name string) bool { return !hers[name] }) {
+			if !errors.Is(err, api.ErrForbidden) {
+				return api.Risk{}, err
+			}
 			return api.Risk{}, api.Fault(api.ErrForbidden, "only Slurm's operators may see nodes of which they have no running job (PrivateData=nodes in slurm.conf); those of a job that has just started are known within a minute")
 		}
 	}

@@ -45,12 +45,13 @@ func (d *Daemon) watchCertificate(ctx context.Context) {
 // known are the varqds of other sites: by certificates, or as this one's own user by munge. It implements server.Peers.
 type known struct {
 	*peers.Peers
-	identity *sitecert.Identity
+	identity  *sitecert.Identity
+	operators func() error // an error as long as nobody knows who Slurm's operators are
 }
 
 func (d *Daemon) newPeers(self string) known {
 	operator := func(user string) bool { return d.keeper.Operator(user) }
-	return known{peers.New(peers.Options{Users: d.config.Server.PeerUsers(), Own: self, Operator: operator, Now: time.Now}), d.identity}
+	return known{peers.New(peers.Options{Users: d.config.Server.PeerUsers(), Own: self, Operator: operator, Now: time.Now}), d.identity, d.keeperKnows}
 }
 
 // Of implements server.Peers.
@@ -59,6 +60,21 @@ func (k known) Of(certificates []*x509.Certificate) (string, error) {
 		return "", err
 	}
 	return k.Peers.Of(certificates[0].DNSNames)
+}
+
+// keeperKnows is Known of the keeper, which is made after the peers.
+func (d *Daemon) keeperKnows() error { return d.keeper.Known() }
+
+// Admits implements server.Peers. As long as nobody knows who is an operator, anybody may be one, for whom no site speaks that speaks for
+// all others.
+func (k known) Admits(site, user string) error {
+	if !k.Speaks(site, user) {
+		return api.Fault(api.ErrForbidden, fmt.Sprintf("site %s may not ask for user %.40q here (server.peers in varq.yaml)", site, user))
+	}
+	if slices.Equal(k.Users[site], []string{peers.All}) {
+		return k.operators()
+	}
+	return nil
 }
 
 // groupsPeer is groups.Options.Peer.

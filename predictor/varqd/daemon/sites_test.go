@@ -189,7 +189,7 @@ func (s *testSites) start(name string, may map[string][]string, knows map[string
 			}
 			return uid, nil
 		},
-	}), identity}
+	}), identity, func() error { return nil }}
 	file, err := statefile.Open(filepath.Join(t.TempDir(), "ledger.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -467,6 +467,23 @@ func TestForWhomASiteSpeaks(t *testing.T) {
 		if got := s.beta.service.all(); strings.Contains(got, "mallory") || strings.Contains(got, "varq") || strings.Contains(got, ":") {
 			t.Errorf("users %q: %s", users, got)
 		}
+	}
+}
+
+// As long as nobody knows who is an operator, a site speaks for those alone whom varq.yaml names.
+func TestAdmitsBeforeOperatorsAreKnown(t *testing.T) {
+	unread := api.Fault(api.ErrUnavailable, "not known yet")
+	k := known{peers.New(peers.Options{
+		Users: map[string][]string{"beta": {"all"}, "gamma": {"alice"}}, Own: "varq", Now: time.Now,
+		Operator: func(string) bool { return false }, UID: func(string) (uint32, error) { return 4711, nil },
+	}), nil, func() error { return unread }}
+	for site, want := range map[string]error{"beta": unread, "gamma": nil, "delta": api.ErrForbidden} {
+		if err := k.Admits(site, "alice"); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", site, err, want)
+		}
+	}
+	if !k.groupsPeer("site:beta").Speaks("alice") {
+		t.Error("the home of a group that stands forgets its members")
 	}
 }
 

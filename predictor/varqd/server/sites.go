@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/varqd/peers"
@@ -16,8 +15,8 @@ import (
 type Peers interface {
 	// Of returns the site whose certificates these are. The error says why that is none.
 	Of(certificates []*x509.Certificate) (site string, err error)
-	// Speaks reports whether a site's varqd may speak for a user.
-	Speaks(site, user string) bool
+	// Admits returns nil if a site's varqd may speak for a user. Otherwise the error is a fault of package api.
+	Admits(site, user string) error
 }
 
 // Sites reaches the varqds of other sites for users of this one.
@@ -57,9 +56,12 @@ func (h *handler) admitSite(c *conn, r *request, to access) error {
 		return api.Fault(api.ErrForbidden, fmt.Sprintf("%s %s is not for the varqds of other sites", r.Method, r.URL.Path))
 	case !to.users:
 		return api.Fault(api.ErrForbidden, fmt.Sprintf("%s %s is not for users of other sites", r.Method, r.URL.Path))
-	case len(asked) != 1 || !h.peers.Speaks(site, asked[0]):
-		h.log.Warn("refused to let a site's varqd speak for a user", "site", site, "user", asked)
-		return api.Fault(api.ErrForbidden, fmt.Sprintf("site %s may not ask for user %.40q here (server.peers in varq.yaml)", site, strings.Join(asked, ", ")))
+	case len(asked) != 1:
+		return api.Fault(api.ErrForbidden, fmt.Sprintf("site %s asks for %d users at once", site, len(asked)))
+	}
+	if err := h.peers.Admits(site, asked[0]); err != nil {
+		h.log.Warn("refused to let a site's varqd speak for a user", "site", site, "user", asked[0], "error", err)
+		return err
 	}
 	r.user = asked[0]
 	return nil
