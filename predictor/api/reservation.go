@@ -66,6 +66,8 @@ type Reservation struct {
 	Start     int64 `json:"start,omitempty"`
 	WorkStart int64 `json:"work_start,omitempty"`
 	End       int64 `json:"end,omitempty"`
+	// TakenBack is true of a reservation that was taken back and is not settled yet. Without a job it counts for nobody.
+	TakenBack bool `json:"taken_back,omitempty"`
 	// HeldBefore is for how many seconds the job's nodes have idled in runs before the one of
 	// Start, if Slurm has requeued it.
 	HeldBefore int64 `json:"held_before,omitempty"`
@@ -92,6 +94,11 @@ type Reservation struct {
 	// Events are what happened to the reservation, oldest first. They are there if the query
 	// names a job.
 	Events []Event `json:"events,omitempty"`
+}
+
+// Unused reports whether no job has taken the plan up, and none is expected: it was taken back, or is settled.
+func (r *Reservation) Unused() bool {
+	return r.Job == 0 && (r.TakenBack || r.State == StateCancelled)
 }
 
 // Has returns the number of nodes that the job has had, or asks for if it has not started.

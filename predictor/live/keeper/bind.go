@@ -77,9 +77,13 @@ func (k *Keeper) planOf(ctx context.Context, user, plan string) (*ledger.Entry, 
 }
 
 // bindQueued binds e's plan to a job of the queue. What the job asks for at this time is what its user
-// may change from then on.
+// may change from then on. A fault of package api says why the job is not bound.
 func (k *Keeper) bindQueued(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
-	if err := k.bind(ctx, e, &j.Job, now); err != nil {
+	err := k.bind(ctx, e, &j.Job, false)
+	if errors.Is(err, ledger.ErrLapsed) {
+		err = k.bindLapsed(ctx, e, j)
+	}
+	if err != nil {
 		return err
 	}
 	c := k.newChange(e, now)
@@ -90,9 +94,9 @@ func (k *Keeper) bindQueued(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	return k.record(ctx, e, c)
 }
 
-// bind binds e's plan to j, in the ledger and in e.
-func (k *Keeper) bind(ctx context.Context, e *ledger.Entry, j *workload.Job, now int64) error {
-	if err := k.Ledger.Bind(ctx, e.ID, j.User, j.ID, j.Submit, now); err != nil {
+// bind binds e's plan to j, in the ledger and in e. If it has lapsed, it must have been granted anew.
+func (k *Keeper) bind(ctx context.Context, e *ledger.Entry, j *workload.Job, granted bool) error {
+	if err := k.Ledger.Bind(ctx, e.ID, j.User, j.ID, j.Submit, k.Now(), granted); err != nil {
 		return err
 	}
 	e.Job = j.ID

@@ -64,7 +64,7 @@ func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanR
 	if err != nil {
 		return api.PlanAnswer{}, err
 	}
-	jobs, unread := k.jobs(ctx)
+	jobs, unread := k.jobs(ctx, "")
 	planner.Jobs = jobs
 	no := planner.Admit(&r)
 	if err := unread(); err != nil {

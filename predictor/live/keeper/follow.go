@@ -21,11 +21,14 @@ func (k *Keeper) bindClaimant(ctx context.Context, e *ledger.Entry, j *slurm.Que
 	}
 	if why := unlike(e, &j.Job); why != "" {
 		why = fmt.Sprintf("job %d, which names this plan, is not the job that was promised: %s", j.ID, why)
-		return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, why)
+		return k.refuse(ctx, e, j, why)
 	}
 	err := k.bindQueued(ctx, e, j, now)
-	if errors.Is(err, ledger.ErrJobTaken) {
+	switch {
+	case errors.Is(err, ledger.ErrJobTaken):
 		k.memory.postpone(e.ID, now)
+	case errors.Is(err, api.ErrConflict), errors.Is(err, api.ErrUnavailable): // it is settled, or varqd cannot tell yet
+		return nil
 	}
 	return err
 }

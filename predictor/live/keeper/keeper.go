@@ -154,8 +154,6 @@ type Keeper struct {
 	Options
 	cluster atomic.Pointer[clusterState] // as of the last Refresh; nil before the first
 	memory  memory
-	// withdrawn are open plans that were taken back.
-	withdrawn withdrawn
 	// plain are the claims of the plain jobs that are eligible later, as of the last Watch.
 	plain atomic.Pointer[[]workload.Claim]
 

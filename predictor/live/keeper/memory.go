@@ -43,6 +43,8 @@ type memory struct {
 	absent    map[string]int64          // by plan: since when the queue has not shown its job
 	// lastRead has, for each urgency, the job that was read last.
 	lastRead [urgencies]int64
+	// forgotten is when the ledger was last made to forget what no job has taken up.
+	forgotten int64
 	// listingFrom is the time from which on accounting is asked for several jobs at once, because
 	// that has failed.
 	listingFrom int64
@@ -240,6 +242,20 @@ func (m *memory) hadTurn(u urgency, job int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lastRead[u] = job
+}
+
+// forgetEvery is how many seconds after another the ledger is made to forget what no job has taken up.
+const forgetEvery = 60
+
+// forgets reports whether the ledger is to forget now what no job has taken up.
+func (m *memory) forgets(now int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now < m.forgotten+forgetEvery {
+		return false
+	}
+	m.forgotten = now
+	return true
 }
 
 // stopListing makes listing false for a while: half as long as a job is not asked for that accounting

@@ -79,7 +79,7 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 		return api.PlanAnswer{}, err
 	}
 	planner.Room = k.room(claims)
-	jobs, unread := k.jobs(ctx)
+	jobs, unread := k.jobs(ctx, "")
 	planner.Jobs = jobs
 	planner.Forecaster = attended{planner.Forecaster, ctx}
 	got := planner.Plan(r)
@@ -123,7 +123,7 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 	no, err := k.within(ctx, terms, &plan)
 	if promise && no == nil && err == nil {
-		no, err = k.beside(ctx, planner, &got, r.Deadline)
+		no, err = k.beside(ctx, planner, &got, 0, r.Deadline, "")
 	}
 	if promise && no == nil && err == nil {
 		err = k.stillRoom(ctx, &got, claims)
@@ -160,11 +160,12 @@ func (k *Keeper) startGranting(ctx context.Context) (granted func(), err error) 
 }
 
 // beside returns a refusal if what was promised while the job was planned leaves no room for it under
-// Slurm's limits, and errCrowded if it leaves none for so long a time limit.
-func (k *Keeper) beside(ctx context.Context, planner *trajectory.Planner, got *trajectory.Answer, deadline int64) (*api.Refusal, error) {
-	jobs, unread := k.jobs(ctx)
-	rule := planner.Cluster.CheckShares(got.Job, 0, deadline, jobs)
-	longest, _ := planner.Cluster.LimitBeside(got.Job, 0, deadline, jobs)
+// Slurm's limits, and errCrowded if it leaves none for so long a time limit. The plan's own promise is none of that, if there is one, nor
+// is its job.
+func (k *Keeper) beside(ctx context.Context, planner *trajectory.Planner, got *trajectory.Answer, job, deadline int64, plan string) (*api.Refusal, error) {
+	jobs, unread := k.jobs(ctx, plan)
+	rule := planner.Cluster.CheckShares(got.Job, job, deadline, jobs)
+	longest, _ := planner.Cluster.LimitBeside(got.Job, job, deadline, jobs)
 	switch err := unread(); {
 	case err != nil:
 		return nil, err

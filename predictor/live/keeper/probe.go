@@ -27,7 +27,7 @@ func (k *Keeper) Probe(ctx context.Context, user string, req *api.ProbeRequest) 
 	if err != nil {
 		return api.ProbeAnswer{}, err
 	}
-	jobs, unread := k.jobs(ctx)
+	jobs, unread := k.jobs(ctx, "")
 	planner.Jobs = jobs
 	within, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()

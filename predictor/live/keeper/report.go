@@ -12,7 +12,7 @@ import (
 )
 
 // Report compares what was promised with what was kept, for the promises that q selects
-// and user may see. It returns api.ErrForbidden if user may not see the promises of the
+// and user may see. What no job has taken up is none of them. It returns api.ErrForbidden if user may not see the promises of the
 // user that q names.
 func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (api.Report, error) {
 	whose, err := k.whose(user, q.User, false)
@@ -28,7 +28,9 @@ func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (ap
 		return api.Report{}, err
 	}
 	for i := range list {
-		promises = append(promises, reportPromise(&list[i]))
+		if r := &list[i]; !r.Unused() {
+			promises = append(promises, reportPromise(r))
+		}
 	}
 	rows, err := report.Make(q.By, promises, k.Zone)
 	if err != nil {
@@ -64,7 +66,7 @@ func (k *Keeper) groupPromises(ctx context.Context, user string, q api.Selection
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range members {
+	for _, r := range slices.DeleteFunc(members, func(r api.Reservation) bool { return r.Unused() }) {
 		local[r.Group] = append(local[r.Group], r)
 	}
 	var promises []report.Promise

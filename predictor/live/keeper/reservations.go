@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -73,6 +74,7 @@ func (k *Keeper) whose(asker, asked string, operatorGetsAll bool) (string, error
 // reservation returns e's reservation, with Now set to the present probability that the promise is kept.
 func (k *Keeper) reservation(e *ledger.Entry) api.Reservation {
 	r := e.Reservation
+	r.Job, r.TakenBack = cmp.Or(r.Job, e.Refused), e.Open && e.Withdrawn != 0
 	r.Set = api.Setting{BeginTime: e.Progress.BeginTime, TimeLimit: e.Progress.TimeLimit}
 	if r.Yielded = e.Progress.Yielded; r.Yielded {
 		r.Size = asked(r.Size, e.Progress.Asks)

@@ -60,7 +60,7 @@ func (k *Keeper) roomBeside(cluster *limits.Cluster, c workload.Claim, now int64
 // claims returns what the jobs of open promises claim, and plain jobs that are eligible later. The error
 // is a fault of package api.
 func (k *Keeper) claims(ctx context.Context, now int64) ([]workload.Claim, error) {
-	claims, err := k.Ledger.Claims(ctx, now, k.withdrawn.has)
+	claims, err := k.Ledger.Claims(ctx, now)
 	if err != nil {
 		return nil, k.unread(ctx, err)
 	}
@@ -96,7 +96,14 @@ func (k *Keeper) stillRoom(ctx context.Context, got *trajectory.Answer, claims [
 	if err != nil || slices.EqualFunc(fresh, claims, same) {
 		return err
 	}
-	room := k.room(fresh)(got.Claim(), now, 0)
+	return k.fits(got, 0, fresh, now)
+}
+
+// fits returns errCrowded if claims leave too little room for a plan. Its job, if it has one, is not in its own way.
+func (k *Keeper) fits(got *trajectory.Answer, job int64, claims []workload.Claim, now int64) error {
+	claim := got.Claim()
+	claim.Job = job
+	room := k.room(slices.DeleteFunc(claims, func(c workload.Claim) bool { return job != 0 && c.Job == job }))(claim, now, 0)
 	if room.Within(got.Plan.Start, got.Plan.Last) < got.Plan.Estimate.Prob {
 		return errCrowded
 	}

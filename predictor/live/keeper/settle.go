@@ -240,7 +240,10 @@ func (k *Keeper) settleEnded(ctx context.Context, plan string, j *workload.Job, 
 			k.Log.Warn("a past job is not the job that was promised", "plan", plan, "job", j.ID, "why", why)
 			return nil
 		}
-		if err := k.bind(ctx, e, j, now); err != nil {
+		if e.Withdrawn != 0 && e.Tentative == 0 {
+			return nil // others may have been promised what it had
+		}
+		if err := k.bind(ctx, e, j, true); err != nil {
 			k.Log.Warn("a past job could not be bound", "plan", plan, "job", j.ID, "error", err)
 			return nil
 		}

@@ -48,7 +48,7 @@ func (k *Keeper) Confirm(ctx context.Context, user string, b api.Confirmation) e
 		return api.Fault(api.ErrConflict, fmt.Sprintf("the promise is that of job %d", e.Job))
 	case e.Progress.Confirmed != 0:
 		return nil
-	case !e.Open, e.Job == 0, now > e.Tentative:
+	case !e.Open, e.Job == 0, e.Withdrawn != 0, now > e.Tentative:
 		return errNotConfirmed
 	case now >= e.Deadline():
 		return errConfirmedLate
@@ -85,17 +85,17 @@ func errConfirmed(e *ledger.Entry) error {
 	return api.Fault(api.ErrConflict, fmt.Sprintf("the promise was confirmed: cancel its job, with scancel %d", e.Job))
 }
 
-// recordConfirmed puts the confirmation on disk, unless the promise was taken back.
+// recordConfirmed puts the confirmation on disk, unless the promise was taken back. A confirmation while it is being taken back comes
+// before that or after it.
 func (k *Keeper) recordConfirmed(ctx context.Context, e *ledger.Entry, now int64) error {
-	done, ok := k.withdrawn.confirm(e.ID)
-	if !ok {
-		return errNotConfirmed
-	}
-	defer done()
 	c := k.newChange(e, now)
 	c.progress.Confirmed = now
 	c.event(ledger.Agreed, "confirmed")
-	return k.record(ctx, e, c)
+	err := k.record(ctx, e, c)
+	if errors.Is(err, ledger.ErrWithdrawn) {
+		return errNotConfirmed
+	}
+	return err
 }
 
 // release moves the job of a promise that has been confirmed to its begin time, unless that is done.
@@ -126,33 +126,12 @@ func (k *Keeper) followTentative(ctx context.Context, e *ledger.Entry, j *slurm.
 		return err
 	}
 	switch {
-	case now <= e.Tentative && !k.withdrawn.has(e.ID), k.memory.postponed(e.ID, now):
+	case now <= e.Tentative && e.Withdrawn == 0, k.memory.postponed(e.ID, now):
 		return nil
 	case c.progress.Yielded, j.Start != 0:
 		return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, notConfirmed+"; its user has changed the job, so varq leaves it alone")
 	}
 	return k.cancelLate(ctx, e, c, notConfirmed+", so cancelled")
-}
-
-// withdrawTentative takes back user's tentative promise e. From then on it cannot be confirmed, which needs no lock, as
-// those that hold it may wait for Slurm. A confirmation at the same time comes before that or after it.
-func (k *Keeper) withdrawTentative(ctx context.Context, user string, e *ledger.Entry) error {
-	now := k.Now()
-	if !k.withdrawn.add(e.ID, now) {
-		return api.Fault(api.ErrUnavailable, "the promise is being confirmed; try again")
-	}
-	e, err := k.planOf(ctx, user, e.ID) // it may have been confirmed meanwhile
-	if err != nil {
-		return err
-	}
-	switch {
-	case !unconfirmed(e):
-		k.withdrawn.forget(e.ID)
-		return errConfirmed(e)
-	case e.Open && e.Job != 0:
-		k.withdrawNow(ctx, e, now)
-	}
-	return nil
 }
 
 // withdrawNow cancels the job of a tentative promise that was taken back, without waiting for Watch if Slurm answers soon:

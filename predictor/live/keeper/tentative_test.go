@@ -39,7 +39,7 @@ func TestTakenBackWhileConfirmed(t *testing.T) {
 	if confirmed != nil || !errors.Is(back, api.ErrConflict) {
 		t.Errorf("confirmed: %v; taken back: %v", confirmed, back)
 	}
-	if s.withdrawn.has(a.Plan.ID) {
+	if e, err := s.planOf(t.Context(), "alice", a.Plan.ID); err != nil || e.Withdrawn != 0 {
 		t.Error("it is taken back")
 	}
 	for _, call := range s.slurm.calls {
@@ -64,20 +64,5 @@ func TestConfirmedWhileBound(t *testing.T) {
 	e, err := s.planOf(t.Context(), "alice", a.Plan.ID)
 	if err != nil || e.Progress.Confirmed == 0 || e.Progress.BeginTime != a.Plan.BeginTime {
 		t.Errorf("%+v, %v", e, err)
-	}
-}
-
-func TestWithdrawn(t *testing.T) {
-	var w withdrawn
-	done, ok := w.confirm("p")
-	if !ok || w.add("p", 1) || w.has("p") || !w.add("q", 1) {
-		t.Error("taken back while it is confirmed")
-	}
-	done()
-	if !w.add("p", 2) || !w.has("p") {
-		t.Error("not taken back")
-	}
-	if _, ok := w.confirm("p"); ok {
-		t.Error("confirmed when it is taken back")
 	}
 }

@@ -12,10 +12,11 @@ import (
 )
 
 // jobs yields the jobs of the queue, and those of the promises that no look at the queue has shown
-// yet: what was promised a moment ago leaves as little room under Slurm's limits as what waits. The
+// yet: what was promised a moment ago leaves as little room under Slurm's limits as what waits. The promise
+// of the plan but is left out. The
 // ledger is read once, when they are asked for first. If that fails, then err returns why, as a
 // fault of package api, and only the jobs of the queue are there.
-func (k *Keeper) jobs(ctx context.Context) (jobs iter.Seq[*workload.Job], err func() error) {
+func (k *Keeper) jobs(ctx context.Context, but string) (jobs iter.Seq[*workload.Job], err func() error) {
 	var failed error
 	unseen := sync.OnceValue(func() []ledger.Entry {
 		entries, err := k.unseen(ctx)
@@ -36,7 +37,7 @@ func (k *Keeper) jobs(ctx context.Context) (jobs iter.Seq[*workload.Job], err fu
 			}
 		}
 		for i := range promised {
-			if e := &promised[i]; !shown[e.ID] && !yield(jobOf(e)) {
+			if e := &promised[i]; e.ID != but && !shown[e.ID] && !yield(jobOf(e)) {
 				return
 			}
 		}
@@ -48,7 +49,7 @@ func (k *Keeper) jobs(ctx context.Context) (jobs iter.Seq[*workload.Job], err fu
 // taken back.
 func (k *Keeper) unseen(ctx context.Context) ([]ledger.Entry, error) {
 	entries, err := k.Ledger.Select(ctx, ledger.Query{Open: true, NewSince: k.Outlook.Seen()})
-	return slices.DeleteFunc(entries, func(e ledger.Entry) bool { return k.withdrawn.has(e.ID) }), err
+	return slices.DeleteFunc(entries, func(e ledger.Entry) bool { return e.Withdrawn != 0 && e.Job == 0 }), err
 }
 
 // jobOf returns the job of a promise as it is to be submitted.

@@ -49,7 +49,7 @@ func TestUnseenPromisesCount(t *testing.T) {
 		}
 	}
 	job := queued(first, 7)
-	if err := s.Ledger.Bind(t.Context(), first.ID, "alice", job.ID, job.Submit, s.clock); err != nil {
+	if err := s.Ledger.Bind(t.Context(), first.ID, "alice", job.ID, job.Submit, s.clock, true); err != nil {
 		t.Fatal(err)
 	}
 	if ask("alice") != nil {

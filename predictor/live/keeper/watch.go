@@ -194,7 +194,7 @@ func (k *Keeper) urgencyOf(e *ledger.Entry, now int64) urgency {
 	unmoved := e.Tentative != 0 && p.WasBegin == e.SubmitBegin() && !p.Yielded && !p.Held && p.Stopped == ""
 	switch {
 	case p.Start != 0, k.memory.postponed(e.ID, now):
-	case unconfirmed(e) && (now > e.Tentative || k.withdrawn.has(e.ID)), !unconfirmed(e) && unmoved:
+	case unconfirmed(e) && (now > e.Tentative || e.Withdrawn != 0), !unconfirmed(e) && unmoved:
 		return overdueAct
 	case now >= e.Deadline()-nearDeadline && now <= e.Deadline()+nearDeadline:
 		return nearEnd
@@ -252,6 +252,11 @@ func (k *Keeper) apply(ctx context.Context, q *queue, now int64) ([]ledger.Entry
 			if err := k.failed(ctx, d.e, t.do(k, ctx, d.e, d.j, now)); err != nil {
 				return nil, err
 			}
+		}
+	}
+	if k.memory.forgets(now) {
+		if err := k.Ledger.Forget(ctx, now); err != nil {
+			k.Log.Error("ledger", "error", err)
 		}
 	}
 	if q.asked == nil {

@@ -14,9 +14,18 @@ import (
 )
 
 // unclaimedFor is for how many seconds a promise claims its room though it has no job: sbatch takes
-// one up at once. While a user has an older promise without a job, her new ones claim nothing
-// before they have one. So nobody keeps room from others by promises alone.
-const unclaimedFor = 120
+// one up at once. A promise claims nothing before it has one if its user then had an open promise that was older
+// and without a job, or had made manyInVain during the last vainFor seconds that no job has taken up. So nobody keeps room from others by
+// promises alone.
+const (
+	unclaimedFor = 120
+	vainFor      = 3600
+	manyInVain   = 10
+)
+
+// bindsBefore is how many seconds before a promise without a job ceases to claim its room a job no longer takes it up without being
+// granted that anew: others are granted theirs at the same time.
+const bindsBefore = 10
 
 // tentative is whether a promise of Claims has still to be confirmed. Its job, which is to begin much later until
 // then, claims its room already.
@@ -42,10 +51,11 @@ type claims struct {
 type claimant struct {
 	plan  string
 	claim workload.Claim // without the times
-	// waits is false of a job that does not wait to start in time: it is held, or stopped, or to begin too late.
-	waits                                                        bool
-	holdUntil, slot, promised, deadline, begin, start, workStart int64
-	expected, worst                                              float64 // node-seconds
+	// waits is false of a job that does not wait to start in time: it is stopped, or to begin too late. One that is held
+	// starts in time if it is released before it is to begin.
+	waits, held, withdrawn                                    bool
+	holdUntil, slot, until, deadline, begin, start, workStart int64
+	expected, worst                                           float64 // node-seconds
 }
 
 // order has the promise with the earlier deadline first.
@@ -79,15 +89,15 @@ func (l *Ledger) readClaims(ctx context.Context) error {
 		where.In("p.id", slices.Sorted(maps.Keys(c.stale)))
 	}
 	var fresh []*claimant
-	err := l.each(ctx, `SELECT p.id, p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.pieces, p.piece_cpus, p.piece_gpus, p.piece_memory, p.exclusive, `+workLimit+`, p.hold_until, p.slot, p.promised_at,
+	err := l.each(ctx, `SELECT p.id, p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.pieces, p.piece_cpus, p.piece_gpus, p.piece_memory, p.exclusive, `+workLimit+`, p.hold_until, p.slot, p.claims_until, p.withdrawn <> 0,
 		p.expected_node_seconds, p.worst_node_seconds, CASE WHEN `+tentative+` THEN p.begin_time ELSE coalesce(b.begin_time, p.begin_time) END, coalesce(b.job, 0), coalesce(b.start, 0), coalesce(b.work_start, 0),
-		`+deadline+`, NOT coalesce(b.held OR b.stopped <> '' OR b.begin_time > `+deadline+` AND NOT (`+tentative+`), 0)
+		`+deadline+`, coalesce(b.held, 0), NOT coalesce(b.stopped <> '' OR b.begin_time > `+deadline+` AND NOT (`+tentative+`), 0)
 		FROM plans p LEFT JOIN bindings b ON b.plan = p.id`+where.Clause(), where.Args, func(rows *sql.Rows) error {
 		one := &claimant{}
 		of := &one.claim
 		if err := rows.Scan(&one.plan, &of.User, &of.Account, &of.Partition, &of.QOS, &of.Nodes, &of.CPUs, &of.GPUs, &of.Memory,
-			&of.Pieces.Count, &of.Pieces.Each.CPUs, &of.Pieces.Each.GPUs, &of.Pieces.Each.Memory, &of.Pieces.Exclusive, &of.Limit, &one.holdUntil, &one.slot, &one.promised,
-			&one.expected, &one.worst, &one.begin, &of.Job, &one.start, &one.workStart, &one.deadline, &one.waits); err != nil {
+			&of.Pieces.Count, &of.Pieces.Each.CPUs, &of.Pieces.Each.GPUs, &of.Pieces.Each.Memory, &of.Pieces.Exclusive, &of.Limit, &one.holdUntil, &one.slot, &one.until, &one.withdrawn,
+			&one.expected, &one.worst, &one.begin, &of.Job, &one.start, &one.workStart, &one.deadline, &one.held, &one.waits); err != nil {
 			return err
 		}
 		fresh = append(fresh, one)
@@ -111,31 +121,29 @@ func (l *Ledger) readClaims(ctx context.Context) error {
 }
 
 // Claims returns what the jobs of open promises claim, as of now. A job that waits claims nothing once
-// its deadline is over, nor while it is held, nor if somebody has moved it to after the deadline: nobody
+// its deadline is over, nor if it is held when it is to begin, nor if somebody has moved it to after the deadline: nobody
 // knows when it starts. A job that waits is expected to have idle nodes for as large a share of the time for which
-// it may as when it was promised. A plan that was withdrawn, and that no job has taken up, claims nothing.
-func (l *Ledger) Claims(ctx context.Context, now int64, withdrawn func(plan string) bool) ([]workload.Claim, error) {
+// it may as when it was promised. A plan that no job has taken up claims nothing once it was taken back, or was without a job for long.
+func (l *Ledger) Claims(ctx context.Context, now int64) ([]workload.Claim, error) {
 	l.claims.mu.Lock()
 	defer l.claims.mu.Unlock()
 	if err := l.readClaims(ctx); err != nil {
 		return nil, err
 	}
 	var list []workload.Claim
-	jobless := map[string]bool{} // users with an older promise without a job
 	for _, one := range l.claims.list {
 		c := one.claim
 		switch {
-		case one.start == 0 && (one.deadline < now || !one.waits), c.Job == 0 && withdrawn(one.plan):
+		case one.start == 0 && (one.deadline < now || !one.waits || one.held && one.begin <= now):
 			continue
-		case c.Job == 0 && one.promised <= now-unclaimedFor:
-			jobless[c.User] = true
+		case c.Job == 0 && (one.withdrawn || one.until <= now):
 			continue
 		}
 		c.Start, c.From = one.times(now)
 		c.Runs = one.start != 0
 		list = append(list, c)
 	}
-	return slices.DeleteFunc(list, func(c workload.Claim) bool { return c.Job == 0 && jobless[c.User] }), nil
+	return list, nil
 }
 
 // times returns from when on the job has nodes, and when its work begins.

@@ -91,6 +91,8 @@ func entryColumns(e *Entry) sqlitefile.Columns {
 	columns := append(promiseColumns(&e.Reservation), progressColumns(&e.Progress, "set_")...)
 	return append(columns, sqlitefile.Columns{
 		{Name: "open", Pointer: &e.Open},
+		{Name: "withdrawn", Pointer: &e.Withdrawn},
+		{Name: "refused", Pointer: &e.Refused},
 		{Name: "job", Pointer: &e.Job},
 		{Name: "end", Pointer: &e.End},
 		{Name: "run", Pointer: &e.Run},

@@ -1,10 +1,11 @@
 // Package ledger stores varq's promises. For each promise it has the plan, the job that the
 // plan is bound to, the events, and the outcome. A promise is on disk before Promise
-// returns, and no promise or event is ever deleted. Times are Unix seconds, durations
-// seconds.
+// returns. No promise that a job has taken up is ever deleted, nor are its events; of the others see
+// Forget. Times are Unix seconds, durations seconds.
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -29,7 +30,15 @@ var (
 	ErrBound    = errors.New("the plan has a job already")
 	ErrJobTaken = errors.New("the job has a plan already")
 	ErrClosed   = errors.New("the plan is settled")
+	// ErrLapsed says that nothing was kept for the plan's job of late: others may have been promised what it needs.
+	ErrLapsed = errors.New("the plan was taken back, or was without a job for long")
 )
+
+// ErrTaken is the error of Withdraw for a plan that cannot be taken back, as it has a job or was confirmed.
+var ErrTaken = errors.New("the plan was taken up")
+
+// ErrWithdrawn is the error of Record for a promise that was taken back before it was confirmed.
+var ErrWithdrawn = errors.New("the plan was taken back")
 
 // Ledger is the ledger in a file. Its methods may be called concurrently.
 type Ledger struct {
@@ -45,6 +54,10 @@ type Entry struct {
 	api.Reservation
 	Open     bool // not settled yet
 	Progress Progress
+	// Withdrawn is when the plan was taken back, or 0. A job may have appeared in the queue since.
+	Withdrawn int64
+	// Refused is the job that has named the plan, and of which nothing is promised, or 0.
+	Refused int64
 	// Run is the submit time of the run of the job by which the promise was judged, or 0.
 	Run int64
 }
@@ -137,6 +150,8 @@ type Settlement struct {
 	Nodes int32
 	// Evicted is true if the run's nodes failed or were taken away before its work was done.
 	Evicted bool
+	// Refused is as in Entry.
+	Refused int64
 }
 
 // Promise writes a new promise. If Promise returns nil, the promise survives a power cut. If
@@ -145,14 +160,14 @@ type Settlement struct {
 func (l *Ledger) Promise(ctx context.Context, r *api.Reservation) error {
 	defer l.claims.changed(r.ID)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
-		n, err := unclaimed(ctx, tx, r.User, r.Promised)
+		n, until, err := unclaimed(ctx, tx, r.User, r.Promised)
 		switch {
 		case err != nil:
 			return err
 		case n >= MaxUnclaimed:
 			return ErrUnclaimed
 		}
-		promised := promiseColumns(r)
+		promised := append(promiseColumns(r), sqlitefile.Column{Name: "claims_until", Pointer: &until})
 		_, err = tx.ExecContext(ctx, promised.Insert("plans"), promised.Pointers()...)
 		return err
 	})
@@ -162,27 +177,31 @@ func (l *Ledger) Promise(ctx context.Context, r *api.Reservation) error {
 	return nil
 }
 
-// unclaimed counts the open promises of a user that have no job. Those whose deadline was a
-// day ago or more are left out: they only wait for accounting, and without them a user's
+// unclaimed counts the open promises of a user that have no job, and returns until when a new one claims its room without one. Those
+// whose deadline was a day ago or more are left out: they only wait for accounting, and without them a user's
 // whole past need not be searched.
-func unclaimed(ctx context.Context, tx *sql.Tx, user string, now int64) (n int, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM plans p
-		WHERE user = ? AND `+deadline+` > ? AND open AND NOT EXISTS (SELECT 1 FROM bindings WHERE plan = p.id)`, user, now-86400).Scan(&n)
-	return n, err
+func unclaimed(ctx context.Context, tx *sql.Tx, user string, now int64) (n int, until int64, err error) {
+	var idle, vain int
+	err = tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE open), count(*) FILTER (WHERE open AND withdrawn = 0 AND promised_at <= ?), count(*) FILTER (WHERE promised_at > ?)
+		FROM plans p WHERE user = ? AND `+deadline+` > ? AND NOT EXISTS (SELECT 1 FROM bindings WHERE plan = p.id)`, now-unclaimedFor, now-vainFor, user, now-86400).Scan(&n, &idle, &vain)
+	if idle == 0 && vain < manyInVain {
+		until = now + unclaimedFor
+	}
+	return n, until, err
 }
 
 // Bind binds a plan to user's job, which was submitted at submit. Binding the same job
-// again changes nothing. The errors are ErrNoPlan, ErrNotYours, ErrClosed, ErrBound,
-// ErrJobTaken, and errors of the file.
-func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64, at int64) error {
+// again changes nothing. A plan for whose job nothing was kept of late is bound only if that is granted anew. The errors are ErrNoPlan,
+// ErrNotYours, ErrClosed, ErrBound, ErrJobTaken, ErrLapsed, and errors of the file.
+func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64, at int64, granted bool) error {
 	defer l.claims.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
-		var owner, state string
+		var owner string
 		var promised api.Plan
-		var boundJob int64
+		var boundJob, withdrawn, claimsUntil int64
 		var open bool
-		err := tx.QueryRowContext(ctx, `SELECT user, open, job, state, begin_time, time_limit, earliest, tentative FROM reservations WHERE id = ?`, plan).
-			Scan(&owner, &open, &boundJob, &state, &promised.BeginTime, &promised.TimeLimit, &promised.Earliest, &promised.Tentative)
+		err := tx.QueryRowContext(ctx, `SELECT user, open, job, begin_time, time_limit, earliest, tentative, withdrawn, claims_until FROM reservations WHERE id = ?`, plan).
+			Scan(&owner, &open, &boundJob, &promised.BeginTime, &promised.TimeLimit, &promised.Earliest, &promised.Tentative, &withdrawn, &claimsUntil)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return ErrNoPlan
@@ -196,6 +215,13 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 			return ErrBound
 		case !open:
 			return ErrClosed
+		case withdrawn != 0 && promised.Tentative != 0: // the job is only found, to be cancelled
+		case !granted && (withdrawn != 0 || at > claimsUntil-bindsBefore):
+			return ErrLapsed
+		case withdrawn != 0:
+			if _, err := tx.ExecContext(ctx, `UPDATE plans SET withdrawn = 0 WHERE id = ?`, plan); err != nil {
+				return err
+			}
 		}
 		var taken int
 		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM bindings WHERE job = ? AND submit = ?`, job, submit).Scan(&taken); err != nil {
@@ -218,10 +244,39 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 	return nil
 }
 
-// Record writes the progress of a bound plan's job, and the events that belong to it.
+// Withdraw notes that an open plan was taken back: it claims nothing any more, and counts for nobody. To take it back again changes nothing,
+// and neither does it for a plan that is settled. The error is ErrTaken if a job has taken the plan up, which has not still to
+// be confirmed.
+func (l *Ledger) Withdraw(ctx context.Context, plan string, at int64) error {
+	defer l.claims.changed(plan)
+	err := l.db.Write(ctx, func(tx *sql.Tx) error {
+		var taken bool
+		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM plans p JOIN bindings b ON b.plan = p.id WHERE p.id = ? AND NOT (`+tentative+`))`, plan).Scan(&taken); err != nil {
+			return err
+		}
+		if taken {
+			return ErrTaken
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE plans SET withdrawn = ? WHERE id = ? AND open AND withdrawn = 0`, at, plan)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("ledger: take back plan %s: %w", plan, err)
+	}
+	return nil
+}
+
+// Record writes the progress of a bound plan's job, and the events that belong to it. What was taken back is not confirmed any
+// more: the error is ErrWithdrawn.
 func (l *Ledger) Record(ctx context.Context, plan string, p Progress, events ...Event) error {
 	defer l.claims.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
+		if p.Confirmed != 0 {
+			var withdrawn int64
+			if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(withdrawn), 0) FROM plans WHERE id = ?`, plan).Scan(&withdrawn); err != nil || withdrawn != 0 {
+				return cmp.Or(err, ErrWithdrawn)
+			}
+		}
 		progress := progressColumns(&p, "")
 		done, err := tx.ExecContext(ctx, "UPDATE bindings SET "+progress.Assignments()+" WHERE plan = ?", append(progress.Pointers(), plan)...)
 		if err != nil {
@@ -260,8 +315,8 @@ func (l *Ledger) SettleAll(ctx context.Context, plans []string, s Settlement, ev
 }
 
 func settle(ctx context.Context, tx *sql.Tx, plan string, s Settlement, events []Event) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO settlements (plan, at, outcome, eligible, start, work_start, end, run, alloc_nodes, evicted) VALUES (?,?,?,?,?,?,?,?,?,?)`,
-		plan, s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End, s.Run, s.Nodes, s.Evicted); err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO settlements (plan, at, outcome, eligible, start, work_start, end, run, alloc_nodes, evicted, refused) VALUES (?,?,?,?,?,?,?,?,?,?,?)`,
+		plan, s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End, s.Run, s.Nodes, s.Evicted, s.Refused); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, `UPDATE plans SET open = 0 WHERE id = ?`, plan); err != nil {

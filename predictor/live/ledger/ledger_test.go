@@ -68,7 +68,7 @@ func TestMaxUnclaimed(t *testing.T) {
 		t.Error("one too many")
 	}
 	mustPromise(t, l, promise("aaaaaaaaaaaa", "bob", 10_000))
-	if err := l.Bind(ctx, id(0), "alice", 7, 100, 100); err != nil {
+	if err := l.Bind(ctx, id(0), "alice", 7, 100, 100, true); err != nil {
 		t.Fatal(err)
 	}
 	mustPromise(t, l, promise("cccccccccccc", "alice", 10_000))
@@ -167,7 +167,7 @@ func TestColumns(t *testing.T) {
 		Pieces: workload.Pieces{Count: 86, Each: workload.Size{CPUs: 87, GPUs: 88, Memory: 89}, Exclusive: true}, Promised: 119,
 	}
 	mustPromise(t, l, r)
-	if err := l.Bind(ctx, "ID", "User", 120, 121, 122); err != nil {
+	if err := l.Bind(ctx, "ID", "User", 120, 121, 122, true); err != nil {
 		t.Fatal(err)
 	}
 	p := Progress{
@@ -191,10 +191,10 @@ func TestColumns(t *testing.T) {
 			"prob": .106, "estimate": .107, "best_effort": int64(1), "on_miss": "OnMiss",
 			"work_node_seconds": 108., "work_billing_seconds": 109., "worst_node_seconds": 110., "worst_billing_seconds": 111.,
 			"expected_node_seconds": 112., "expected_billing_seconds": 113.,
-			"sample": int64(114), "class": "Class", "comment": "Comment", "promised_at": int64(119), "open": int64(1),
+			"sample": int64(114), "class": "Class", "comment": "Comment", "promised_at": int64(119), "open": int64(1), "withdrawn": int64(0), "claims_until": int64(119 + unclaimedFor),
 			"state": "State", "job": int64(120), "submit": int64(123), "set_begin_time": int64(124), "set_time_limit": int64(125),
 			"was_begin": int64(126), "was_limit": int64(127), "set_earliest": int64(91), "name": "Name", "asks": "Asks", "run": int64(0), "held": int64(0), "yielded": int64(0), "late": int64(0),
-			"stopped": "Stopped", "interrupted": int64(0), "interactive": int64(0), "held_before": int64(92), "worked_before": int64(94), "confirmed": int64(83), "gate": "Gate", "gated": int64(82), "evicted": int64(0),
+			"stopped": "Stopped", "interrupted": int64(0), "interactive": int64(0), "held_before": int64(92), "worked_before": int64(94), "confirmed": int64(83), "gate": "Gate", "gated": int64(82), "evicted": int64(0), "refused": int64(0),
 			"eligible": int64(128), "start": int64(129), "work_start": int64(130), "end": int64(0), "alloc_nodes": int64(93), "note": "Note",
 		}
 		want[flag.column] = int64(1)
@@ -208,13 +208,13 @@ func TestColumns(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	settled := Settlement{At: 140, Outcome: "Outcome", Eligible: 141, Start: 142, WorkStart: 143, End: 144, Run: 145, Nodes: 146, Evicted: true}
+	settled := Settlement{At: 140, Outcome: "Outcome", Eligible: 141, Start: 142, WorkStart: 143, End: 144, Run: 145, Nodes: 146, Evicted: true, Refused: 147}
 	if err := l.Settle(ctx, "ID", settled); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{
 		"plan": "ID", "at": int64(140), "outcome": "Outcome",
-		"eligible": int64(141), "start": int64(142), "work_start": int64(143), "end": int64(144), "run": int64(145), "alloc_nodes": int64(146), "evicted": int64(1),
+		"eligible": int64(141), "start": int64(142), "work_start": int64(143), "end": int64(144), "run": int64(145), "alloc_nodes": int64(146), "evicted": int64(1), "refused": int64(147),
 	}
 	if diff := cmp.Diff(want, row(t, l, "settlements")); diff != "" {
 		t.Error(diff)
@@ -225,7 +225,7 @@ func TestColumns(t *testing.T) {
 	}
 	want = map[string]any{
 		"plan": "ID", "at": int64(150), "outcome": "Other",
-		"eligible": int64(151), "start": int64(152), "work_start": int64(153), "end": int64(154), "run": int64(155), "alloc_nodes": int64(156), "evicted": int64(0),
+		"eligible": int64(151), "start": int64(152), "work_start": int64(153), "end": int64(154), "run": int64(155), "alloc_nodes": int64(156), "evicted": int64(0), "refused": int64(147),
 	}
 	if diff := cmp.Diff(want, row(t, l, "settlements")); diff != "" {
 		t.Error(diff)
@@ -303,7 +303,7 @@ func TestBind(t *testing.T) {
 		{"a job that has a plan", "bbbbbbbbbbbb", "alice", 7, ErrJobTaken},
 		{"settled", "cccccccccccc", "alice", 9, ErrClosed},
 	} {
-		if err := l.Bind(t.Context(), step.plan, step.user, step.job, 6400, 6401); !errors.Is(err, step.want) {
+		if err := l.Bind(t.Context(), step.plan, step.user, step.job, 6400, 6401, true); !errors.Is(err, step.want) {
 			t.Errorf("%s: %v, want %v", step.name, err, step.want)
 		}
 	}
@@ -319,7 +319,7 @@ func TestBindRace(t *testing.T) {
 	var wg sync.WaitGroup
 	errs := make([]error, 8)
 	for i := range errs {
-		wg.Go(func() { errs[i] = l.Bind(t.Context(), "aaaaaaaaaaaa", "alice", int64(i+1), 6400, 6401) })
+		wg.Go(func() { errs[i] = l.Bind(t.Context(), "aaaaaaaaaaaa", "alice", int64(i+1), 6400, 6401, true) })
 	}
 	wg.Wait()
 	bound := 0
@@ -343,7 +343,7 @@ func TestRecordAndSettle(t *testing.T) {
 	if err := l.Record(ctx, "aaaaaaaaaaaa", Progress{}); !errors.Is(err, ErrNoPlan) {
 		t.Errorf("recording a plan without a job: %v", err)
 	}
-	if err := l.Bind(ctx, "aaaaaaaaaaaa", "alice", 7, 6400, 6401); err != nil {
+	if err := l.Bind(ctx, "aaaaaaaaaaaa", "alice", 7, 6400, 6401, true); err != nil {
 		t.Fatal(err)
 	}
 	moved := Progress{State: api.StatePending, Submit: 6400, BeginTime: 9700, TimeLimit: 3900, WasBegin: 9400, WasLimit: 4200, Held: true, Yielded: true, Late: true, Eligible: 9700}
@@ -417,7 +417,7 @@ func TestSelectByName(t *testing.T) {
 		mustPromise(t, l, r)
 	}
 	for plan, job := range map[string]int64{"bbbbbbbbbbbb": 1, "cccccccccccc": 2} {
-		err := errors.Join(l.Bind(t.Context(), plan, "alice", job, 100, 100), l.Record(t.Context(), plan, Progress{State: api.StatePending, Submit: 100, Name: fmt.Sprintf("fit %d", job)}))
+		err := errors.Join(l.Bind(t.Context(), plan, "alice", job, 100, 100, true), l.Record(t.Context(), plan, Progress{State: api.StatePending, Submit: 100, Name: fmt.Sprintf("fit %d", job)}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -523,13 +523,13 @@ func BenchmarkClaims(b *testing.B) {
 	const promises = 3000
 	for i := range promises {
 		id := fmt.Sprintf("plan%08d", i)
-		if err := errors.Join(l.Promise(b.Context(), promise(id, "alice", 1_000_000)), l.Bind(b.Context(), id, "alice", int64(i+1), 10, 10)); err != nil {
+		if err := errors.Join(l.Promise(b.Context(), promise(id, "alice", 1_000_000)), l.Bind(b.Context(), id, "alice", int64(i+1), 10, 10, true)); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for b.Loop() {
 		l.claims.changed("plan00000007", "plan00000100")
-		if claims, err := l.Claims(b.Context(), 10, func(string) bool { return false }); err != nil || len(claims) != promises {
+		if claims, err := l.Claims(b.Context(), 10); err != nil || len(claims) != promises {
 			b.Fatal(len(claims), err)
 		}
 	}
@@ -564,7 +564,7 @@ func TestHeld(t *testing.T) {
 	if err := l.Settle(ctx, "dddddddddddd", Settlement{Outcome: api.StateCancelled}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Bind(ctx, "bbbbbbbbbbbb", "bob", 7, 100, 100); err != nil {
+	if err := l.Bind(ctx, "bbbbbbbbbbbb", "bob", 7, 100, 100, true); err != nil {
 		t.Fatal(err)
 	}
 	e := one(t, l, Query{Plan: "bbbbbbbbbbbb"})
@@ -573,7 +573,10 @@ func TestHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	add("eeeeeeeeeeee", "alice", "phys", 9_600)
-	got, err := l.Held(ctx, func(plan string) bool { return plan == "eeeeeeeeeeee" || plan == "bbbbbbbbbbbb" }, "alice", "phys")
+	if err := l.Withdraw(ctx, "eeeeeeeeeeee", 100); err != nil {
+		t.Fatal(err)
+	}
+	got, err := l.Held(ctx, "alice", "phys")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -592,11 +595,10 @@ func TestHeld(t *testing.T) {
 func TestClaimsAfterWrites(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	random := rand.New(rand.NewPCG(1, 2))
-	none := func(string) bool { return false }
 	const plans = 2 * manyStale
 	for i := range plans {
 		mustPromise(t, l, promise(fmt.Sprintf("plan%08d", i), []string{"alice", "bob", "carol"}[i%3], int64(1000+random.IntN(9000))))
-		if err := l.Bind(t.Context(), fmt.Sprintf("plan%08d", i), []string{"alice", "bob", "carol"}[i%3], int64(i+1), 10, 10); err != nil {
+		if err := l.Bind(t.Context(), fmt.Sprintf("plan%08d", i), []string{"alice", "bob", "carol"}[i%3], int64(i+1), 10, 10, true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -614,8 +616,8 @@ func TestClaimsAfterWrites(t *testing.T) {
 		}
 		mustPromise(t, l, promise(fmt.Sprintf("more%08d", round), "dave", 9000))
 		now := int64(500 * round)
-		got, err := l.Claims(t.Context(), now, none)
-		want, err2 := New(l.db).Claims(t.Context(), now, none)
+		got, err := l.Claims(t.Context(), now)
+		want, err2 := New(l.db).Claims(t.Context(), now)
 		if diff := cmp.Diff(want, got); err != nil || err2 != nil || diff != "" || len(got) == 0 {
 			t.Fatalf("round %d: %v, %v\n%s", round, err, err2, diff)
 		}
@@ -624,7 +626,6 @@ func TestClaimsAfterWrites(t *testing.T) {
 
 func TestClaims(t *testing.T) {
 	const now = 50
-	none := func(string) bool { return false }
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	for job, c := range map[int64]struct {
 		slot, holdUntil, begin int64
@@ -638,7 +639,8 @@ func TestClaims(t *testing.T) {
 		5:  {100, 90, 60, Progress{Start: 60}, 60, 90},
 		6:  {100, 0, 60, Progress{Start: 60}, 60, 60}, // best effort
 		7:  {100, 90, 60, Progress{Start: 60, WorkStart: 95}, 60, 95},
-		8:  {100, 100, 60, Progress{BeginTime: 60, Held: true}, 0, 0},
+		8:  {100, 100, 60, Progress{BeginTime: 60, Held: true}, 80, 100}, // it is in time if it is released before
+		16: {100, 100, 40, Progress{BeginTime: 50, Held: true}, 0, 0},
 		9:  {100, 100, 60, Progress{BeginTime: 101, Yielded: true}, 0, 0},
 		12: {100, 100, 60, Progress{BeginTime: 60, Yielded: true}, 80, 100},
 		13: {100, 100, 60, Progress{BeginTime: 60, TimeLimit: 1000, WasLimit: 900}, 80, 100},
@@ -654,14 +656,14 @@ func TestClaims(t *testing.T) {
 		r.Pieces = workload.Pieces{Count: 2, Each: workload.Size{CPUs: 8, GPUs: 1, Memory: 100}, Exclusive: true}
 		r.Expected.NodeSeconds, r.Worst.NodeSeconds = 40, 80
 		mustPromise(t, l, r)
-		if err := l.Bind(t.Context(), id, "alice", job, 1, 1); err != nil {
+		if err := l.Bind(t.Context(), id, "alice", job, 1, 1, true); err != nil {
 			t.Fatal(err)
 		}
 		c.progress.State = api.StatePending
 		if err := l.Record(t.Context(), id, c.progress); err != nil {
 			t.Fatal(err)
 		}
-		claims, err := l.Claims(t.Context(), now, none)
+		claims, err := l.Claims(t.Context(), now)
 		want := []workload.Claim{{
 			Request: workload.Request{User: r.User, Account: r.Account, Partition: r.Partition, QOS: r.QOS, Size: r.Size, Limit: r.WorkLimit},
 			Pieces:  r.Pieces,
@@ -680,7 +682,7 @@ func TestClaims(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if claims, err := l.Claims(t.Context(), now, none); err != nil || len(claims) != 0 {
+	if claims, err := l.Claims(t.Context(), now); err != nil || len(claims) != 0 {
 		t.Errorf("of settled promises: %v, %v", claims, err)
 	}
 	jobless := promise("jobless", "alice", now+3600)
@@ -688,22 +690,27 @@ func TestClaims(t *testing.T) {
 	second := promise("second", "alice", now+3600)
 	second.Promised = jobless.Promised + unclaimedFor - 1
 	mustPromise(t, l, second)
-	for later, want := range map[int64]int{0: 2, unclaimedFor - 1: 2, unclaimedFor: 0} {
-		if claims, err := l.Claims(t.Context(), jobless.Promised+later, none); err != nil || len(claims) != want {
+	for later, want := range map[int64]int{0: 2, unclaimedFor - 1: 2, unclaimedFor: 1, 2*unclaimedFor - 2: 1, 2*unclaimedFor - 1: 0} {
+		if claims, err := l.Claims(t.Context(), jobless.Promised+later); err != nil || len(claims) != want {
 			t.Errorf("without a job, %d s after the promise: %v, %v", later, claims, err)
 		}
 	}
-	for later, want := range map[int64]int{0: 1, unclaimedFor: 1} {
-		first := func(plan string) bool { return plan == jobless.ID }
-		if claims, err := l.Claims(t.Context(), jobless.Promised+later, first); err != nil || len(claims) != want {
-			t.Errorf("when the first is withdrawn, %d s after it was promised: %v, %v", later, claims, err)
-		}
+	third := promise("third", "alice", now+3600)
+	third.Promised = jobless.Promised + unclaimedFor
+	mustPromise(t, l, third)
+	if claims, err := l.Claims(t.Context(), third.Promised); err != nil || len(claims) != 1 {
+		t.Errorf("while an older one has no job: %v, %v", claims, err)
 	}
-	if err := l.Bind(t.Context(), second.ID, "alice", 20, 1, 1); err != nil {
+	if err := l.Withdraw(t.Context(), second.ID, 1); err != nil {
 		t.Fatal(err)
 	}
-	all := func(string) bool { return true }
-	if claims, err := l.Claims(t.Context(), jobless.Promised, all); err != nil || len(claims) != 1 || claims[0].Job != 20 {
-		t.Errorf("of a withdrawn plan that a job has taken up: %v, %v", claims, err)
+	if claims, err := l.Claims(t.Context(), jobless.Promised); err != nil || len(claims) != 1 {
+		t.Errorf("when the second is taken back: %v, %v", claims, err)
+	}
+	if err := l.Bind(t.Context(), second.ID, "alice", 20, 1, 1, true); err != nil {
+		t.Fatal(err)
+	}
+	if claims, err := l.Claims(t.Context(), jobless.Promised+unclaimedFor); err != nil || len(claims) != 1 || claims[0].Job != 20 {
+		t.Errorf("of a plan taken back that a job has taken up nevertheless: %v, %v", claims, err)
 	}
 }

@@ -31,7 +31,7 @@ type Query struct {
 func (q *Query) where() (w sqlitefile.Where) {
 	w.And(q.Plan != "", "id = ?", q.Plan)
 	w.And(q.User != "", "user = ?", q.User)
-	w.And(q.Job != 0, "id IN (SELECT plan FROM bindings WHERE job = ?)", q.Job)
+	w.And(q.Job != 0, "id IN (SELECT plan FROM bindings WHERE job = ? UNION ALL SELECT plan FROM settlements WHERE refused <> 0 AND refused = ?)", q.Job, q.Job)
 	w.And(q.Open, "open")
 	w.And(q.OpenOrSince != 0, "(open OR "+deadline+" >= ?)", q.OpenOrSince)
 	w.And(q.Grouped, "group_id <> ''")
@@ -74,9 +74,9 @@ func (l *Ledger) AnyOpen(ctx context.Context) (open bool, err error) {
 }
 
 // Held returns the open reservations of a user, and those of the accounts, and what the idle nodes
-// of each may cost at most: without plans that were withdrawn and that no job has taken up. Upper and
+// of each may cost at most: without plans that were taken back and that no job has taken up. Upper and
 // lower case of accounts are the same.
-func (l *Ledger) Held(ctx context.Context, withdrawn func(plan string) bool, user string, accounts ...string) ([]policy.Held, error) {
+func (l *Ledger) Held(ctx context.Context, user string, accounts ...string) ([]policy.Held, error) {
 	where := "p.user = ?"
 	args := []any{user}
 	for _, account := range accounts {
@@ -84,16 +84,13 @@ func (l *Ledger) Held(ctx context.Context, withdrawn func(plan string) bool, use
 		args = append(args, account)
 	}
 	var list []policy.Held
-	err := l.each(ctx, `SELECT p.id, coalesce(b.job, 0), p.user, p.account, p.partition, p.qos, p.work_limit, p.hold_until, p.work_node_seconds, coalesce(b.earliest, p.earliest)
-		FROM plans p LEFT JOIN bindings b ON b.plan = p.id WHERE p.open AND (`+where+")", args, func(rows *sql.Rows) error {
+	err := l.each(ctx, `SELECT p.user, p.account, p.partition, p.qos, p.work_limit, p.hold_until, p.work_node_seconds, coalesce(b.earliest, p.earliest)
+		FROM plans p LEFT JOIN bindings b ON b.plan = p.id WHERE p.open AND NOT (`+unused+`) AND (`+where+")", args, func(rows *sql.Rows) error {
 		var h policy.Held
 		var p api.Plan
-		var job, earliest int64
-		if err := rows.Scan(&p.ID, &job, &h.User, &h.Account, &h.Partition, &h.QOS, &p.WorkLimit, &p.HoldUntil, &p.Work.NodeSeconds, &earliest); err != nil {
+		var earliest int64
+		if err := rows.Scan(&h.User, &h.Account, &h.Partition, &h.QOS, &p.WorkLimit, &p.HoldUntil, &p.Work.NodeSeconds, &earliest); err != nil {
 			return err
-		}
-		if job == 0 && withdrawn(p.ID) {
-			return nil
 		}
 		h.NodeSeconds = p.Idle(earliest).NodeSeconds
 		list = append(list, h)
@@ -101,6 +98,9 @@ func (l *Ledger) Held(ctx context.Context, withdrawn func(plan string) bool, use
 	})
 	return list, err
 }
+
+// unused is whether a plan p was taken back and has no binding b.
+const unused = "p.withdrawn <> 0 AND b.job IS NULL"
 
 // Events returns the events of a plan, oldest first.
 func (l *Ledger) Events(ctx context.Context, plan string) ([]Event, error) {

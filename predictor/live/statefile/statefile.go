@@ -61,10 +61,12 @@ var (
 	scaleSQL string
 	//go:embed 24_schemas.sql
 	schemasSQL string
+	//go:embed 25_withdrawn.sql
+	withdrawnSQL string
 )
 
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
-var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL, vouchedSQL, heldSQL, membersSQL, scaleSQL, schemasSQL}
+var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL, vouchedSQL, heldSQL, membersSQL, scaleSQL, schemasSQL, withdrawnSQL}
 
 // Open opens the file path. It creates the file if there is none, and migrates a file that an
 // earlier varq has written, of which it makes a backup before. A file of a later varq it leaves

@@ -73,3 +73,5 @@ UPDATE forecasts SET groups = '["user=alice"]';
 UPDATE plans SET group_prob = 0.8 WHERE id = 'dddddddddddd';
 -- version 23: a forecast on a finer grid
 INSERT INTO forecasts VALUES (4, 1728043300, 'blend', 1728043302, 1728052973, 'batch', 'nodes=2', x'0000803f', '[]', 10);
+-- version 24: who has brought the file to it
+INSERT INTO schemas VALUES (24, '0.1.0', 1728000000);

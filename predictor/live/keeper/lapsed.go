@@ -1,0 +1,93 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/promise/policy"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// bindLapsed binds e's plan to a job that takes it up when nothing is kept for it any more: the plan was taken back, or was without a
+// job for long. That is granted anew, by the same rules as a new promise: others may have been promised what the job needs.
+// If it is not, bindLapsed settles the reservation, and returns an api.ErrConflict; as long as that cannot be told, an
+// api.ErrUnavailable.
+func (k *Keeper) bindLapsed(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) error {
+	granted, err := k.startGranting(ctx)
+	if err != nil {
+		return err
+	}
+	defer granted()
+	is, err := k.planOf(ctx, e.User, e.ID)
+	if err != nil {
+		return err
+	}
+	refusal, err := k.refusal(ctx, is, j)
+	if err != nil {
+		return err
+	}
+	if refusal == "" {
+		return k.bind(ctx, e, &j.Job, true)
+	}
+	after := "when no job had taken it up for long"
+	if is.Withdrawn != 0 {
+		after = "after it was taken back"
+	}
+	why := fmt.Sprintf("job %d has taken up the plan %s, and by then %s; so nothing is promised about the job, which stays as it is", j.ID, after, refusal)
+	if err := k.refuse(ctx, e, j, why); err != nil {
+		return err
+	}
+	return api.Fault(api.ErrConflict, why)
+}
+
+// refuse settles the reservation of a plan that a job names of which nothing is promised, and says why.
+func (k *Keeper) refuse(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, why string) error {
+	return k.settle(ctx, e, ledger.Settlement{At: k.Now(), Outcome: api.StateCancelled, Refused: j.ID}, why)
+}
+
+// refusal says what is against granting anew what e promises to the job j, which has been submitted: the site's policy, Slurm's limits or
+// other promises. It says nothing if nothing is. The error is a fault of package api.
+func (k *Keeper) refusal(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) (string, error) {
+	planner, err := k.planner()
+	if err != nil {
+		return "", err
+	}
+	if e.Withdrawn != 0 { // otherwise it counts already
+		who := policy.Who{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS}
+		no, err := k.checkUse(ctx, k.Policy.For(who), who, policy.Use{Open: 1, NodeSeconds: e.AtMost().NodeSeconds})
+		if err != nil {
+			return "", err
+		}
+		if no != nil {
+			return no.What, nil
+		}
+	}
+	now := k.Now()
+	slot := max(e.Slot, e.BeginTime, now)
+	if j.Start != 0 || slot > e.Deadline() {
+		return "", nil // it has its nodes, or is too late
+	}
+	job := workload.Request{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS, Size: e.Size, Limit: e.WorkLimit}
+	plan := &trajectory.Plan{Limit: e.TimeLimit, Slot: slot, Start: slot, Last: slot, Estimate: workload.Estimate{Prob: e.Prob}}
+	got := trajectory.Answer{Job: job, Pieces: e.Pieces, Plan: plan}
+	no, err := k.beside(ctx, planner, &got, j.ID, e.Deadline(), e.ID)
+	if no != nil {
+		return no.Reason, nil
+	}
+	var claims []workload.Claim
+	if err == nil {
+		claims, err = k.claims(ctx, now)
+	}
+	if err == nil {
+		err = k.fits(&got, j.ID, claims, now)
+	}
+	if errors.Is(err, errCrowded) {
+		return "running jobs, and promises made before, leave too little room for it", nil
+	}
+	return "", err
+}

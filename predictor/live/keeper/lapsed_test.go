@@ -1,0 +1,140 @@
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// submit puts a job of a plan into the queue.
+func (s *site) submit(id int64, user string, p *api.Plan) {
+	s.slurm.queue[id] = slurm.QueueEntry{Job: workload.Job{
+		ID: id, Submit: s.clock, Eligible: p.BeginTime, State: workload.Pending, Comment: p.Comment,
+		Request: workload.Request{User: user, Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: p.TimeLimit},
+	}}
+}
+
+// The room that alice has given up, by taking her plan back or by not submitting its job, is bob's once he is promised it. Her
+// job does not get it nevertheless, whether varqd was killed in between or not, and bob's keeps it.
+func TestRoomIsPromisedOnce(t *testing.T) {
+	takeBack := func(s *site, plan string) {
+		if err := s.Cancel(t.Context(), "alice", api.Cancellation{Plan: plan}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, giveUp := range map[string]func(s *site, plan string){
+		"taken back":                      takeBack,
+		"taken back, and varqd is killed": func(s *site, plan string) { takeBack(s, plan); s.crash() },
+		"without a job for long":          func(s *site, _ string) { s.clock += 120 },
+	} {
+		for _, binds := range []string{"found in the queue", "told"} {
+			s := newSite(t)
+			s.outlook.room = 1
+			ask := func(user string) *api.Plan {
+				a, err := s.Plan(t.Context(), user, request(epoch+7200), true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return a.Plan
+			}
+			hers := ask("alice")
+			giveUp(s, hers.ID)
+			his := ask("bob")
+			if his == nil {
+				t.Fatalf("%s: bob is refused", name)
+			}
+			s.submit(7, "alice", hers)
+			s.submit(8, "bob", his)
+			if binds == "told" {
+				if err := s.Bind(t.Context(), "alice", api.Binding{Plan: hers.ID, Job: 7}); !errors.Is(err, api.ErrConflict) || !strings.Contains(fmt.Sprint(err), "too little room") {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			for range 2 {
+				if err := s.watch(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			e, err := s.planOf(t.Context(), "alice", hers.ID)
+			if err != nil || e.Open || e.State != api.StateCancelled || !strings.HasPrefix(e.Note, "job 7 has taken up the plan") {
+				t.Errorf("%s, %s: alice's: %+v, %v", name, binds, e, err)
+			}
+			if e, err := s.planOf(t.Context(), "bob", his.ID); err != nil || e.Job != 8 {
+				t.Errorf("%s, %s: bob's: %+v, %v", name, binds, e, err)
+			}
+		}
+	}
+}
+
+// A job that is held before it is to begin, and may be released in time, keeps its room: it is not promised to others meanwhile.
+func TestHeldKeepsRoom(t *testing.T) {
+	s := newSite(t)
+	s.outlook.room = 1
+	ask := func(user string) *api.Plan {
+		a, err := s.Plan(t.Context(), user, request(epoch+7200), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Plan
+	}
+	p := ask("alice")
+	s.submit(7, "alice", p)
+	for _, held := range []bool{false, true} {
+		j := s.slurm.queue[7]
+		j.Held = held
+		if held {
+			j.Eligible = 0
+		}
+		s.slurm.queue[7] = j
+		if err := s.watch(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e, err := s.planOf(t.Context(), "alice", p.ID); err != nil || !e.Progress.Held {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	if ask("bob") != nil {
+		t.Error("bob is promised its room while it is held")
+	}
+}
+
+// Whoever plans and takes back all the time does not fill the ledger.
+func TestFloodOfTakingBack(t *testing.T) {
+	s := newSite(t)
+	made := 0
+	for range 40 { // 4 minutes
+		for range 20 {
+			a, err := s.Plan(t.Context(), "alice", request(epoch+7200), true)
+			if errors.Is(err, api.ErrConflict) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			made++
+			if err := s.Cancel(t.Context(), "alice", api.Cancellation{Plan: a.Plan.ID}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.clock += 6
+		if err := s.watch(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.clock += forgetEvery
+	for range 2 {
+		if err := s.watch(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := s.Ledger.Select(t.Context(), ledger.Query{})
+	if err != nil || made < 300 || len(all) > 2*ledger.MaxUnclaimed {
+		t.Errorf("of %d plans %d are in the ledger, %v", made, len(all), err)
+	}
+}

@@ -1,0 +1,137 @@
+package ledger
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+)
+
+// A job takes up a plan as long as that claims its room. Once it was taken back, or was without a job for long, that must be granted anew.
+func TestBindLapsed(t *testing.T) {
+	l, ctx := open(t, filepath.Join(t.TempDir(), "ledger.db")), t.Context()
+	const made = 6400
+	bind := func(plan string, job, at int64, granted bool) error {
+		return l.Bind(ctx, plan, "alice", job, made, at, granted)
+	}
+	for _, id := range []string{"fresh", "old", "back", "late"} {
+		r := promise(id, "alice", 10_000)
+		r.Promised = made
+		mustPromise(t, l, r)
+	}
+	if err := bind("fresh", 1, made+unclaimedFor-bindsBefore, false); err != nil {
+		t.Error(err)
+	}
+	if err := bind("old", 2, made+unclaimedFor-bindsBefore+1, false); !errors.Is(err, ErrLapsed) {
+		t.Errorf("without a job for long: %v", err)
+	}
+	if err := l.Withdraw(ctx, "fresh", made); !errors.Is(err, ErrTaken) {
+		t.Errorf("a plan with a job is taken back: %v", err)
+	}
+	for range 2 {
+		if err := l.Withdraw(ctx, "back", made+1); err != nil {
+			t.Error(err)
+		}
+	}
+	if e := one(t, l, Query{Plan: "back"}); e.State != api.StatePromised || e.Withdrawn != made+1 || !e.Open {
+		t.Errorf("%+v", e)
+	}
+	if err := bind("back", 3, made+2, false); !errors.Is(err, ErrLapsed) {
+		t.Errorf("taken back: %v", err)
+	}
+	if err := bind("back", 3, made+2, true); err != nil {
+		t.Error(err)
+	}
+	if e := one(t, l, Query{Plan: "back"}); e.State != api.StatePending || e.Withdrawn != 0 {
+		t.Errorf("%+v", e)
+	}
+
+	// Whoever makes many promises in vain claims nothing by another one before that has a job.
+	for range manyInVain {
+		id := api.NewPlanID()
+		r := promise(id, "alice", 10_000)
+		r.Promised = made
+		mustPromise(t, l, r)
+		if err := l.Settle(ctx, id, Settlement{At: made, Outcome: api.StateCancelled}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	vain := promise("vain", "alice", 10_000)
+	vain.Promised = made + 1
+	mustPromise(t, l, vain)
+	if err := bind("vain", 4, made+1, false); !errors.Is(err, ErrLapsed) {
+		t.Errorf("after many in vain: %v", err)
+	}
+}
+
+// A tentative promise that was taken back is not confirmed, and its job is still found.
+func TestWithdrawnIsNotConfirmed(t *testing.T) {
+	l, ctx := open(t, filepath.Join(t.TempDir(), "ledger.db")), t.Context()
+	r := promise("aaaaaaaaaaaa", "alice", 10_000)
+	r.Tentative = 9000
+	mustPromise(t, l, r)
+	if err := errors.Join(l.Withdraw(ctx, r.ID, 6401), l.Bind(ctx, r.ID, "alice", 7, 6400, 6402, false)); err != nil {
+		t.Fatal(err)
+	}
+	e := one(t, l, Query{Plan: r.ID})
+	e.Progress.Confirmed = 6403
+	if err := l.Record(ctx, r.ID, e.Progress); !errors.Is(err, ErrWithdrawn) {
+		t.Errorf("confirmed: %v", err)
+	}
+	if e := one(t, l, Query{Plan: r.ID}); e.Job != 7 || e.Progress.Confirmed != 0 || e.Withdrawn == 0 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// What no job has taken up is forgotten after a day, and of one user's many all but the latest. All else stays.
+func TestForget(t *testing.T) {
+	l, ctx := open(t, filepath.Join(t.TempDir(), "ledger.db")), t.Context()
+	const now = 1_000_000
+	add := func(user string, job, settled int64, s Settlement) string {
+		t.Helper()
+		id := api.NewPlanID()
+		r := promise(id, user, now)
+		r.Promised = settled - 60
+		mustPromise(t, l, r)
+		if job != 0 {
+			if err := l.Bind(ctx, id, user, job, settled, settled, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s.At = settled; settled != 0 {
+			s.Outcome = api.StateCancelled
+			if err := l.Settle(ctx, id, s, Event{At: settled, Kind: Note, Text: "so"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return id
+	}
+	old, edge := int64(now-keptUnused-1), int64(now-keptUnused)
+	gone := []string{add("alice", 0, old, Settlement{})}
+	kept := []string{add("alice", 0, edge, Settlement{}), add("alice", 7, old, Settlement{}), add("alice", 0, old, Settlement{Refused: 8}), add("alice", 0, 0, Settlement{})}
+	for i := range int64(mostUnused + 1) {
+		id := add("bob", 0, now-1000+i, Settlement{})
+		if i == 0 {
+			gone = append(gone, id)
+		} else {
+			kept = append(kept, id)
+		}
+	}
+	if err := l.Forget(ctx, now); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range gone {
+		events, err := l.Events(ctx, id)
+		entries, err2 := l.Select(ctx, Query{Plan: id})
+		if len(events)+len(entries) > 0 || err != nil || err2 != nil {
+			t.Errorf("%v %v %v %v", entries, events, err, err2)
+		}
+	}
+	for _, id := range kept {
+		one(t, l, Query{Plan: id})
+	}
+	if e := one(t, l, Query{Job: 8}); e.Job != 0 || e.Refused != 8 {
+		t.Errorf("%+v", e)
+	}
+}
