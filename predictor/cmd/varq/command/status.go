@@ -32,7 +32,8 @@ func newStatus(env *Env, link *link) *cobra.Command {
 		Short: "Show reservations: promised, now predicted, and what became of them",
 		Long: `Status shows your reservations that are open, or were due in the last day.
 --starttime and --endtime select them by their deadlines instead, and --accounts,
---partition, --name and --state as in sacct. Given job ids, it tells the whole story of each
+--partition, --name and --state as in sacct. What was taken back, or never submitted, so
+that no job has taken it up, is shown only if --state names its state. Given job ids, it tells the whole story of each
 of them.
 
 Prob is the probability promised and Now the one forecast at present. From Start
@@ -101,6 +102,9 @@ All columns, for --format: ` + table.Names(statusColumns(env)),
 		found, err := ask(cmd.Context(), varqd, api.ReservationsQuery{User: whose, All: *old, Selection: selection}, jobs)
 		if err != nil {
 			return err
+		}
+		if len(jobs) == 0 && len(selection.States) == 0 {
+			found = slices.DeleteFunc(found, func(r api.Reservation) bool { return r.Unused() })
 		}
 		if style.format == "" && slices.ContainsFunc(found, func(r api.Reservation) bool { return r.FinishBy != 0 }) {
 			format = strings.Replace(format, "BeginBy", "BeginBy,FinishBy", 1)

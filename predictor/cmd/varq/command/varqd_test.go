@@ -419,7 +419,11 @@ func reservations() []api.Reservation {
 	unknown := reserve(4715, "bob", api.StatePending, now+1800, now+4500, now+4500) // not looked at yet
 	forbidden := reserve(4716, "bob", api.StatePending, now+1800, now+4500, now+4500)
 	forbidden.Obstacle = "partition batch allows 00:30:00 (MaxTime), and the job's time limit is 01:15:00"
-	return []api.Reservation{pending, holding, kept, missed, endangered, unlikely, unknown, forbidden}
+	back := reserve(0, "me", api.StatePromised, now+1800, now+4500, now+4500)
+	back.ID, back.TakenBack = "unusedunused", true
+	never := reserve(0, "me", api.StateCancelled, now-10800, now-8100, now-8100)
+	never.ID, never.Note = "neverneverne", "never submitted"
+	return []api.Reservation{pending, holding, kept, missed, endangered, unlikely, unknown, forbidden, back, never}
 }
 
 // health answers with the notes in the file notes, and of the certificate with that in the file certificate, in the folder of the file asked.

@@ -9,7 +9,7 @@ import (
 
 // Open reports whether the reservation has no outcome yet.
 func Open(r *api.Reservation) bool {
-	return r.State == api.StatePromised || r.State == api.StatePending || r.State == api.StateHolding ||
+	return r.State == api.StatePromised && !r.TakenBack || r.State == api.StatePending || r.State == api.StateHolding ||
 		r.State == api.StateRunning && r.FinishBy != 0
 }
 

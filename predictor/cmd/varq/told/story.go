@@ -129,6 +129,8 @@ func against(start, deadline int64) string {
 // Next returns a hint for the user at the time now, or "" if there is none.
 func Next(r *api.Reservation, now int64) string {
 	switch {
+	case r.Unused():
+		return ""
 	case r.State == api.StatePromised:
 		return "nothing has been submitted under this plan yet"
 	case Endangered(r) && r.FinishBy != 0 && r.Later != 0:

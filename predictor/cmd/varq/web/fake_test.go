@@ -159,7 +159,9 @@ func book() []api.Reservation {
 	kept.Eligible, kept.Start, kept.WorkStart, kept.End = now-90000, now-88500, now-87300, now-84000
 	other := reservation(4800, api.StatePending, now+1800, now+4500)
 	other.User, other.Now = "bob", .93
-	return []api.Reservation{pending, holding, endangered, promised, missed, kept, other}
+	back, never := promised, reservation(0, api.StateCancelled, now-10800, now-8100)
+	back.ID, back.TakenBack, never.ID = "unusedunused", true, "neverneverne"
+	return []api.Reservation{pending, holding, endangered, promised, missed, kept, other, back, never}
 }
 
 func (f *fakeVarqd) Reservations(_ context.Context, q api.ReservationsQuery) ([]api.Reservation, error) {

@@ -206,6 +206,13 @@ func TestReservations(t *testing.T) {
 		if _, text := l.get(t, "/reservations?old"); !strings.Contains(text, "4601") {
 			t.Error("it does not show an old one")
 		}
+		for _, path := range []string{"/reservations", "/reservations?old", "/cluster"} {
+			if _, text := l.get(t, path); strings.Contains(text, "unusedunused") || strings.Contains(text, "neverneverne") {
+				t.Errorf("%s shows what no job has taken up", path)
+			}
+		}
+		_, text = l.get(t, "/reservation?plan=unusedunused")
+		contains(t, text, "taken back")
 		_, text = l.get(t, "/reservation?job=4655")
 		contains(t, text, "MISSED", "may be missed 10 times in 100", "the queue was slower than forecast", "begin time moved from 2026-11-21T10:30:00 to 2026-11-21T10:00:00", "00:10:00 after the deadline")
 		for _, path := range []string{"/reservation?job=4800", "/reservation?plan=bbbbbbbbbbbb"} {

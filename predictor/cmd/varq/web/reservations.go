@@ -54,6 +54,7 @@ func (s *site) reservations(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+	found = slices.DeleteFunc(found, func(r api.Reservation) bool { return r.Unused() })
 	health, err := s.varqd.Health(r.Context())
 	if err != nil {
 		return nil, err

@@ -13,6 +13,9 @@ func state(r *api.Reservation) string {
 	if r.State == api.StateRunning && 0 < r.Start && r.Start <= r.BeginBy {
 		return "running, in time"
 	}
+	if r.TakenBack && r.Unused() {
+		return "taken back"
+	}
 	return cmp.Or(states[r.State], r.State)
 }
 
