@@ -104,7 +104,7 @@ func (k *Keeper) reviseNow(ctx context.Context, e *ledger.Entry, now int64) erro
 	switch {
 	case err != nil:
 		return err
-	case !isJobOf(e, &j.Job), j.Start != 0:
+	case !isQueued(e, &j), j.Start != 0:
 		return slurm.ErrNotFound
 	}
 	k.memory.retryNow(e.ID)

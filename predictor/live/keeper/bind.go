@@ -1,9 +1,11 @@
 package keeper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -79,6 +81,12 @@ func (k *Keeper) planOf(ctx context.Context, user, plan string) (*ledger.Entry, 
 // bindQueued binds e's plan to a job of the queue. What the job asks for at this time is what its user
 // may change from then on. A fault of package api says why the job is not bound.
 func (k *Keeper) bindQueued(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+	if j.RestartCount > 0 { // it may be another's, which does not know yet that it was requeued
+		others, err := k.Ledger.Select(ctx, ledger.Query{User: e.User, Job: j.ID, Open: true})
+		if err != nil || slices.ContainsFunc(others, func(other ledger.Entry) bool { return other.ID != e.ID }) {
+			return cmp.Or(err, ledger.ErrJobTaken)
+		}
+	}
 	err := k.bind(ctx, e, &j.Job, false)
 	if errors.Is(err, ledger.ErrLapsed) {
 		err = k.bindLapsed(ctx, e, j)

@@ -27,6 +27,8 @@ func (k *Keeper) bindClaimant(ctx context.Context, e *ledger.Entry, j *slurm.Que
 	switch {
 	case errors.Is(err, ledger.ErrJobTaken):
 		k.memory.postpone(e.ID, now)
+		k.Log.Info("a job names a second plan", "plan", e.ID, "job", j.ID, "user", e.User)
+		return nil
 	case errors.Is(err, api.ErrConflict), errors.Is(err, api.ErrUnavailable): // it is settled, or varqd cannot tell yet
 		return nil
 	}

@@ -48,7 +48,7 @@ func (q *queue) find(e *ledger.Entry) *slurm.QueueEntry {
 		return q.claimant(e)
 	}
 	// Slurm uses ids again, also for jobs of other users.
-	if j := q.byID[e.Job]; j != nil && isJobOf(e, &j.Job) {
+	if j := q.byID[e.Job]; j != nil && isQueued(e, j) {
 		return j
 	}
 	return nil
@@ -65,6 +65,12 @@ func (q *queue) claimant(e *ledger.Entry) *slurm.QueueEntry {
 		}
 	}
 	return first
+}
+
+// isQueued is isJobOf for a job in the queue. One that Slurm has put back there is e's whatever its comment says by now: its
+// user may have changed that. No job has the number of another that was requeued.
+func isQueued(e *ledger.Entry, j *slurm.QueueEntry) bool {
+	return isJobOf(e, &j.Job) || j.ID == e.Job && j.User == e.User && j.RestartCount > 0 && j.Submit > e.Progress.Submit
 }
 
 // isRunOf reports whether j is the job that e is bound to, in its present submission or another one.

@@ -33,7 +33,7 @@ func (k *Keeper) inVain(ctx context.Context, e *ledger.Entry, earliest, now int6
 	ctx, cancel := context.WithTimeout(ctx, acceptMoves)
 	defer cancel()
 	j, err := k.Slurm.Job(ctx, e.Job)
-	if err != nil || !isJobOf(e, &j.Job) || j.Start != 0 || j.RestartCount > 0 {
+	if err != nil || !isQueued(e, &j) || j.Start != 0 || j.RestartCount > 0 {
 		return ""
 	}
 	c := k.newChange(e, now)

@@ -72,7 +72,7 @@ import (
 //	                                 dependency, least-cpus, resources, licenses, reservation, nice, deadline,
 //	                                 switches, contiguous, reason, stopped (why, with -
 //	                                 for spaces); or held, interactive, completing, requeueing,
-//	                                 comment=; when-read: just before the keeper reads the job
+//	                                 comment= (PLAN, or none); when-read: just before the keeper reads the job
 //	                                 once more
 //	start JOB                        the job runs
 //	suspend|resume JOB               by an operator

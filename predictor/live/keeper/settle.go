@@ -157,7 +157,7 @@ func (k *Keeper) noteForgotten(ctx context.Context, e *ledger.Entry, now int64) 
 		return nil
 	}
 	// Its number may be that of another job now.
-	if j, err := k.Slurm.Job(ctx, e.Job); err == nil && isJobOf(e, &j.Job) || err != nil && !errors.Is(err, slurm.ErrNotFound) {
+	if j, err := k.Slurm.Job(ctx, e.Job); err == nil && isQueued(e, &j) || err != nil && !errors.Is(err, slurm.ErrNotFound) {
 		return err
 	}
 	k.memory.setForecast(e.ID, 0, obstacle{says: unknownJob})

@@ -56,7 +56,7 @@ func (k *Keeper) Confirm(ctx context.Context, user string, b api.Confirmation) e
 	moving, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptMoves)
 	defer cancel()
 	j, err := k.Slurm.Job(moving, e.Job)
-	if errors.Is(err, slurm.ErrNotFound) || err == nil && !isJobOf(e, &j.Job) {
+	if errors.Is(err, slurm.ErrNotFound) || err == nil && !isQueued(e, &j) {
 		return api.Fault(api.ErrConflict, fmt.Sprintf("job %d has ended, or Slurm has lost it", e.Job))
 	}
 	if now = k.Now(); now >= e.Deadline() { // Slurm may have taken its time
@@ -144,7 +144,7 @@ func (k *Keeper) withdrawNow(ctx context.Context, e *ledger.Entry, now int64) {
 	}
 	defer k.unlock()
 	j, err := k.Slurm.Job(ctx, e.Job)
-	if err == nil && isJobOf(e, &j.Job) {
+	if err == nil && isQueued(e, &j) {
 		err = k.followTentative(ctx, e, &j, now)
 	}
 	if err != nil {
@@ -173,7 +173,7 @@ func (k *Keeper) cancelStrays(ctx context.Context, q *queue, open []ledger.Entry
 			if err != nil {
 				return err
 			}
-			if len(entries) == 0 || !asSubmitted(&entries[0], j) || entries[0].Open && (entries[0].Job == 0 || isJobOf(&entries[0], &j.Job)) {
+			if len(entries) == 0 || !asSubmitted(&entries[0], j) || entries[0].Open && (entries[0].Job == 0 || isQueued(&entries[0], j)) {
 				continue
 			}
 			k.Log.Info("a job of a tentative promise that has ended is cancelled", "plan", plan, "job", j.ID, "user", j.User)

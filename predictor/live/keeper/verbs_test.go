@@ -368,7 +368,10 @@ func (s *scene) apply(w *words, j *slurm.QueueEntry) {
 		j.User = user
 	}
 	if comment, given := w.value("comment"); given {
-		j.Comment = comment
+		j.Comment = ""
+		if p := s.plans[comment]; p != nil {
+			j.Comment = p.Comment
+		}
 	}
 	if partition, given := w.value("partition"); given {
 		j.Partition = partition
