@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -49,6 +50,36 @@ func (k *Keeper) bindLapsed(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 func (k *Keeper) refuse(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, why string) error {
 	return k.settle(ctx, e, ledger.Settlement{At: k.Now(), Outcome: api.StateCancelled, Refused: j.ID}, why)
 }
+
+// refuseLatecomers tells the users of jobs that have come a moment ago, and name a plan that was closed before as no job had come: nothing
+// is promised about them.
+func (k *Keeper) refuseLatecomers(ctx context.Context, q *queue, open []ledger.Entry, now int64) error {
+	asked := 0
+	for plan, jobs := range q.byPlan {
+		for _, j := range jobs {
+			isPlan := func(e ledger.Entry) bool { return e.ID == plan }
+			if j.Submit < now-latecomer || asked == mostLatecomers || slices.ContainsFunc(open, isPlan) {
+				continue
+			}
+			asked++
+			entries, err := k.Ledger.Select(ctx, ledger.Query{Plan: plan, User: j.User})
+			if err != nil {
+				return err
+			}
+			if len(entries) == 0 || entries[0].Open || entries[0].Job != 0 || entries[0].Refused != 0 {
+				continue
+			}
+			text := fmt.Sprintf("job %d names the plan, which was closed before the job came (%s); nothing is promised about the job", j.ID, entries[0].Note)
+			if err := k.Ledger.Refuse(ctx, plan, j.ID, ledger.Event{At: now, Kind: ledger.Note, Text: text}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mostLatecomers bounds of how many jobs one Watch asks the ledger whether their plans are closed.
+const mostLatecomers = 100
 
 // refusal says what is against granting anew what e promises to the job j, which has been submitted: the site's policy, Slurm's limits or
 // other promises. It says nothing if nothing is. The error is a fault of package api.

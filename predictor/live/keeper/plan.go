@@ -184,7 +184,7 @@ func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation
 	r.Plan = *plan
 	err := k.Ledger.Promise(ctx, r)
 	if errors.Is(err, ledger.ErrUnclaimed) {
-		return api.Fault(api.ErrConflict, fmt.Sprintf("you have %d reservations that no job has taken up, and nobody gets more at once; submit their jobs, or wait until their time is over (varq status lists them)", ledger.MaxUnclaimed))
+		return api.Fault(api.ErrConflict, fmt.Sprintf("you have %d reservations that no job has taken up, and nobody gets more at once; submit their jobs, or wait until their time is over (varq status --state=PROMISED lists them)", ledger.MaxUnclaimed))
 	}
 	if err != nil && ctx.Err() != nil {
 		return err // nobody waits for the answer any more

@@ -264,6 +264,9 @@ func (k *Keeper) apply(ctx context.Context, q *queue, now int64) ([]ledger.Entry
 		if err := k.cancelStrays(ctx, q, entries, now); err != nil {
 			return nil, err
 		}
+		if err := k.refuseLatecomers(ctx, q, entries, now); err != nil {
+			return nil, err
+		}
 	}
 	return entries, nil
 }

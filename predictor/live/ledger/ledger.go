@@ -325,6 +325,24 @@ func settle(ctx context.Context, tx *sql.Tx, plan string, s Settlement, events [
 	return appendEvents(ctx, tx, plan, events)
 }
 
+// Refuse notes of a closed promise that a job names it, of which nothing is promised, unless another one has named it before.
+func (l *Ledger) Refuse(ctx context.Context, plan string, job int64, e Event) error {
+	err := l.db.Write(ctx, func(tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, `UPDATE settlements SET refused = ? WHERE plan = ? AND refused = 0`, job, plan)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n != 1 {
+			return err
+		}
+		return appendEvents(ctx, tx, plan, []Event{e})
+	})
+	if err != nil {
+		return fmt.Errorf("ledger: refuse plan %s to job %d: %w", plan, job, err)
+	}
+	return nil
+}
+
 // Correct replaces the settlement of a closed promise, because accounting knows better now.
 // The events keep what was settled before. It is an error if the promise is not closed.
 func (l *Ledger) Correct(ctx context.Context, plan string, s Settlement, events ...Event) error {
