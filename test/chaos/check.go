@@ -190,7 +190,7 @@ func (k *checker) promise(c *subject) {
 	if difference := sameAs(c.Promise, c.row); difference != "" {
 		k.add(lost, c, "the ledger has another promise: %s", difference)
 	}
-	if id := c.runs[len(c.runs)-1].Job; c.row.Job != id && known(c.runs) && !unlike(c) {
+	if id := c.runs[len(c.runs)-1].Job; c.row.Job != id && known(c.runs) && !unlike(c) && !late(c) {
 		k.add(lost, c, "the reservation has job %d, not %d", c.row.Job, id)
 	}
 }
@@ -200,6 +200,13 @@ func (k *checker) promise(c *subject) {
 func unlike(c *subject) bool {
 	return c.row.Job == 0 && c.row.State == "CANCELLED" && slices.ContainsFunc(c.Acts, func(a Act) bool {
 		return a.What == actNodes || a.What == actPartition || a.What == actQOS || a.What == actFeatures
+	})
+}
+
+// late reports whether the job came when nothing was kept for it any more, and varqd has told the user so.
+func late(c *subject) bool {
+	return c.row.Job == 0 && c.row.State == "CANCELLED" && slices.ContainsFunc(c.row.Events, func(e Event) bool {
+		return strings.Contains(e.Text, "nothing is promised about the job")
 	})
 }
 
@@ -258,7 +265,7 @@ func (k *checker) verdict(c *subject) {
 		return // accounting does not know of a later run, and varqd waits for it
 	case c.row.Open && last.withoutStart() && c.row.State != "RUNNING":
 		return // neither accounting nor varqd knows of its start, and varqd waits for it
-	case unlike(c):
+	case unlike(c), late(c):
 		return
 	}
 	allowed, why := k.expected(c)

@@ -68,6 +68,10 @@ func TestCheck(t *testing.T) {
 			s.Acts = []Act{{What: actPartition, Began: t0 + 1, Done: t0 + 2}}
 			row.Job, row.State = 0, "CANCELLED"
 		}, ""},
+		{"it came late", func(_ *Evidence, _ *Submission, _ *JobRun, row *Row) {
+			row.Job, row.State = 0, "CANCELLED"
+			row.Events = []Event{{At: t0 + 200, Kind: "note", Text: "job 7 has taken up the plan after it was taken back, and by then there is no room; so nothing is promised about the job, which stays as it is"}}
+		}, ""},
 		{"accounting has made one row of two jobs", func(_ *Evidence, _ *Submission, r *JobRun, row *Row) {
 			r.Job, r.Start, r.End, row.State, row.Open = 8, t0+1, t0+1, "HOLDING", true
 		}, ""},

@@ -15,8 +15,9 @@ func newCancel(env *Env, link *link) *cobra.Command {
 		Use:   "cancel PLAN...",
 		Short: "Take back promises that no job has taken up",
 		Long: `Cancel takes back promises of yours for which no job was submitted. varq status
-shows them as PROMISED, and with --format=Plan,State,BeginBy by name. varqd closes
-them within some seconds, unless it finds their job in the queue.
+shows them as PROMISED, and with --format=Plan,State,BeginBy by name. From then on others
+may be promised what their jobs needed; a job that comes nevertheless has its promise only
+if there is still room.
 
 A promise that has a job ends with its job: scancel JOBID.`,
 		Example: `  varq cancel k3v7x2m4q5ab`,

@@ -24,7 +24,7 @@ with 95 % confidence between Low and High: weeks are taken for independent of on
 another, or promises if their deadlines lie in fewer than 5 weeks. Required and Used
 are node-hours, and Ratio is Used / Required.
 
-It covers your own reservations, by their deadlines; operators may ask about
+It covers your own reservations that jobs have taken up, or still may, by their deadlines; operators may ask about
 others' too. --starttime, --accounts, --partition and --state narrow that as they do
 in sacct; with only some states, there is no Delivered. Columns, for --format: ` + table.Names(reportColumns("")) + `
 
