@@ -30,7 +30,52 @@ func TestTurns(t *testing.T) {
 	must("carol")()
 	second()
 	third()
-	if len(ts.users) != 0 || len(ts.all) != 0 {
-		t.Errorf("left over: %v, %d", ts.users, len(ts.all))
+	if len(ts.users) != 0 || ts.taken != 0 || len(ts.waiting) != 0 {
+		t.Errorf("left over: %v, %d, %d", ts.users, ts.taken, len(ts.waiting))
+	}
+}
+
+// However many requests others have made before, a user waits for one of each of them at most.
+func TestTurnsAreFair(t *testing.T) {
+	ts := newTurns(2, 2)
+	ends := map[string]func(){}
+	for _, user := range []string{"u0", "u1"} {
+		done, err := ts.take(t.Context(), user)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends[user] = done
+	}
+	waiters := map[*waiter]string{}
+	for range 10 {
+		for i := range 5 {
+			user := "u" + string(rune('0'+i))
+			waiters[ts.enter(user)] = user
+		}
+	}
+	victim := ts.enter("alice")
+	working := []string{"u0", "u1"}
+	for served := 0; ; served++ {
+		select {
+		case <-victim.turn:
+			if others := served - 1; others > 5 {
+				t.Errorf("%d others came first", others)
+			}
+			return
+		default:
+		}
+		if served > 20 {
+			t.Fatal("alice is never served")
+		}
+		ts.leave(working[0])
+		working = working[1:]
+		for w, user := range waiters {
+			select {
+			case <-w.turn:
+				delete(waiters, w)
+				working = append(working, user)
+			default:
+			}
+		}
 	}
 }
