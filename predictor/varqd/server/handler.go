@@ -38,7 +38,9 @@ type handler struct {
 	connections *connections
 	turns       *turns // of users
 	openTurns   *turns // of peers who need not be users
+	thinkTurns  *turns // of users, for what is computed: more at once would only make each slower
 	longTurns   *turns // of users, for what takes long: the others need not wait for it
+	sizesTurns  *turns // the same, for plans of jobs of several sizes
 	gateTurns   *turns // of users whose jobs ask whether their work may begin
 	decoding    *turns // of addresses
 	signing     *turns // of users
@@ -179,17 +181,7 @@ func (h *handler) fill(p *page, path string, to access, w http.ResponseWriter, r
 		fail(err)
 		return
 	}
-	turns, whose := h.turns, req.user
-	switch {
-	case req.user == "":
-		turns, whose = h.openTurns, connOf(ctx).peer
-	case takesLong(path, req.body):
-		turns = h.longTurns
-	case path == api.PathGate: // as with what is relayed
-		turns = h.gateTurns
-	case req.PathValue("site") != "": // who waits for another site keeps nobody from this one
-		turns, whose = h.relayTurns, req.PathValue("site")+" "+req.user
-	}
+	turns, whose := h.turnsOf(path, req)
 	do := func() error { return inTurn(ctx, turns, whose, func() error { return answer(p, req) }) }
 	if req.site != "" {
 		err = inTurn(ctx, h.peerTurns, req.site, do)
@@ -209,16 +201,37 @@ func (h *handler) fill(p *page, path string, to access, w http.ResponseWriter, r
 	}
 }
 
-// takesLong reports whether many plans are made for a request: one for each of several sizes, or of several times.
-func takesLong(path string, body []byte) bool {
+// turnsOf returns the turns in which a request at a path is worked on, and whose they are.
+func (h *handler) turnsOf(path string, r *request) (of *turns, whose string) {
+	if r.user == "" {
+		return h.openTurns, connOf(r.Context()).peer
+	}
 	switch path {
 	case api.PathProbe, api.PathSize:
-		return true
+		return h.longTurns, r.user
 	case api.PathPlan, api.PathQuote:
-		var r struct{ Sizes []json.RawMessage }
-		return json.Unmarshal(body, &r) == nil && len(r.Sizes) > 1
+		if ofSizes(r.body) {
+			return h.sizesTurns, r.user
+		}
+		return h.thinkTurns, r.user
+	case api.PathPredict, api.PathGroupQuote, api.PathReservations, api.PathReport, api.PathCalibration, api.PathShadow, api.PathNodes, api.PathNodesScores, api.PathRisk, api.PathLimits:
+		return h.thinkTurns, r.user
+	case api.PathGate: // as with what is relayed
+		return h.gateTurns, r.user
 	}
-	return false
+	if site := r.PathValue("site"); site != "" { // who waits for another site keeps nobody from this one
+		return h.relayTurns, site + " " + r.user
+	}
+	return h.turns, r.user
+}
+
+// ofSizes reports whether a request for a plan is about a job of several sizes, for which as many plans are made. What is none is
+// refused later.
+func ofSizes(body []byte) bool {
+	var q struct {
+		Sizes []json.RawMessage `json:"sizes"`
+	}
+	return json.Unmarshal(body, &q) == nil && len(q.Sizes) > 1
 }
 
 // patience is for how long a request is worked on.

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -117,11 +118,12 @@ const (
 	maxHeader      = 32 << 10
 	maxConnections = 256  // of one user, or unproven of one address
 	maxUnproven    = 2048 // connections whose user is not proven yet
-	maxAtOnce      = 64   // requests of users being worked on; others wait for their turn
+	maxAtOnce      = 64   // requests of users that change something, in Slurm or on disk, being worked on; others wait for their turn
 	maxOfOne       = 16   // of them, those of one user
+	leastThinking  = 4    // requests being worked on for which varqd computes: so many, or two of a processor; of one user half of them
 	maxOpen        = 16   // requests being worked on that need no user
 	maxOpenOfOne   = 4    // of them, those of one peer
-	maxLong        = 2    // requests being worked on for which many plans are made
+	maxLong        = 2    // requests being worked on for which many plans are made: probes, questions about sizes; and as many for plans of several sizes
 	maxLongOfOne   = 1    // of them, those of one user
 	maxGates       = 1024 // questions whether work may begin, which may wait for another site
 	maxGatesOfOne  = 16   // of them, those of one user
@@ -145,9 +147,10 @@ type Server struct {
 // New returns a server that listens nowhere yet.
 func New(o Options) *Server {
 	s := &Server{connections: newConnections()}
+	thinking := max(leastThinking, 2*runtime.GOMAXPROCS(0))
 	h := &handler{
 		service: o.Service, credentials: o.Credentials, users: newUsers(o.UserName), log: o.Log, connections: s.connections,
-		turns: newTurns(maxAtOnce, maxOfOne), openTurns: newTurns(maxOpen, maxOpenOfOne), longTurns: newTurns(maxLong, maxLongOfOne), gateTurns: newTurns(maxGates, maxGatesOfOne), decoding: newTurns(maxMunge, maxMungeOfOne), signing: newTurns(maxMunge, maxMungeOfOne),
+		turns: newTurns(maxAtOnce, maxOfOne), thinkTurns: newTurns(thinking, thinking/2), sizesTurns: newTurns(maxLong, maxLongOfOne), openTurns: newTurns(maxOpen, maxOpenOfOne), longTurns: newTurns(maxLong, maxLongOfOne), gateTurns: newTurns(maxGates, maxGatesOfOne), decoding: newTurns(maxMunge, maxMungeOfOne), signing: newTurns(maxMunge, maxMungeOfOne),
 		latency: newLatency(o.Metrics),
 		peers:   o.Peers, peerTurns: newTurns(maxAtOnce, maxOfPeer), sites: o.Sites, siteTurns: newTurns(maxRelayed, maxRelayedTo),
 		relayTurns: newTurns(maxUnproven, maxRelayedOf), // who waits there holds nothing that others need

@@ -2,72 +2,109 @@ package server
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
-// turns bounds how many requests are worked on at once, of one user and in all;
-// the others wait. Nobody can keep the others from their turn.
+// turns bounds how many requests are worked on at once, of one user and in all; the others wait. Nobody can keep the others from
+// their turn: whoever has the fewest is next, and of those who has waited for longest since she came or was last given one. So a
+// request waits for one of each user at most, however many each of them has made.
 type turns struct {
-	all  chan struct{}
-	each int
+	all, each int
 
-	mu    sync.Mutex
-	users map[string]*userTurns
+	mu      sync.Mutex
+	taken   int
+	given   int64 // how many turns there have been
+	waiting []*waiter
+	users   map[string]*userTurns
 }
 
+// userTurns are those of a user who has or awaits one.
 type userTurns struct {
-	taken chan struct{}
-	using int // requests that have or await a turn
+	taken, waiting int
+	last           int64 // given, when she came or was last given one
+}
+
+type waiter struct {
+	user string
+	turn chan struct{} // closed when it is given
 }
 
 func newTurns(all, each int) *turns {
-	return &turns{all: make(chan struct{}, all), each: each, users: map[string]*userTurns{}}
+	return &turns{all: all, each: each, users: map[string]*userTurns{}}
 }
 
 // take waits for a turn of user's, which ends when done is called.
 func (t *turns) take(ctx context.Context, user string) (done func(), err error) {
-	mine := t.enter(user)
-	if err := acquire(ctx, mine.taken); err != nil {
-		t.leave(user, mine)
-		return nil, err
+	w := t.enter(user)
+	select {
+	case <-w.turn:
+		return func() { t.leave(user) }, nil
+	case <-ctx.Done():
 	}
-	if err := acquire(ctx, t.all); err != nil {
-		<-mine.taken
-		t.leave(user, mine)
-		return nil, err
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := slices.Index(t.waiting, w)
+	if i < 0 { // it was given in this moment
+		return func() { t.leave(user) }, nil
 	}
-	return func() {
-		<-t.all
-		<-mine.taken
-		t.leave(user, mine)
-	}, nil
+	t.waiting = slices.Delete(t.waiting, i, i+1)
+	t.users[user].waiting--
+	t.forget(user)
+	return nil, ctx.Err()
 }
 
-func (t *turns) enter(user string) *userTurns {
+func (t *turns) enter(user string) *waiter {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	mine := t.users[user]
 	if mine == nil {
-		mine = &userTurns{taken: make(chan struct{}, t.each)}
+		mine = &userTurns{last: t.given}
 		t.users[user] = mine
 	}
-	mine.using++
-	return mine
+	mine.waiting++
+	w := &waiter{user, make(chan struct{})}
+	t.waiting = append(t.waiting, w)
+	t.give()
+	return w
 }
 
-func (t *turns) leave(user string, mine *userTurns) {
+func (t *turns) leave(user string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if mine.using--; mine.using == 0 {
+	t.taken--
+	t.users[user].taken--
+	t.forget(user)
+	t.give()
+}
+
+// forget forgets a user who neither has nor awaits a turn. The caller has the lock, as that of give.
+func (t *turns) forget(user string) {
+	if u := t.users[user]; u.taken+u.waiting == 0 {
 		delete(t.users, user)
 	}
 }
 
-func acquire(ctx context.Context, slots chan struct{}) error {
-	select {
-	case slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+// give gives the turns that are free to those who are next.
+func (t *turns) give() {
+	for t.taken < t.all {
+		next := -1
+		var least *userTurns
+		for i, w := range t.waiting {
+			u := t.users[w.user]
+			if u.taken < t.each && (least == nil || u.taken < least.taken || u.taken == least.taken && u.last < least.last) {
+				next, least = i, u
+			}
+		}
+		if next < 0 {
+			return
+		}
+		t.given++
+		t.taken++
+		least.taken++
+		least.waiting--
+		least.last = t.given
+		close(t.waiting[next].turn)
+		t.waiting = slices.Delete(t.waiting, next, next+1)
 	}
 }
