@@ -698,7 +698,7 @@ func TestLastReservations(t *testing.T) {
 	if texts, err := lastOf([]api.Reservation{{Job: 1}, {Job: 2, Note: strings.Repeat("x", 2*maxList)}}); err != nil || len(texts) != 1 {
 		t.Errorf("%d, %v", len(texts), err)
 	}
-	if status, answer := ask(t, f.client(), http.MethodGet, "http://varqd"+api.PathReservations+"?before=yesterday", ""); status != 400 || !strings.Contains(string(answer), "before: ") {
+	if status, answer := ask(t, f.client(), http.MethodGet, "http://varqd"+api.PathReservations+"?before=yesterday", ""); status != 400 || !strings.Contains(answer, "before: ") {
 		t.Errorf("%d %s", status, answer)
 	}
 }
