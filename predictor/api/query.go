@@ -96,7 +96,7 @@ func ParsePlace(text string) (Place, error) {
 	}
 	deadline, plan, _ := strings.Cut(text, ",")
 	at, err := strconv.ParseUint(deadline, 10, 40)
-	if err != nil || !ValidPlanID(plan) {
+	if err != nil || plan == "" {
 		return Place{}, fmt.Errorf("%.40q is not DEADLINE,PLAN of a reservation", text)
 	}
 	return Place{int64(at), plan}, nil
