@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -190,12 +191,13 @@ func TestASiteIsNotShutOut(t *testing.T) {
 			})
 		}
 	}
+	most := max(4, 2*runtime.GOMAXPROCS(0)) / 2 // of one site
 	got, served := "", 0
 	for end := time.Now().Add(patient); served < 20; {
 		if time.Now().After(end) {
 			t.Fatalf("beta works on %q", got)
 		}
-		if got += s.beta.service.all(); strings.Count(got, " plans") < 32 {
+		if got += s.beta.service.all(); strings.Count(got, " plans") < most {
 			time.Sleep(time.Millisecond)
 			continue
 		}
@@ -204,8 +206,8 @@ func TestASiteIsNotShutOut(t *testing.T) {
 		}
 		served++
 	}
-	if n := strings.Count(got, " plans"); n != 32 {
-		t.Errorf("beta works on %d requests of alpha's at once", n)
+	if n := strings.Count(got, " plans"); n != most {
+		t.Errorf("beta works on %d requests of alpha's at once, not %d", n, most)
 	}
 	give()
 	close(s.beta.service.held)

@@ -36,20 +36,19 @@ type handler struct {
 	users       *users
 	log         *slog.Logger
 	connections *connections
-	turns       *turns // of users
-	openTurns   *turns // of peers who need not be users
-	thinkTurns  *turns // of users, for what is computed: more at once would only make each slower
-	longTurns   *turns // of users, for what takes long: the others need not wait for it
-	sizesTurns  *turns // the same, for plans of jobs of several sizes
-	gateTurns   *turns // of users whose jobs ask whether their work may begin
+	turns       class  // of users
+	openTurns   class  // of peers who need not be users
+	thinkTurns  class  // of users, for what is computed: more at once would only make each slower
+	longTurns   class  // of users, for what takes long: the others need not wait for it
+	sizesTurns  class  // the same, for plans of jobs of several sizes
+	gateTurns   class  // of users whose jobs ask whether their work may begin
 	decoding    *turns // of addresses
 	signing     *turns // of users
 	latency     *prometheus.HistogramVec
 
 	peers      Peers           // nil if none may connect
-	peerTurns  *turns          // of other sites' varqds
 	sites      Sites           // nil if nothing is relayed
-	relayTurns *turns          // of users at one site
+	relayTurns class           // of users at one site
 	siteTurns  *turns          // of sites to which requests are relayed
 	relayed    map[string]bool // the methods and paths that are
 }
@@ -182,9 +181,9 @@ func (h *handler) fill(p *page, path string, to access, w http.ResponseWriter, r
 		return
 	}
 	turns, whose := h.turnsOf(path, req)
-	do := func() error { return inTurn(ctx, turns, whose, func() error { return answer(p, req) }) }
+	do := func() error { return inTurn(ctx, turns.users, whose, func() error { return answer(p, req) }) }
 	if req.site != "" {
-		err = inTurn(ctx, h.peerTurns, req.site, do)
+		err = inTurn(ctx, turns.sites, req.site, do)
 	} else {
 		err = do()
 	}
@@ -202,7 +201,7 @@ func (h *handler) fill(p *page, path string, to access, w http.ResponseWriter, r
 }
 
 // turnsOf returns the turns in which a request at a path is worked on, and whose they are.
-func (h *handler) turnsOf(path string, r *request) (of *turns, whose string) {
+func (h *handler) turnsOf(path string, r *request) (of class, whose string) {
 	if r.user == "" {
 		return h.openTurns, connOf(r.Context()).peer
 	}

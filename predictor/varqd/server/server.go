@@ -127,7 +127,6 @@ const (
 	maxLongOfOne   = 1    // of them, those of one user
 	maxGates       = 1024 // questions whether work may begin, which may wait for another site
 	maxGatesOfOne  = 16   // of them, those of one user
-	maxOfPeer      = 32   // requests being worked on of one other site's varqd, for itself and for users
 	maxRelayed     = 64   // requests being relayed to other sites
 	maxRelayedTo   = 16   // of them, those to one site
 	maxRelayedOf   = 4    // of those, one user's
@@ -150,10 +149,10 @@ func New(o Options) *Server {
 	thinking := max(leastThinking, 2*runtime.GOMAXPROCS(0))
 	h := &handler{
 		service: o.Service, credentials: o.Credentials, users: newUsers(o.UserName), log: o.Log, connections: s.connections,
-		turns: newTurns(maxAtOnce, maxOfOne), thinkTurns: newTurns(thinking, thinking/2), sizesTurns: newTurns(maxLong, maxLongOfOne), openTurns: newTurns(maxOpen, maxOpenOfOne), longTurns: newTurns(maxLong, maxLongOfOne), gateTurns: newTurns(maxGates, maxGatesOfOne), decoding: newTurns(maxMunge, maxMungeOfOne), signing: newTurns(maxMunge, maxMungeOfOne),
+		turns: newClass(maxAtOnce, maxOfOne), thinkTurns: newClass(thinking, thinking/2), sizesTurns: newClass(maxLong, maxLongOfOne), openTurns: newClass(maxOpen, maxOpenOfOne), longTurns: newClass(maxLong, maxLongOfOne), gateTurns: newClass(maxGates, maxGatesOfOne), decoding: newTurns(maxMunge, maxMungeOfOne), signing: newTurns(maxMunge, maxMungeOfOne),
 		latency: newLatency(o.Metrics),
-		peers:   o.Peers, peerTurns: newTurns(maxAtOnce, maxOfPeer), sites: o.Sites, siteTurns: newTurns(maxRelayed, maxRelayedTo),
-		relayTurns: newTurns(maxUnproven, maxRelayedOf), // who waits there holds nothing that others need
+		peers:   o.Peers, sites: o.Sites, siteTurns: newTurns(maxRelayed, maxRelayedTo),
+		relayTurns: newClass(maxUnproven, maxRelayedOf), // who waits there holds nothing that others need
 	}
 	s.http = &http.Server{
 		Handler:           h.routes(o.Metrics),

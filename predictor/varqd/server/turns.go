@@ -6,6 +6,12 @@ import (
 	"sync"
 )
 
+// class are the turns for requests of one kind. Those of another site's varqd, for itself and for users, take one of the site's too,
+// of which each site has half at most: a site with many users does not keep the others from their turn.
+type class struct{ users, sites *turns }
+
+func newClass(all, each int) class { return class{newTurns(all, each), newTurns(all, max(1, all/2))} }
+
 // turns bounds how many requests are worked on at once, of one user and in all; the others wait. Nobody can keep the others from
 // their turn: whoever has the fewest is next, and of those who has waited for longest since she came or was last given one. So a
 // request waits for one of each user at most, however many each of them has made.
