@@ -86,10 +86,10 @@ func TestTurnsAreFair(t *testing.T) {
 // A request for which many plans are made has a turn of those, so that no other waits for it.
 func TestTurnsOf(t *testing.T) {
 	const one, two = `{"job":{},"sizes":[{"nodes":1}]}`, `{"job":{},"Sizes":[{"nodes":1},{"nodes":2}]}`
-	h := &handler{turns: newTurns(1, 1), thinkTurns: newTurns(1, 1), longTurns: newTurns(1, 1), sizesTurns: newTurns(1, 1), gateTurns: newTurns(1, 1)}
+	h := &handler{turns: newClass(1, 1), thinkTurns: newClass(1, 1), longTurns: newClass(1, 1), sizesTurns: newClass(1, 1), gateTurns: newClass(1, 1)}
 	for _, c := range []struct {
 		path, body string
-		want       *turns
+		want       class
 	}{
 		{api.PathProbe, one, h.longTurns},
 		{api.PathSize, one, h.longTurns},
