@@ -39,7 +39,10 @@ func (k *Keeper) bindLapsed(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	if is.Withdrawn != 0 {
 		after = "after it was taken back"
 	}
-	why := fmt.Sprintf("job %d has taken up the plan %s, and by then %s; so nothing is promised about the job, which stays as it is", j.ID, after, refusal)
+	why := fmt.Sprintf("job %d has taken up the plan %s, and by then %s; so nothing is promised about the job", j.ID, after, refusal)
+	if is.Tentative == 0 { // otherwise it is cancelled, as one that was never confirmed
+		why += ", which stays as it is"
+	}
 	if err := k.refuse(ctx, e, j, why); err != nil {
 		return err
 	}
