@@ -68,7 +68,7 @@ var (
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
 var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL, vouchedSQL, heldSQL, membersSQL, scaleSQL, schemasSQL, withdrawnSQL}
 
-// Open opens the file path. It creates the file if there is none, and migrates a file that an
+// Open opens the file path, whose lock the caller has. It creates the file if there is none, and migrates a file that an
 // earlier varq has written, of which it makes a backup before. A file of a later varq it leaves
 // alone, and one whose tables are not varq's, or not those alone: the error wraps sqlitefile.ErrTooNew or
 // sqlitefile.ErrForeign. A committed transaction survives a power cut.
@@ -85,6 +85,11 @@ func openWith(path string, steps []string) (*sqlitefile.File, error) {
 	has, err := sqlitefile.Version(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if has > 0 {
+		if err := sweep(path); err != nil {
+			return nil, err
+		}
 	}
 	migrates := has > 0 && has < len(steps)
 	if migrates {
