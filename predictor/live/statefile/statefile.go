@@ -84,7 +84,7 @@ func Open(path string) (*sqlitefile.File, error) {
 func openWith(path string, steps []string) (*sqlitefile.File, error) {
 	has, err := sqlitefile.Version(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, sqlitefile.Explain(path, err))
 	}
 	if has > 0 {
 		if err := sweep(path); err != nil {
@@ -104,7 +104,9 @@ func openWith(path string, steps []string) (*sqlitefile.File, error) {
 	case errors.Is(err, sqlitefile.ErrForeign):
 		err = fmt.Errorf("%w. It stays as it is: name another file as ledger.path, drop what is not varq's with sqlite3, or go back to a backup: varq ledger restore FILE", err)
 	case err != nil && migrates:
-		err = fmt.Errorf("%w; it still has schema version %d", err, has)
+		err = fmt.Errorf("%w; it still has schema version %d", sqlitefile.Explain(path, err), has)
+	default:
+		err = sqlitefile.Explain(path, err)
 	}
 	if err != nil {
 		return nil, err

@@ -361,3 +361,41 @@ func TestLaterFileOfTheSameVersion(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A ledger on a disk without any room is not opened, nor begun, with words that say why; with room it is what it was.
+func TestOpenOnAFullDisk(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("mounting a small file system needs root")
+	}
+	for _, begun := range []bool{false, true} {
+		disk := t.TempDir()
+		if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=2m"); err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Unmount(disk, syscall.MNT_DETACH)
+		path := filepath.Join(disk, "ledger.db")
+		if begun {
+			oldFile(t, path, len(steps)-1)
+			open(t, path).Close()
+		}
+		leave(t, disk, 0)
+		says := "there is no room left on the disk of " + disk
+		if f, err := Open(path); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("begun %v: %v", begun, err)
+			if err == nil {
+				f.Close()
+			}
+		}
+		if begun {
+			if _, err := Check(t.Context(), path); err == nil || !strings.Contains(err.Error(), says) {
+				t.Error(err)
+			}
+		}
+		if err := os.Remove(filepath.Join(disk, "filler")); err != nil {
+			t.Fatal(err)
+		}
+		if entries, err := ledger.New(open(t, path)).Select(t.Context(), ledger.Query{}); err != nil || begun != (len(entries) > 0) {
+			t.Errorf("begun %v: %d promises, %v", begun, len(entries), err)
+		}
+	}
+}
