@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Version returns the schema version of the file path, or 0 if there is no such file.
@@ -100,6 +101,9 @@ func Backup(ctx context.Context, path, to string) error {
 	return Place(part, to)
 }
 
+// partInfix is between the name of a file and a random number in the name of a copy that is to take its place.
+const partInfix = ".part-"
+
 // Copy is the first half of Backup: it copies the file path to a new file in the folder of to, which nobody else can read, and is on
 // disk. Discard or Place is the end of that.
 func Copy(ctx context.Context, path, to string) (part string, err error) {
@@ -108,7 +112,7 @@ func Copy(ctx context.Context, path, to string) (part string, err error) {
 		return "", err
 	}
 	defer db.Close()
-	file, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".part-*")
+	file, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+partInfix+"*")
 	if err != nil {
 		return "", err
 	}
@@ -134,6 +138,26 @@ func Place(part, to string) error {
 		return errors.Join(err, Discard(part))
 	}
 	return syncFolder(filepath.Dir(to))
+}
+
+// Sweep removes from a folder the copies that are to take the place of certain files, of whose names is reports true. Nobody may be making one:
+// they are of processes that were killed.
+func Sweep(folder string, is func(to string) bool) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		to, number, _ := strings.Cut(entry.Name(), partInfix)
+		end := strings.TrimLeft(number, "0123456789")
+		if end == number || end != "" && !slices.Contains(Beside, end) || !is(to) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(folder, entry.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // Discard removes a copy.

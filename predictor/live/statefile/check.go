@@ -42,7 +42,7 @@ func Check(ctx context.Context, path string) (Report, error) {
 		return r, fmt.Errorf("%s: %w", path, ErrNoLedger)
 	}
 	if r.Contents, err = sqlitefile.Examine(ctx, db, steps); err != nil {
-		return r, fmt.Errorf("%s: %w", path, err)
+		return r, fmt.Errorf("%s: %w", path, sqlitefile.Explain(path, err))
 	}
 	if len(r.Damage) > 0 {
 		return r, nil
@@ -60,7 +60,7 @@ func Check(ctx context.Context, path string) (Report, error) {
 // is damaged, as the file itself is then, stays there.
 func Backup(ctx context.Context, path, to string) (Report, error) {
 	if err := sqlitefile.Backup(ctx, path, to); err != nil {
-		return Report{}, fmt.Errorf("no backup: %w", err)
+		return Report{}, fmt.Errorf("no backup: %w", sqlitefile.Explain(to, err))
 	}
 	return Check(ctx, to)
 }

@@ -27,6 +27,9 @@ func Restore(ctx context.Context, backup, path string, at int64) (aside string, 
 		return "", err
 	}
 	defer func() { err = errors.Join(err, release()) }()
+	if err := sweep(path); err != nil {
+		return "", err
+	}
 	if err := restorable(ctx, backup, backup); err != nil { // which copying could mend
 		return "", err
 	}

@@ -68,7 +68,7 @@ var (
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
 var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL, vouchedSQL, heldSQL, membersSQL, scaleSQL, schemasSQL, withdrawnSQL}
 
-// Open opens the file path. It creates the file if there is none, and migrates a file that an
+// Open opens the file path, whose lock the caller has. It creates the file if there is none, and migrates a file that an
 // earlier varq has written, of which it makes a backup before. A file of a later varq it leaves
 // alone, and one whose tables are not varq's, or not those alone: the error wraps sqlitefile.ErrTooNew or
 // sqlitefile.ErrForeign. A committed transaction survives a power cut.
@@ -84,7 +84,12 @@ func Open(path string) (*sqlitefile.File, error) {
 func openWith(path string, steps []string) (*sqlitefile.File, error) {
 	has, err := sqlitefile.Version(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, sqlitefile.Explain(path, err))
+	}
+	if has > 0 {
+		if err := sweep(path); err != nil {
+			return nil, err
+		}
 	}
 	migrates := has > 0 && has < len(steps)
 	if migrates {
@@ -99,7 +104,9 @@ func openWith(path string, steps []string) (*sqlitefile.File, error) {
 	case errors.Is(err, sqlitefile.ErrForeign):
 		err = fmt.Errorf("%w. It stays as it is: name another file as ledger.path, drop what is not varq's with sqlite3, or go back to a backup: varq ledger restore FILE", err)
 	case err != nil && migrates:
-		err = fmt.Errorf("%w; it still has schema version %d", err, has)
+		err = fmt.Errorf("%w; it still has schema version %d", sqlitefile.Explain(path, err), has)
+	default:
+		err = sqlitefile.Explain(path, err)
 	}
 	if err != nil {
 		return nil, err

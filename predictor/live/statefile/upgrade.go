@@ -58,13 +58,28 @@ func backups(path string) ([]backup, error) {
 	}
 	var all []backup
 	for _, entry := range entries {
-		digits, ok := strings.CutPrefix(entry.Name(), filepath.Base(path)+infix)
-		if version, err := strconv.Atoi(digits); ok && err == nil {
+		if version, is := backupOf(path, entry.Name()); is {
 			all = append(all, backup{filepath.Join(filepath.Dir(path), entry.Name()), version})
 		}
 	}
 	slices.SortFunc(all, func(a, b backup) int { return cmp.Compare(b.version, a.version) })
 	return all, nil
+}
+
+// backupOf reports whether a name in the folder of the file path is that of a backup of it, and of which schema version.
+func backupOf(path, name string) (version int, is bool) {
+	digits, is := strings.CutPrefix(name, filepath.Base(path)+infix)
+	version, err := strconv.Atoi(digits)
+	return version, is && err == nil
+}
+
+// sweep removes what upgrades and restorations of the file path have left that were killed: each time a copy of all of it. The caller has the
+// lock of the file.
+func sweep(path string) error {
+	return sqlitefile.Sweep(filepath.Dir(path), func(to string) bool {
+		_, is := backupOf(path, to)
+		return is || to == filepath.Base(path)
+	})
 }
 
 // sign notes that this varq has brought the file to the schema version, unless another one has.
@@ -81,7 +96,7 @@ func sign(f *sqlitefile.File, version int) error {
 // remedy says what to do about a file path of which this varq knows the schema up to a version only.
 func remedy(path string, knows int) string {
 	install := "Install the varq again that has written it"
-	if varq := lastWriter(path); varq != "" {
+	if varq := lastWriter(path); varq != "" && varq != api.Version {
 		install = fmt.Sprintf("Install varq %s or later again (this is %s)", varq, api.Version)
 	}
 	from := "FILE, a backup from before the upgrade"

@@ -310,3 +310,92 @@ func leave(t *testing.T, disk string, room int) {
 		t.Fatal(err)
 	}
 }
+
+// A process that is killed while it copies the file leaves as much as the file takes. The next one that opens or restores the file removes that,
+// and nothing else: a varqd that is killed again and again as it starts fills no disk.
+func TestUnfinishedCopiesGo(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "ledger.db")
+	stay := []string{"ledger.db.bak.part-5", "ledger.db.part-3.gz", "ledger.db.part-of-it", "ledger.db.schema-x.part-1", "other.db.part-1"}
+	check := func(when string) {
+		t.Helper()
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var left []string
+		for _, e := range entries {
+			if strings.Contains(e.Name(), ".part-") {
+				left = append(left, e.Name())
+			}
+		}
+		if diff := cmp.Diff(stay, left); diff != "" {
+			t.Error(when, diff)
+		}
+	}
+	leave := func() {
+		t.Helper()
+		for _, name := range append([]string{"ledger.db.schema-3.part-12", "ledger.db.schema-3.part-12-journal", "ledger.db.schema-24.part-7", "ledger.db.part-1", "ledger.db.part-1-wal"}, stay...) {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte("half"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	oldFile(t, path, 3)
+	leave()
+	open(t, path).Close()
+	check("opened")
+	leave()
+	if _, err := Restore(t.Context(), path+".schema-3", path, 1); err != nil {
+		t.Fatal(err)
+	}
+	check("restored")
+}
+
+// Two builds of one version may know different schemas: then the version does not say which to install.
+func TestLaterFileOfTheSameVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	open(t, path).Close()
+	_, err := openWith(path, steps[:len(steps)-1])
+	if !errors.Is(err, sqlitefile.ErrTooNew) || !strings.Contains(err.Error(), "Install the varq again that has written it") {
+		t.Error(err)
+	}
+}
+
+// A ledger on a disk without any room is not opened, nor begun, with words that say why; with room it is what it was.
+func TestOpenOnAFullDisk(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("mounting a small file system needs root")
+	}
+	for _, begun := range []bool{false, true} {
+		disk := t.TempDir()
+		if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=2m"); err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Unmount(disk, syscall.MNT_DETACH)
+		path := filepath.Join(disk, "ledger.db")
+		if begun {
+			oldFile(t, path, len(steps)-1)
+			open(t, path).Close()
+		}
+		leave(t, disk, 0)
+		says := "there is no room left on the disk of " + disk
+		if f, err := Open(path); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("begun %v: %v", begun, err)
+			if err == nil {
+				f.Close()
+			}
+		}
+		if begun {
+			if _, err := Check(t.Context(), path); err == nil || !strings.Contains(err.Error(), says) {
+				t.Error(err)
+			}
+		}
+		if err := os.Remove(filepath.Join(disk, "filler")); err != nil {
+			t.Fatal(err)
+		}
+		if entries, err := ledger.New(open(t, path)).Select(t.Context(), ledger.Query{}); err != nil || begun != (len(entries) > 0) {
+			t.Errorf("begun %v: %d promises, %v", begun, len(entries), err)
+		}
+	}
+}

@@ -10,6 +10,8 @@ import (
 const (
 	// clockEvery is how often Slurm's clock is measured.
 	clockEvery = time.Minute
+	// clockStep is from which jump of the host's clock on Slurm's is measured at once.
+	clockStep = time.Second
 	// clockDrift bounds how far two clocks come apart between measurements, in seconds a
 	// second. A quartz that is ten times worse than usual stays within it.
 	clockDrift = 500e-6
@@ -45,11 +47,16 @@ func (c *clock) interval(at time.Time) (earliest, latest time.Time) {
 	return c.earliest.Add(passed - drift), c.latest.Add(passed + drift)
 }
 
-// observe takes in a measurement: Slurm's clock is ahead of the host's by ahead, with an
-// uncertainty on either side. What was known before narrows it, unless the two contradict
+// jumped returns by how much more the host's clock has moved since the last measurement than time has passed: it was set, or the host
+// has slept, which the monotonic clock does not count.
+func (c *clock) jumped(at time.Time) time.Duration {
+	return at.Round(0).Sub(c.at.Round(0)) - at.Sub(c.at)
+}
+
+// observe takes in a measurement that was begun at a time of the host: Slurm's clock was ahead of the host's by ahead, with an
+// uncertainty on either side. The host's clock may have been set since. What was known before narrows it, unless the two contradict
 // each other, as when a clock was set.
-func (c *clock) observe(ahead, uncertainty time.Duration) {
-	at := c.host()
+func (c *clock) observe(at time.Time, ahead, uncertainty time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	shown := at.Round(0) // without the monotonic reading
@@ -90,12 +97,12 @@ func (c *clock) now() int64 {
 	return earliest.Unix()
 }
 
-// due reports whether Slurm's clock is to be measured again.
+// due reports whether Slurm's clock is to be measured again: from time to time, and when the host may have slept.
 func (c *clock) due() bool {
 	at := c.host()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.at.IsZero() || at.Sub(c.at) >= clockEvery
+	return c.at.IsZero() || at.Sub(c.at) >= clockEvery || c.jumped(at).Abs() >= clockStep
 }
 
 // ready returns nil if Slurm's time is known well enough for promises.
@@ -107,6 +114,9 @@ func (c *clock) ready() error {
 		return fmt.Errorf("varqd has not reached Slurm yet")
 	}
 	earliest, latest := c.interval(at)
+	if slept := c.jumped(at); slept > clockDoubt {
+		return fmt.Errorf("the clock of varqd's host has moved on by %d seconds at once, and Slurm's is not known until varqd has asked for it; try again in a moment", int(slept.Seconds()))
+	}
 	if width := latest.Sub(earliest); width > clockDoubt {
 		return fmt.Errorf("slurmrestd answers so slowly that Slurm's time is known only to %d seconds", int(width.Seconds()))
 	}
@@ -139,10 +149,11 @@ func (d *Daemon) readClock(ctx context.Context) error {
 	if !d.clock.due() {
 		return nil
 	}
+	at := d.clock.host()
 	ahead, uncertainty, err := d.slurm.Clock(ctx)
 	if err != nil {
 		return fmt.Errorf("read Slurm's clock: %w", err)
 	}
-	d.clock.observe(ahead, uncertainty)
+	d.clock.observe(at, ahead, uncertainty)
 	return nil
 }

@@ -206,7 +206,7 @@ func TestFailureBetweenReadings(t *testing.T) {
 	s.promised(t, d)
 	s.setAway(true)
 	for range 3 {
-		d.clock.observe(0, time.Second) // so that Slurm's clock is not due
+		d.clock.observe(d.clock.host(), 0, time.Second) // so that Slurm's clock is not due
 		if _, err := d.look(t.Context()); !errors.Is(err, slurm.ErrUnavailable) {
 			t.Errorf("with Slurm away: %v", err)
 		}
@@ -356,7 +356,7 @@ func TestLookAgainAfterAFailure(t *testing.T) {
 	for fails, want := range map[error]time.Duration{slurm.ErrTooMuch: 5 * time.Minute, slurm.ErrUnavailable: 0} {
 		s.fails = fails
 		for range 3 {
-			d.clock.observe(0, time.Second) // so that Slurm's clock is not due
+			d.clock.observe(d.clock.host(), 0, time.Second) // so that Slurm's clock is not due
 			pause, err := d.look(t.Context())
 			if err == nil || !strings.Contains(err.Error(), "read the queue") || pause.Round(time.Second) != want {
 				t.Errorf("%v, %v, want %v", pause, err, want)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/varqd/config"
@@ -30,14 +31,12 @@ func Main(ctx context.Context, c config.Config, standby bool, log io.Writer) err
 	logger := newLogger(c.Log, log)
 	logger.Info("varqd starts", "version", api.Version)
 	o := Options{Config: c, Log: logger}
-	var d *Daemon
-	var err error
+	open := func() (*Daemon, error) { return New(o) }
 	if standby {
-		d, err = StandBy(ctx, o)
-	} else {
-		d, err = New(o)
+		open = func() (*Daemon, error) { return StandBy(ctx, o) }
 	}
-	if errors.Is(err, context.Canceled) { // it was stopped while it stood by
+	d, err := begin(ctx, open, time.Tick(openingSign), logger)
+	if errors.Is(err, context.Canceled) { // it was stopped before it began
 		return nil
 	}
 	if err != nil {
@@ -46,7 +45,9 @@ func Main(ctx context.Context, c config.Config, standby bool, log io.Writer) err
 	if err = d.Run(ctx); errors.Is(err, errUnended) {
 		return err // what hangs may keep the files from being closed, too
 	}
-	return errors.Join(err, d.Close())
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	return errors.Join(err, d.closeWithin(closing))
 }
 
 // newLogger returns the logger that c describes. Package config has checked c's values.

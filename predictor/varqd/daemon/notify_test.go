@@ -27,7 +27,7 @@ func hear(t *testing.T) *heard {
 	t.Setenv("WATCHDOG_USEC", "20000")
 	h := &heard{told: map[string]bool{}}
 	go func() {
-		buffer := make([]byte, 64)
+		buffer := make([]byte, 256)
 		for {
 			n, err := conn.Read(buffer)
 			if err != nil {
