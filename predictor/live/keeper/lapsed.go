@@ -35,13 +35,13 @@ func (k *Keeper) bindLapsed(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	if refusal == "" {
 		return k.bind(ctx, e, &j.Job, true)
 	}
-	after := "when no job had taken it up for long"
+	after := "when no room was kept for it"
 	if is.Withdrawn != 0 {
 		after = "after it was taken back"
 	}
 	why := fmt.Sprintf("job %d has taken up the plan %s, and by then %s; so nothing is promised about the job", j.ID, after, refusal)
 	if is.Tentative == 0 { // otherwise it is cancelled, as one that was never confirmed
-		why += ", which stays as it is"
+		why += ", which stays as it is: to ask again, cancel it and submit it anew"
 	}
 	if err := k.refuse(ctx, e, j, why); err != nil {
 		return err
