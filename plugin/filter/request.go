@@ -206,7 +206,7 @@ func (s *Submission) readJob(o options) error {
 			return fmt.Errorf("--time: %w", err)
 		}
 		if job.Limit == slurmtime.Unlimited {
-			return errors.New("--time: a reservation needs a time limit")
+			return errors.New("--time: a reservation needs a time limit, such as 1:00:00")
 		}
 	}
 	if s.order != nil && s.order.Limit != 0 {
