@@ -209,7 +209,6 @@ func environment(t *testing.T, l *lab) {
 	file, _ := l.script(t, "", "true")
 	job, _ := l.submit(t, "--begin-by=now+1hour", "--time=5", file)
 	defer l.run(t, "scancel", job)
-	l.ok(t, "scontrol", "update", "JobId="+job, "StartTime=now", "TimeLimit=120")
 	pid, ok := l.held(t, job, time.Now().Add(time.Hour).Unix())
 	variables := strings.FieldsFunc(read(t, fmt.Sprintf("/proc/%d/environ", pid)), func(r rune) bool { return r == 0 })
 	if !ok || len(variables) == 0 {

@@ -96,7 +96,7 @@ func TestExamples(t *testing.T) {
 			t.Errorf("nobody was told %q", want)
 		}
 	}
-	for _, want := range []string{"Submitted batch job", "PROMISED"} {
+	for _, want := range []string{"Submitted batch job 1\n", "    1 P"} { // PENDING, and PROMISED once varqd has seen the job
 		if !strings.Contains(printed.String(), want) {
 			t.Errorf("nothing was printed of %q", want)
 		}
