@@ -108,7 +108,7 @@ func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanR
 	}
 	refused, err := k.within(ctx, terms, &plan)
 	if promise && refused == nil && err == nil {
-		err = k.promise(ctx, &plan, &api.Reservation{
+		refused, err = k.promise(ctx, &plan, &api.Reservation{
 			User: user, Account: r.Job.Account, Partition: r.Job.Partition, QOS: r.Job.QOS, Size: r.Job.Size, Pieces: r.Pieces, Promised: now,
 		})
 	}

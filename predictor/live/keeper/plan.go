@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
 	"slices"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -137,7 +140,7 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 		err = k.stillRoom(ctx, &got, claims)
 	}
 	if promise && no == nil && err == nil {
-		err = k.promise(ctx, &plan, &api.Reservation{
+		no, err = k.promise(ctx, &plan, &api.Reservation{
 			User: user, Account: got.Job.Account, Partition: got.Job.Partition, QOS: got.Job.QOS, Size: got.Job.Size, Pieces: got.Pieces,
 			BestEffort: req.BestEffort, Promised: now,
 		})
@@ -185,25 +188,29 @@ func (k *Keeper) beside(ctx context.Context, planner *trajectory.Planner, got *t
 	return nil, nil
 }
 
-// promise gives plan an identifier, and writes r with this plan into the ledger.
-func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation) error {
+// promise gives plan an identifier, and writes r with this plan into the ledger, unless its user
+// has too many promises without a job: then it returns a refusal.
+func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation) (*api.Refusal, error) {
 	plan.ID = api.NewPlanID()
 	plan.Comment = api.CommentPrefix + plan.ID
 	r.Plan = *plan
 	err := k.Ledger.Promise(ctx, r)
-	if errors.Is(err, ledger.ErrUnclaimed) {
-		return api.Fault(api.ErrConflict, fmt.Sprintf("you have %d reservations that no job has taken up, and nobody gets more at once; submit their jobs, or wait until their time is over (varq status --state=PROMISED lists them)", ledger.MaxUnclaimed))
-	}
-	if err != nil && ctx.Err() != nil {
-		return err // nobody waits for the answer any more
-	}
-	if err != nil {
+	var vain ledger.InVainError
+	switch {
+	case errors.Is(err, ledger.ErrUnclaimed):
+		return &api.Refusal{Reason: fmt.Sprintf("you have %d reservations that no job has taken up, and nobody gets more at once; submit their jobs, or wait until their time is over (varq status --state=PROMISED lists them)", ledger.MaxUnclaimed)}, nil
+	case errors.As(err, &vain):
+		return &api.Refusal{Reason: fmt.Sprintf("your last promises have kept room from others for %s, and no job took them up; ask again after %s, or submit the job without varq's options, by which Slurm shows what it has against the job",
+			slurmtime.FormatDuration(ledger.MaxInVain), slurmtime.Stamp(vain.Until, time.UTC))}, nil
+	case err != nil && ctx.Err() != nil:
+		return nil, err // nobody waits for the answer any more
+	case err != nil:
 		k.Log.Error("promise could not be written down", "user", r.User, "error", err)
-		return api.Fault(api.ErrUnavailable, "the promise could not be written down, so none is made")
+		return nil, api.Fault(api.ErrUnavailable, "the promise could not be written down, so none is made")
 	}
 	k.Metrics.promises.Inc()
 	k.Log.Info("promised", "plan", plan.ID, "user", r.User, "deadline", plan.Deadline(), "prob", plan.Prob, "estimate", plan.Estimate, "begin", plan.BeginTime, "limit", plan.TimeLimit)
-	return nil
+	return nil, nil
 }
 
 // plannerRequest translates a user's request for the planner, with the site's defaults.

@@ -13,20 +13,6 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// unclaimedFor is for how many seconds a promise claims its room though it has no job: sbatch takes
-// one up at once. A promise claims nothing before it has one if its user then had an open promise that was older
-// and without a job, or had made manyInVain during the last vainFor seconds that no job has taken up. So nobody keeps room from others by
-// promises alone.
-const (
-	unclaimedFor = 120
-	vainFor      = 3600
-	manyInVain   = 10
-)
-
-// bindsBefore is how many seconds before a promise without a job ceases to claim its room a job no longer takes it up without being
-// granted that anew: others are granted theirs at the same time.
-const bindsBefore = 10
-
 // tentative is whether a promise of Claims has still to be confirmed. Its job, which is to begin much later until
 // then, claims its room already.
 const tentative = "p.tentative <> 0 AND coalesce(b.confirmed, 0) = 0"
@@ -53,9 +39,9 @@ type claimant struct {
 	claim workload.Claim // without the times
 	// waits is false of a job that does not wait to start in time: it is stopped, or to begin too late. One that is held
 	// starts in time if it is released before it is to begin.
-	waits, held, withdrawn                                    bool
-	holdUntil, slot, until, deadline, begin, start, workStart int64
-	expected, worst                                           float64 // node-seconds
+	waits, held, withdrawn                                       bool
+	holdUntil, slot, promised, deadline, begin, start, workStart int64
+	expected, worst                                              float64 // node-seconds
 }
 
 // order has the promise with the earlier deadline first.
@@ -89,14 +75,14 @@ func (l *Ledger) readClaims(ctx context.Context) error {
 		where.In("p.id", slices.Sorted(maps.Keys(c.stale)))
 	}
 	var fresh []*claimant
-	err := l.each(ctx, `SELECT p.id, p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.pieces, p.piece_cpus, p.piece_gpus, p.piece_memory, p.exclusive, `+workLimit+`, p.hold_until, p.slot, p.claims_until, p.withdrawn <> 0,
+	err := l.each(ctx, `SELECT p.id, p.user, p.account, p.partition, p.qos, p.nodes, p.cpus, p.gpus, p.memory, p.pieces, p.piece_cpus, p.piece_gpus, p.piece_memory, p.exclusive, `+workLimit+`, p.hold_until, p.slot, p.promised_at, p.withdrawn <> 0,
 		p.expected_node_seconds, p.worst_node_seconds, CASE WHEN `+tentative+` THEN p.begin_time ELSE coalesce(b.begin_time, p.begin_time) END, coalesce(b.job, 0), coalesce(b.start, 0), coalesce(b.work_start, 0),
 		`+deadline+`, coalesce(b.held, 0), NOT coalesce(b.stopped <> '' OR b.begin_time > `+deadline+` AND NOT (`+tentative+`), 0)
 		FROM plans p LEFT JOIN bindings b ON b.plan = p.id`+where.Clause(), where.Args, func(rows *sql.Rows) error {
 		one := &claimant{}
 		of := &one.claim
 		if err := rows.Scan(&one.plan, &of.User, &of.Account, &of.Partition, &of.QOS, &of.Nodes, &of.CPUs, &of.GPUs, &of.Memory,
-			&of.Pieces.Count, &of.Pieces.Each.CPUs, &of.Pieces.Each.GPUs, &of.Pieces.Each.Memory, &of.Pieces.Exclusive, &of.Limit, &one.holdUntil, &one.slot, &one.until, &one.withdrawn,
+			&of.Pieces.Count, &of.Pieces.Each.CPUs, &of.Pieces.Each.GPUs, &of.Pieces.Each.Memory, &of.Pieces.Exclusive, &of.Limit, &one.holdUntil, &one.slot, &one.promised, &one.withdrawn,
 			&one.expected, &one.worst, &one.begin, &of.Job, &one.start, &one.workStart, &one.deadline, &one.held, &one.waits); err != nil {
 			return err
 		}
@@ -136,7 +122,7 @@ func (l *Ledger) Claims(ctx context.Context, now int64) ([]workload.Claim, error
 		switch {
 		case one.start == 0 && (one.deadline < now || !one.waits || one.held && one.begin <= now):
 			continue
-		case c.Job == 0 && (one.withdrawn || one.until <= now):
+		case c.Job == 0 && (one.withdrawn || one.promised+unclaimedFor <= now):
 			continue
 		}
 		c.Start, c.From = one.times(now)

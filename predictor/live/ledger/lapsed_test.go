@@ -46,23 +46,6 @@ func TestBindLapsed(t *testing.T) {
 	if e := one(t, l, Query{Plan: "back"}); e.State != api.StatePending || e.Withdrawn != 0 {
 		t.Errorf("%+v", e)
 	}
-
-	// Whoever makes many promises in vain claims nothing by another one before that has a job.
-	for range manyInVain {
-		id := api.NewPlanID()
-		r := promise(id, "alice", 10_000)
-		r.Promised = made
-		mustPromise(t, l, r)
-		if err := l.Settle(ctx, id, Settlement{At: made, Outcome: api.StateCancelled}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	vain := promise("vain", "alice", 10_000)
-	vain.Promised = made + 1
-	mustPromise(t, l, vain)
-	if err := bind("vain", 4, made+1, false); !errors.Is(err, ErrLapsed) {
-		t.Errorf("after many in vain: %v", err)
-	}
 }
 
 // A tentative promise that was taken back is not confirmed, and its job is still found.

@@ -17,13 +17,6 @@ import (
 	"github.com/varq-project/varq/predictor/said"
 )
 
-// MaxUnclaimed is the greatest number of open promises without a job that one user may have.
-// It keeps one user from filling the ledger. sbatch takes up a promise as soon as it is made.
-const MaxUnclaimed = 100
-
-// ErrUnclaimed is the error of Promise for a user who has MaxUnclaimed promises without a job.
-var ErrUnclaimed = errors.New("too many promises without a job")
-
 // The errors of Bind.
 var (
 	ErrNoPlan   = errors.New("no such plan")
@@ -156,39 +149,22 @@ type Settlement struct {
 }
 
 // Promise writes a new promise. If Promise returns nil, the promise survives a power cut. If
-// it returns an error, nothing is promised. The errors are ErrUnclaimed, and errors of the
-// file.
+// it returns an error, nothing is promised. The errors are ErrUnclaimed, an InVainError, and
+// errors of the file.
 func (l *Ledger) Promise(ctx context.Context, r *api.Reservation) error {
 	defer l.claims.changed(r.ID)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
-		n, until, err := unclaimed(ctx, tx, r.User, r.Promised)
-		switch {
-		case err != nil:
+		if err := mayPromise(ctx, tx, r.User, r.Promised); err != nil {
 			return err
-		case n >= MaxUnclaimed:
-			return ErrUnclaimed
 		}
-		promised := append(promiseColumns(r), sqlitefile.Column{Name: "claims_until", Pointer: &until})
-		_, err = tx.ExecContext(ctx, promised.Insert("plans"), promised.Pointers()...)
+		promised := promiseColumns(r)
+		_, err := tx.ExecContext(ctx, promised.Insert("plans"), promised.Pointers()...)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("ledger: promise %s: %w", r.ID, err)
 	}
 	return nil
-}
-
-// unclaimed counts the open promises of a user that have no job, and returns until when a new one claims its room without one. Those
-// whose deadline was a day ago or more are left out: they only wait for accounting, and without them a user's
-// whole past need not be searched.
-func unclaimed(ctx context.Context, tx *sql.Tx, user string, now int64) (n int, until int64, err error) {
-	var idle, vain int
-	err = tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE open), count(*) FILTER (WHERE open AND withdrawn = 0 AND promised_at <= ?), count(*) FILTER (WHERE promised_at > ?)
-		FROM plans p WHERE user = ? AND `+deadline+` > ? AND NOT EXISTS (SELECT 1 FROM bindings WHERE plan = p.id)`, now-unclaimedFor, now-vainFor, user, now-86400).Scan(&n, &idle, &vain)
-	if idle == 0 && vain < manyInVain {
-		until = now + unclaimedFor
-	}
-	return n, until, err
 }
 
 // Bind binds a plan to user's job, which was submitted at submit. Binding the same job
@@ -199,10 +175,10 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		var owner string
 		var promised api.Plan
-		var boundJob, withdrawn, claimsUntil int64
+		var boundJob, withdrawn, made int64
 		var open bool
-		err := tx.QueryRowContext(ctx, `SELECT user, open, job, begin_time, time_limit, earliest, tentative, withdrawn, claims_until FROM reservations WHERE id = ?`, plan).
-			Scan(&owner, &open, &boundJob, &promised.BeginTime, &promised.TimeLimit, &promised.Earliest, &promised.Tentative, &withdrawn, &claimsUntil)
+		err := tx.QueryRowContext(ctx, `SELECT user, open, job, begin_time, time_limit, earliest, tentative, withdrawn, promised_at FROM reservations WHERE id = ?`, plan).
+			Scan(&owner, &open, &boundJob, &promised.BeginTime, &promised.TimeLimit, &promised.Earliest, &promised.Tentative, &withdrawn, &made)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return ErrNoPlan
@@ -217,7 +193,7 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 		case !open:
 			return ErrClosed
 		case withdrawn != 0 && promised.Tentative != 0: // the job is only found, to be cancelled
-		case !granted && (withdrawn != 0 || at > claimsUntil-bindsBefore):
+		case !granted && (withdrawn != 0 || at > made+unclaimedFor-bindsBefore):
 			return ErrLapsed
 		case withdrawn != 0:
 			if _, err := tx.ExecContext(ctx, `UPDATE plans SET withdrawn = 0 WHERE id = ?`, plan); err != nil {

@@ -53,39 +53,6 @@ func mustPromise(t *testing.T, l *Ledger, r *api.Reservation) {
 	}
 }
 
-// Each user has room for so many promises without a job. A job, a settlement and time make
-// room.
-func TestMaxUnclaimed(t *testing.T) {
-	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
-	ctx := t.Context()
-	id := func(i int) string { return fmt.Sprintf("plan%08d", i) }
-	for i := range MaxUnclaimed {
-		mustPromise(t, l, promise(id(i), "alice", 10_000))
-	}
-	full := func() bool {
-		return errors.Is(l.Promise(ctx, promise("bbbbbbbbbbbb", "alice", 10_000)), ErrUnclaimed)
-	}
-	if !full() {
-		t.Error("one too many")
-	}
-	mustPromise(t, l, promise("aaaaaaaaaaaa", "bob", 10_000))
-	if err := l.Bind(ctx, id(0), "alice", 7, 100, 100, true); err != nil {
-		t.Fatal(err)
-	}
-	mustPromise(t, l, promise("cccccccccccc", "alice", 10_000))
-	if !full() {
-		t.Error("after a job: one too many")
-	}
-	if err := l.Settle(ctx, id(1), Settlement{Outcome: api.StateCancelled}); err != nil {
-		t.Fatal(err)
-	}
-	mustPromise(t, l, promise("dddddddddddd", "alice", 10_000))
-	if !full() {
-		t.Error("after a settlement: one too many")
-	}
-	mustPromise(t, l, promise("eeeeeeeeeeee", "alice", 10_000+2*86400))
-}
-
 // SettleAll settles all or none.
 func TestSettleAll(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
@@ -192,7 +159,7 @@ func TestColumns(t *testing.T) {
 			"prob": .106, "estimate": .107, "best_effort": int64(1), "on_miss": "OnMiss",
 			"work_node_seconds": 108., "work_billing_seconds": 109., "worst_node_seconds": 110., "worst_billing_seconds": 111.,
 			"expected_node_seconds": 112., "expected_billing_seconds": 113.,
-			"sample": int64(114), "class": "Class", "comment": "Comment", "promised_at": int64(119), "open": int64(1), "withdrawn": int64(0), "claims_until": int64(119 + unclaimedFor),
+			"sample": int64(114), "class": "Class", "comment": "Comment", "promised_at": int64(119), "open": int64(1), "withdrawn": int64(0),
 			"state": "State", "job": int64(120), "submit": int64(123), "set_begin_time": int64(124), "set_time_limit": int64(125),
 			"was_begin": int64(126), "was_limit": int64(127), "set_earliest": int64(91), "name": "Name", "asks": "Asks", "run": int64(0), "held": int64(0), "yielded": int64(0), "late": int64(0),
 			"stopped": "Stopped", "interrupted": int64(0), "interactive": int64(0), "held_before": int64(92), "worked_before": int64(94), "confirmed": int64(83), "gate": "Gate", "gated": int64(82), "evicted": int64(0), "refused": int64(0),
@@ -749,12 +716,6 @@ func TestClaims(t *testing.T) {
 		if claims, err := l.Claims(t.Context(), jobless.Promised+later); err != nil || len(claims) != want {
 			t.Errorf("without a job, %d s after the promise: %v, %v", later, claims, err)
 		}
-	}
-	third := promise("third", "alice", now+3600)
-	third.Promised = jobless.Promised + unclaimedFor
-	mustPromise(t, l, third)
-	if claims, err := l.Claims(t.Context(), third.Promised); err != nil || len(claims) != 1 {
-		t.Errorf("while an older one has no job: %v, %v", claims, err)
 	}
 	if err := l.Withdraw(t.Context(), second.ID, 1); err != nil {
 		t.Fatal(err)

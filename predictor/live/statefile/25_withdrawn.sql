@@ -1,8 +1,5 @@
--- withdrawn is when a plan was taken back, or 0. claims_until is until when a plan claims its room without a job; one that was
--- taken back claims none.
+-- withdrawn is when a plan was taken back, or 0: it claims no room any more.
 ALTER TABLE plans ADD COLUMN withdrawn INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE plans ADD COLUMN claims_until INTEGER NOT NULL DEFAULT 0;
-UPDATE plans SET claims_until = promised_at + 120 WHERE open;
 
 -- refused is the job that has named the plan, and of which nothing is promised, or 0.
 ALTER TABLE settlements ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
