@@ -75,7 +75,7 @@ func newNetwork(t *testing.T) *network {
 	defer file.Close()
 	for range promisesThere {
 		r := &api.Reservation{Plan: api.Plan{ID: api.NewPlanID(), BeginBy: time.Now().Unix() + 86400}, User: "root", Promised: time.Now().Unix()}
-		if err := ledger.New(file).Promise(t.Context(), r); err != nil {
+		if err := ledger.New(file).Promise(t.Context(), r, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

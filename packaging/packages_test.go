@@ -231,7 +231,7 @@ func (h host) promise(t *testing.T) (promised []promise) {
 			User: fmt.Sprintf("user%d", i%7), Account: "phys", Partition: "main",
 			Size: workload.Size{Nodes: 1, CPUs: 4}, Promised: now,
 		}
-		if err := ledger.New(file).Promise(t.Context(), &r); err != nil {
+		if err := ledger.New(file).Promise(t.Context(), &r, 0); err != nil {
 			t.Fatal(err)
 		}
 		promised = append(promised, promise{r.ID, r.User, r.BeginBy, r.Prob})

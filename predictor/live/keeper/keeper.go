@@ -157,6 +157,8 @@ type Keeper struct {
 	Options
 	cluster atomic.Pointer[clusterState] // as of the last Refresh; nil before the first
 	memory  memory
+	// looked is when the queue was read that Watch was last given whole: it has bound the jobs in it.
+	looked atomic.Int64
 	// plain are the claims of the plain jobs that are eligible later, as of the last Watch.
 	plain atomic.Pointer[[]workload.Claim]
 

@@ -194,7 +194,7 @@ func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation
 	plan.ID = api.NewPlanID()
 	plan.Comment = api.CommentPrefix + plan.ID
 	r.Plan = *plan
-	err := k.Ledger.Promise(ctx, r)
+	err := k.Ledger.Promise(ctx, r, k.looked.Load()-latecomer)
 	var vain ledger.InVainError
 	switch {
 	case errors.Is(err, ledger.ErrUnclaimed):

@@ -31,7 +31,7 @@ func TestManyExpire(t *testing.T) {
 	const more = 100
 	for i := range maxExpired + more {
 		r := &api.Reservation{Plan: api.Plan{ID: api.NewPlanID(), BeginBy: epoch}, User: fmt.Sprint("user", i/ledger.MaxUnclaimed), Promised: epoch - 3600}
-		if err := s.Ledger.Promise(t.Context(), r); err != nil {
+		if err := s.Ledger.Promise(t.Context(), r, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -126,7 +126,7 @@ func (s *scene) unclaimed(w *words) {
 	user := w.next()
 	for range s.number(w.next()) {
 		p := api.Plan{ID: api.NewPlanID(), BeginBy: s.time("12:00")}
-		s.must(s.Ledger.Promise(s.t.Context(), &api.Reservation{Plan: p, User: user, Promised: s.clock}))
+		s.must(s.Ledger.Promise(s.t.Context(), &api.Reservation{Plan: p, User: user, Promised: s.clock}, 0))
 	}
 }
 

@@ -267,6 +267,7 @@ func (k *Keeper) apply(ctx context.Context, q *queue, now int64) ([]ledger.Entry
 		if err := k.refuseLatecomers(ctx, q, entries, now); err != nil {
 			return nil, err
 		}
+		k.looked.Store(now)
 	}
 	return entries, nil
 }

@@ -40,7 +40,7 @@ func goneSite(t *testing.T, n int) *site {
 	ctx := t.Context()
 	for i := range n {
 		p := api.Plan{ID: fmt.Sprintf("p%05d", i), BeginTime: epoch + 3600, BeginBy: epoch + 7200}
-		if err := s.Ledger.Promise(ctx, &api.Reservation{Plan: p, User: "alice", Promised: epoch}); err != nil {
+		if err := s.Ledger.Promise(ctx, &api.Reservation{Plan: p, User: "alice", Promised: epoch}, 0); err != nil {
 			t.Fatal(err)
 		}
 		job := int64(i + 1)
@@ -104,7 +104,7 @@ func TestManyWaiting(t *testing.T) {
 	for i := range int64(waiting) {
 		p := api.Plan{ID: fmt.Sprintf("p%05d", i), BeginTime: epoch + 3600, TimeLimit: 3600, WorkLimit: 3600, BeginBy: epoch + 7200, Prob: .5}
 		r := api.Reservation{Plan: p, User: "alice", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Promised: epoch}
-		if err := errors.Join(s.Ledger.Promise(t.Context(), &r), s.Ledger.Bind(t.Context(), p.ID, "alice", i+1, epoch, epoch, true)); err != nil {
+		if err := errors.Join(s.Ledger.Promise(t.Context(), &r, 0), s.Ledger.Bind(t.Context(), p.ID, "alice", i+1, epoch, epoch, true)); err != nil {
 			t.Fatal(err)
 		}
 		s.slurm.queue[i+1] = slurm.QueueEntry{Job: workload.Job{
@@ -161,7 +161,7 @@ func TestUrgent(t *testing.T) {
 		6: {BeginBy: epoch + 7200, Tentative: epoch + 1000},
 	} {
 		p.ID, p.BeginTime = fmt.Sprintf("p%d", job), epoch+40
-		if err := s.Ledger.Promise(ctx, &api.Reservation{Plan: p, User: "alice", Promised: epoch}); err != nil {
+		if err := s.Ledger.Promise(ctx, &api.Reservation{Plan: p, User: "alice", Promised: epoch}, 0); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Ledger.Bind(ctx, p.ID, "alice", job, epoch, epoch, true); err != nil {

@@ -148,13 +148,13 @@ type Settlement struct {
 	Refused int64
 }
 
-// Promise writes a new promise. If Promise returns nil, the promise survives a power cut. If
-// it returns an error, nothing is promised. The errors are ErrUnclaimed, an InVainError, and
-// errors of the file.
-func (l *Ledger) Promise(ctx context.Context, r *api.Reservation) error {
+// Promise writes a new promise. The jobs of promises that were made until bound are bound, if they
+// were submitted. If Promise returns nil, the promise survives a power cut. If it returns an error,
+// nothing is promised. The errors are ErrUnclaimed, an InVainError, and errors of the file.
+func (l *Ledger) Promise(ctx context.Context, r *api.Reservation, bound int64) error {
 	defer l.claims.changed(r.ID)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
-		if err := mayPromise(ctx, tx, r.User, r.Promised); err != nil {
+		if err := mayPromise(ctx, tx, r.User, r.Promised, bound); err != nil {
 			return err
 		}
 		promised := promiseColumns(r)

@@ -48,7 +48,7 @@ func promise(id, user string, beginBy int64) *api.Reservation {
 
 func mustPromise(t *testing.T, l *Ledger, r *api.Reservation) {
 	t.Helper()
-	if err := l.Promise(t.Context(), r); err != nil {
+	if err := l.Promise(t.Context(), r, 0); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -242,7 +242,7 @@ func row(t *testing.T, l *Ledger, table string) map[string]any {
 func TestPromiseTwiceIsAnError(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	mustPromise(t, l, promise("aaaaaaaaaaaa", "alice", 10_000))
-	if err := l.Promise(t.Context(), promise("aaaaaaaaaaaa", "bob", 20_000)); err == nil {
+	if err := l.Promise(t.Context(), promise("aaaaaaaaaaaa", "bob", 20_000), 0); err == nil {
 		t.Error("a second promise with the same identifier was taken")
 	}
 	if got := one(t, l, Query{}); got.User != "alice" {
@@ -491,7 +491,7 @@ func TestFullDisk(t *testing.T) {
 	pragma(fmt.Sprintf("PRAGMA max_page_count = %d", pages+1))
 	promised, failed := 0, false
 	for i := range 1000 {
-		if err := l.Promise(t.Context(), promise(fmt.Sprintf("plan%08d", i), "alice", 10_000)); err != nil {
+		if err := l.Promise(t.Context(), promise(fmt.Sprintf("plan%08d", i), "alice", 10_000), 0); err != nil {
 			failed = true
 			break
 		}
@@ -527,7 +527,7 @@ func BenchmarkPromise(b *testing.B) {
 	}
 	for i := 0; b.Loop(); i++ {
 		id := fmt.Sprintf("more%08d", i)
-		if err := l.Promise(b.Context(), promise(id, "alice", past*600)); err != nil {
+		if err := l.Promise(b.Context(), promise(id, "alice", past*600), 0); err != nil {
 			b.Fatal(err)
 		}
 		b.StopTimer()
@@ -545,7 +545,7 @@ func BenchmarkClaims(b *testing.B) {
 	const promises = 3000
 	for i := range promises {
 		id := fmt.Sprintf("plan%08d", i)
-		if err := errors.Join(l.Promise(b.Context(), promise(id, "alice", 1_000_000)), l.Bind(b.Context(), id, "alice", int64(i+1), 10, 10, true)); err != nil {
+		if err := errors.Join(l.Promise(b.Context(), promise(id, "alice", 1_000_000), 0), l.Bind(b.Context(), id, "alice", int64(i+1), 10, 10, true)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -20,7 +20,7 @@ func promise(t *testing.T, f *sqlitefile.File, n int) {
 	t.Helper()
 	for i := range n {
 		r := &api.Reservation{Plan: api.Plan{ID: api.NewPlanID(), BeginBy: 1000}, User: fmt.Sprint("user", i), Promised: 1}
-		if err := ledger.New(f).Promise(t.Context(), r); err != nil {
+		if err := ledger.New(f).Promise(t.Context(), r, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -60,7 +60,7 @@ func promiseMany(b *testing.B, path string, promises int) (jobs []slurm.QueueEnt
 		}
 		plan.Comment = api.CommentPrefix + plan.ID
 		err := errors.Join(
-			l.Promise(b.Context(), &api.Reservation{Plan: plan, User: request.User, Partition: request.Partition, QOS: request.QOS, Size: request.Size, Promised: now, State: api.StatePromised}),
+			l.Promise(b.Context(), &api.Reservation{Plan: plan, User: request.User, Partition: request.Partition, QOS: request.QOS, Size: request.Size, Promised: now, State: api.StatePromised}, 0),
 			l.Bind(b.Context(), plan.ID, request.User, job, begin, begin, true),
 		)
 		if err != nil {

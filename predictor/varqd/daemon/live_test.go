@@ -252,7 +252,7 @@ func (l *live) oversized() *api.Plan {
 		User: "alice", Account: "phys", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Promised: time.Now().Unix(),
 	}
 	r.Comment = api.CommentPrefix + r.ID
-	if err := l.daemon.ledger.Promise(l.t.Context(), r); err != nil {
+	if err := l.daemon.ledger.Promise(l.t.Context(), r, 0); err != nil {
 		l.t.Fatal(err)
 	}
 	return &r.Plan

@@ -30,7 +30,7 @@ var toyLedger = sync.OnceValues(func() ([]byte, error) {
 	l := ledger.New(file)
 	for i, id := range []string{"aaaaaaaaaaaa", "bbbbbbbbbbbb"} {
 		r := &api.Reservation{Plan: api.Plan{ID: id, BeginBy: now + 3600}, User: "alice", Promised: now + int64(i)}
-		if err := l.Promise(context.Background(), r); err != nil {
+		if err := l.Promise(context.Background(), r, 0); err != nil {
 			return nil, err
 		}
 	}
