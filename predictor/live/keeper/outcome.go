@@ -6,6 +6,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -126,6 +127,8 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		s.Outcome, why = api.StateCancelled, "ended by its user before its work could begin"
 	case e.Progress.Yielded && run.Start != 0 && run.Start <= e.BeginBy:
 		s.Outcome, why = api.StateCancelled, fmt.Sprintf("changed by the user, and ended (%s) before its work could begin", run.State)
+	case s.WorkStart == 0 && run.State == workload.TimedOut && run.Limit < min(e.Progress.TimeLimit, e.Progress.WasLimit):
+		s.Outcome, why = api.StateCancelled, fmt.Sprintf("ended (TIMEOUT) before its work could begin: its time limit was changed to %s, not by varq", slurmtime.FormatDuration(run.Limit))
 	case e.Progress.Yielded && !e.Progress.Late:
 		s.Outcome, why = api.StateCancelled, "not started in time after the user had changed the job"
 	case e.Progress.Held && !e.Progress.Late:
