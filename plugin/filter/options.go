@@ -117,9 +117,11 @@ func (o options) size() (jobsize.Options, error) {
 		Constraint: o["constraint"], NodeList: o["nodelist"], Exclude: o["exclude"], Exclusive: o.exclusive(),
 		Licenses: o["licenses"], Reservation: o["reservation"],
 	}
-	// Slurm 22.05 writes --gres=gpu:1 as gres:gpu:1 and 24.11 as gres/gpu:1; memory of 0 is 0?.
+	// Slurm 22.05 writes --gres=gpu:1 as gres:gpu:1 and 24.11 as gres/gpu:1; memory and disk of 0 are 0?.
 	size.Gres = strings.NewReplacer(",gres:", ",", ",gres/", ",").Replace("," + size.Gres)[1:]
-	size.Mem, size.MemPerCPU = strings.TrimSuffix(size.Mem, "?"), strings.TrimSuffix(size.MemPerCPU, "?")
+	for _, amount := range []*string{&size.Mem, &size.MemPerCPU, &size.Tmp} {
+		*amount = strings.TrimSuffix(*amount, "?")
+	}
 	for _, number := range [...]struct {
 		name string
 		n    *int32

@@ -68,6 +68,7 @@ func Read(box []byte, command string, environment []string, now int64, zone *tim
 	if err := o.needSize(); err != nil {
 		return nil, err
 	}
+	o.leaveOutNothing()
 	if s.ownCluster(o["clusters"], cluster) {
 		delete(o, "clusters")
 	}

@@ -3,6 +3,7 @@ package filter
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -102,6 +103,17 @@ var unwelcomeValues = []struct {
 	{"gres-flags", "enforce-binding, multiple-tasks-per-sharing, one-task-per-sharing", boundGres, "when GPUs are free together with the cores beside them cannot be forecast"},
 	{"hint", "memory_bound, compute_bound", func(v string) bool { return v == "memory_bound" || v == "compute_bound" }, cores},
 	{"nodelist", "a file", func(v string) bool { return strings.Contains(v, "/") }, "varq does not read the file; name the nodes themselves"},
+}
+
+// nothing has the values with which options of Slurm's ask for what is so without them; those of GPUs package jobsize knows.
+// Templates of scripts have such an option where their user wants nothing of it.
+var nothing = map[string][]string{
+	"array": {""}, "bb": {""}, "cluster-constraint": {""}, "dependency": {""}, "gpus-per-socket": {"", "0"}, "immediate": {"0"}, "nice": {"0"},
+}
+
+// leaveOutNothing leaves out the options that ask for nothing.
+func (o options) leaveOutNothing() {
+	maps.DeleteFunc(o, func(name, value string) bool { return slices.Contains(nothing[name], value) })
 }
 
 // one tells of a value whether it is this one.

@@ -2,7 +2,9 @@ package filter
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/test/golden"
 )
@@ -169,6 +171,37 @@ func TestReadOtherClusters(t *testing.T) {
 	}
 }
 
+// TestReadNothing: an option that asks for nothing is as if it were left out. The values are those that json_cli_options has.
+func TestReadNothing(t *testing.T) {
+	for _, asked := range []string{`"spank:begin-by":"now+1hour"`, `"spank:finish-by":"now+1hour","time":"30"`, `"spank:size":"auto","spank:sizes":"1:30"`} {
+		read := func(options string) *Submission {
+			s, err := Read([]byte("{"+asked+options+`,"argv":["job.sh"]}`), "sbatch", nil, now, time.UTC, ours)
+			if err != nil {
+				t.Errorf("%s: %v", asked+options, err)
+			}
+			return s
+		}
+		plain := read("")
+		for _, option := range []string{
+			`"array":""`, `"bb":""`, `"cluster-constraint":""`, `"dependency":""`, `"gpus-per-socket":"0"`, `"gpus-per-socket":""`,
+			`"immediate":"0"`, `"nice":"0"`, `"tmp":"0?"`, `"gpus":"0"`, `"gpus":""`, `"gpus-per-node":"0"`, `"gpus-per-task":"a100:0"`,
+			`"gres":"none"`, `"gres":"NONE"`, `"gres":"gres:"`, `"gres":"gres:gpu:0"`, `"gres":"gres/gpu:a100:0"`, `"gres":"gres:gpu:0,gres:shard:0"`,
+			`"licenses":""`, `"exclude":""`, `"nodelist":""`, `"constraint":""`, `"reservation":""`,
+		} {
+			if s := read("," + option); s != nil {
+				if diff := gocmp.Diff(plain.Request, s.Request); diff != "" {
+					t.Errorf("%s: (-without +with it):\n%s", option, diff)
+				}
+			}
+		}
+	}
+	for _, option := range []string{`"nice":"100"`, `"core-spec":"0"`, `"immediate":"1"`, `"hold":"set"`, `"dependency":"singleton"`, `"gpus-per-socket":"1"`} {
+		if _, err := Read([]byte(`{"spank:begin-by":"now+1hour",`+option+`}`), "sbatch", nil, now, time.UTC, ours); err == nil {
+			t.Errorf("%s was taken", option)
+		}
+	}
+}
+
 func TestReadRefusesOptions(t *testing.T) {
 	for options, want := range map[string]string{
 		`"tres-per-task":"cpu=8,gres/gpu=1"`: "--tres-per-task does not go together with --begin-by: say how much each task has of what with --cpus-per-task, --gpus-per-task and --mem-per-cpu\nleave out the one or the other: without --begin-by the job is submitted like any other",
@@ -208,7 +241,7 @@ func TestManualHasSlurmOptions(t *testing.T) {
 		t.Fatalf("%s has no place for them", page)
 	}
 	want := head + from + manual() + to + tail
-	if diff := cmp.Diff(want, string(golden.Want(t, page, []byte(want)))); diff != "" {
+	if diff := gocmp.Diff(want, string(golden.Want(t, page, []byte(want)))); diff != "" {
 		t.Errorf("go test ./plugin/filter -update mends it:\n%s", diff)
 	}
 }
@@ -232,7 +265,13 @@ func manual() string {
 	for _, u := range unwelcomeValues {
 		fmt.Fprintf(&b, ".It Fl Fl %s Pq %s\n%s\n", u.name, u.values, sentence(u.why))
 	}
-	b.WriteString(".El\n.Pp\nUnderstood are\n")
+	b.WriteString(".El\n.Pp\nAs if they were left out, because they ask for nothing, are taken\n")
+	for _, name := range slices.Sorted(maps.Keys(nothing)) {
+		for _, value := range nothing[name] {
+			fmt.Fprintf(&b, ".Fl Fl %s Pq %s ,\n", name, cmp.Or(value, "empty"))
+		}
+	}
+	b.WriteString("and options for GPUs and other generic resources that ask for 0, or none, of them.\n.Pp\nUnderstood are\n")
 	list(understood)
 	b.WriteString(".Pp\nNothing changes with\n")
 	list(harmless)

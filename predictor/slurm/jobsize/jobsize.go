@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -86,8 +87,15 @@ func (o Options) Size() (workload.Size, error) {
 	return workload.Size{Nodes: int32(nodes), CPUs: int32(cpus), GPUs: int32(gpus), Memory: memory}, nil
 }
 
-// withGPUs returns the options with the GPUs for the tasks where they name only the tasks of a GPU.
+// withGPUs returns the options without the resources of which they ask for none, and with the GPUs for the tasks where they name
+// only the tasks of a GPU.
 func (o Options) withGPUs() (Options, error) {
+	if strings.EqualFold(o.Gres, "none") {
+		o.Gres = ""
+	}
+	for _, list := range []*string{&o.GPUs, &o.GPUsPerNode, &o.GPUsPerTask, &o.Gres} {
+		*list = withoutNone(*list)
+	}
 	if o.NTasksPerGPU <= 0 || o.NTasks <= 0 || o.GPUs != "" || o.GPUsPerNode != "" || o.GPUsPerTask != "" || o.Gres != "" {
 		return o, nil
 	}

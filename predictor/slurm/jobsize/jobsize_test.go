@@ -121,11 +121,51 @@ func TestNeeds(t *testing.T) {
 		}
 	}
 	for in, want := range map[Options]string{
-		{Gres: "gpu:a100:x"}: `--gres: "gpu:a100:x" is not`, {Gres: "shard:0"}: "--gres: ", {GPUs: "two"}: "--gpus: ", {Exclude: "n[1"}: "--exclude: ",
+		{Gres: "gpu:a100:x"}: `--gres: "gpu:a100:x" is not`, {Gres: "shard:2:x"}: "--gres: ", {GPUs: "two"}: "--gpus: ", {Exclude: "n[1"}: "--exclude: ",
 		{Mem: "much"}: "--mem: ", {Tmp: "some"}: "--tmp: ", {Nodes: "4-2"}: "--nodes: ", {Nodes: "1-8"}: "--nodes: \"1-8\" leaves the number of nodes open",
 	} {
 		if _, err := in.Needs(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%+v: error %v, wanted %s", in, err, want)
+		}
+	}
+}
+
+// TestNothing: what asks for none of something is as if it were left out.
+func TestNothing(t *testing.T) {
+	plain := Options{Nodes: "2", NTasks: 4, NTasksPerGPU: 2, CPUsPerTask: 2}
+	size, sizeErr := plain.Size()
+	needs, needsErr := plain.Needs()
+	if sizeErr != nil || needsErr != nil {
+		t.Fatal(sizeErr, needsErr)
+	}
+	for _, ask := range []func(o *Options){
+		func(o *Options) { o.GPUs = "0" },
+		func(o *Options) { o.GPUs = "a100:0,0" },
+		func(o *Options) { o.GPUsPerNode = "0" },
+		func(o *Options) { o.GPUsPerTask = "a100:0" },
+		func(o *Options) { o.Gres = "none" },
+		func(o *Options) { o.Gres = "NONE" },
+		func(o *Options) { o.Gres = "gpu:0" },
+		func(o *Options) { o.Gres = "none:0" },
+		func(o *Options) { o.Gres = "gres/gpu:a100:0,shard:0" },
+		func(o *Options) { o.Tmp = "0" },
+	} {
+		o := plain
+		ask(&o)
+		if got, err := o.Size(); err != nil || got != size {
+			t.Errorf("%+v: %+v, %v", o, got, err)
+		}
+		got, err := o.Needs()
+		if diff := cmp.Diff(needs, got); err != nil || diff != "" {
+			t.Errorf("%+v: %v (-want +got):\n%s", o, err, diff)
+		}
+	}
+	if got, err := (Options{Gres: "gpu:0,shard:2"}).Needs(); err != nil || len(got.Gres) != 1 || got.Gres[0].Option != "--gres=shard:2" {
+		t.Errorf("a list of some and none: %+v, %v", got, err)
+	}
+	for _, o := range []Options{{GPUs: "none"}, {Gres: "gpu:0,gpu:"}, {GPUs: "0,two"}} {
+		if _, err := o.Size(); err == nil {
+			t.Errorf("%+v was taken", o)
 		}
 	}
 }

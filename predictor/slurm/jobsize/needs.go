@@ -39,9 +39,12 @@ func (o Options) Needs() (workload.Needs, error) {
 		return n, err
 	}
 	if o.Tmp != "" {
-		n.NodeTmp.Option = "--tmp"
-		if n.NodeTmp.Amount, err = parseMemory(o.Tmp); err != nil {
+		mib, err := parseMemory(o.Tmp)
+		if err != nil {
 			return n, fmt.Errorf("--tmp: %w", err)
+		}
+		if mib > 0 {
+			n.NodeTmp = workload.NodeNeed{Amount: mib, Option: "--tmp"}
 		}
 	}
 	for _, ask := range []struct {

@@ -3,6 +3,7 @@ package jobsize
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -46,6 +47,15 @@ func parseNodes(s string) (int64, error) {
 		return 0, fmt.Errorf("%q is not a number of nodes", s)
 	}
 	return n * times, nil
+}
+
+// withoutNone leaves out of a list of resources, such as "gpu:0,shard:2" or "0", those of which it asks for none. Templates of
+// scripts have a 0 where their user wants no GPU.
+func withoutNone(list string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(list, ","), func(item string) bool {
+		_, count, _ := cutLast(item)
+		return count == "0"
+	}), ",")
 }
 
 // typedCount reads "2", "tesla:2" or a comma-separated list of such counts, and returns
