@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurm/slurmconf"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
@@ -97,9 +97,9 @@ func (s *Submission) ownCluster(clusters string, host func() string) bool {
 	case clusters == "":
 		return false
 	case s.order != nil && s.order.Site != "":
-		return clusters == s.order.Site
+		return slurmconf.IsOwn(clusters, s.order.Site)
 	}
-	return strings.EqualFold(clusters, host())
+	return slurmconf.IsOwn(clusters, host())
 }
 
 func (s *Submission) readReservation(o options, now int64) error {

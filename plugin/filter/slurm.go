@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
@@ -43,7 +44,7 @@ var unwelcome = []struct{ name, why string }{
 	{"batch", "when nodes are free of which one has certain features cannot be forecast"},
 	{"bb", buffers}, {"bbf", buffers},
 	{begin, "varq chooses when the job becomes eligible"},
-	{"cluster-constraint", otherCluster},
+	{"cluster-constraint", api.OneCluster},
 	{"consolidate-segments", segments},
 	{"contiguous", "when nodes side by side are free cannot be forecast"},
 	{"core-spec", reserved},
@@ -81,13 +82,12 @@ var unwelcome = []struct{ name, why string }{
 
 // Why several options are unwelcome.
 const (
-	booting      = "how long nodes take to boot before the job starts cannot be forecast"
-	buffers      = "when a burst buffer is ready cannot be forecast"
-	cores        = "when as many cores of one socket are free cannot be forecast"
-	otherCluster = "varqd tells, and promises, of its own cluster alone (varq reserve --clusters chooses among several)"
-	reserved     = "how many nodes are free of other jobs then cannot be forecast"
-	segments     = "when nodes of the same segments are free cannot be forecast"
-	submitter    = "a reservation is made for whoever submits the job"
+	booting   = "how long nodes take to boot before the job starts cannot be forecast"
+	buffers   = "when a burst buffer is ready cannot be forecast"
+	cores     = "when as many cores of one socket are free cannot be forecast"
+	reserved  = "how many nodes are free of other jobs then cannot be forecast"
+	segments  = "when nodes of the same segments are free cannot be forecast"
+	submitter = "a reservation is made for whoever submits the job"
 )
 
 // unwelcomeValues has the values that a reservation excludes of options that are in one of the
@@ -97,7 +97,7 @@ var unwelcomeValues = []struct {
 	excluded     func(value string) bool
 	why          string
 }{
-	{"clusters", "another cluster", func(string) bool { return true }, otherCluster}, // Read leaves out the job's own
+	{"clusters", "another cluster", func(string) bool { return true }, api.OneCluster}, // Read leaves out the job's own
 	{"distribution", "arbitrary", one("arbitrary"), "how long the nodes that SLURM_HOSTFILE names are busy cannot be forecast"},
 	{"exclusive", "topo", one("topo"), "when a part of the network is free of other jobs cannot be forecast"},
 	{"gres-flags", "enforce-binding, multiple-tasks-per-sharing, one-task-per-sharing", boundGres, "when GPUs are free together with the cores beside them cannot be forecast"},
@@ -231,7 +231,7 @@ func whyNot(name string) string {
 			return u.why
 		}
 	}
-	return otherCluster
+	return api.OneCluster
 }
 
 // unknown returns Slurm's options that are in none of the lists, in order.

@@ -16,6 +16,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/golden"
 )
 
@@ -151,10 +152,10 @@ func TestInstalledSlurm(t *testing.T) {
 func TestReadOtherClusters(t *testing.T) {
 	for _, key := range []string{"cluster", "clusters"} {
 		for _, asked := range []string{`"spank:begin-by":"now+1hour"`, `"spank:finish-by":"now+1hour"`, `"spank:size":"auto","spank:sizes":"2:30"`} {
-			for cluster, fits := range map[string]bool{"lab": true, "LAB": true, "beta": false, "lab,beta": false, "all": false} {
+			for cluster, fits := range map[string]bool{"lab": true, "LAB": true, "beta": false, "lab,lab": true, "lab,Lab,lab": true, "lab,beta": false, "lab,": false, "all": false} {
 				box := fmt.Sprintf(`{%s,%q:%q}`, asked, key, cluster)
 				_, err := Read([]byte(box), "sbatch", nil, now, time.UTC, ours)
-				if refused := err != nil && strings.Contains(err.Error(), otherCluster); refused == fits || fits && err != nil {
+				if refused := err != nil && strings.Contains(err.Error(), api.OneCluster); refused == fits || fits && err != nil {
 					t.Errorf("%s: %v", box, err)
 				}
 			}
@@ -164,7 +165,7 @@ func TestReadOtherClusters(t *testing.T) {
 		t.Error("a host that does not know its cluster takes any")
 	}
 	order := []string{`VARQ_RESERVE={"site":"beta","report":"r"}`}
-	for cluster, fits := range map[string]bool{"beta": true, "lab": false} {
+	for cluster, fits := range map[string]bool{"beta": true, "beta,beta": true, "lab": false, "beta,lab": false} {
 		if _, err := Read([]byte(`{"spank:begin-by":"now+1hour","cluster":"`+cluster+`"}`), "sbatch", order, now, time.UTC, ours); (err == nil) != fits {
 			t.Errorf("of an order for beta, %s: %v", cluster, err)
 		}

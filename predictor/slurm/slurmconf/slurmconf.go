@@ -36,6 +36,17 @@ func OwnCluster(getenv func(string) string) string {
 	return ""
 }
 
+// IsOwn reports whether a list of clusters, as --clusters takes it, has no name but that of one cluster, once or more often.
+// The name is "" if it is not known; then no list is its.
+func IsOwn(list, cluster string) bool {
+	for name := range strings.SplitSeq(list, ",") {
+		if name == "" || !strings.EqualFold(name, cluster) {
+			return false
+		}
+	}
+	return true
+}
+
 // ClusterName returns the ClusterName of a slurm.conf and the files that it includes, in lower case as Slurm has it; empty
 // if there is none. The last one counts, as for Slurm. An included file that cannot be read, or whose name depends on the cluster's, is left out. The error is that
 // of the file itself.

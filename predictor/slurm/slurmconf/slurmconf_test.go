@@ -56,3 +56,14 @@ func FuzzClusterName(f *testing.F) {
 		_, _ = ClusterName(filepath.Join(folder, "slurm.conf"))
 	})
 }
+
+func TestIsOwn(t *testing.T) {
+	for list, want := range map[string]bool{"lab": true, "LAB": true, "lab,lab": true, "": false, "lab,": false, "beta": false, "lab,beta": false, "all": false} {
+		if IsOwn(list, "lab") != want {
+			t.Errorf("%q: %t", list, !want)
+		}
+	}
+	if IsOwn("", "") || IsOwn("lab", "") {
+		t.Error("a list is of a cluster that is not known")
+	}
+}

@@ -1,11 +1,13 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/slurm/slurmconf"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
@@ -23,6 +25,11 @@ func addEndpoint(root *cobra.Command, env *Env) *link {
 		"where varqd is: `unix:///PATH` or tcp://HOST:PORT (default $VARQ_ENDPOINT, else "+config.DefaultPath+")")
 	root.PersistentFlags().StringVar(&l.site, "site", "", "ask the varqd of this `cluster`, of those in "+config.DefaultPath+" (sites)")
 	return l
+}
+
+// cluster returns the name of the cluster of the varqd that is asked, or "" if it is not known.
+func (l *link) cluster() string {
+	return cmp.Or(l.site, slurmconf.OwnCluster(l.env.Getenv))
 }
 
 func (l *link) dial() (*client.Client, error) {

@@ -1,14 +1,17 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/pflag"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
+	"github.com/varq-project/varq/predictor/slurm/slurmconf"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -16,19 +19,27 @@ import (
 // jobFlags has the options of sbatch for the resources of a job.
 type jobFlags struct {
 	flags                   *pflag.FlagSet
-	time                    string
+	link                    *link
+	time, clusters          string
 	partition, account, qos string
 	size                    jobsize.Options
 }
 
+// otherNames has the names that sbatch has for an option besides the one that its manual has.
+var otherNames = map[string]pflag.NormalizedName{"cluster": "clusters", "tasks-per-node": "ntasks-per-node"}
+
 // addJob adds sbatch's options to flags.
-func addJob(flags *pflag.FlagSet) *jobFlags {
-	f := &jobFlags{flags: pflag.NewFlagSet("job", pflag.ContinueOnError)}
+func addJob(flags *pflag.FlagSet, link *link) *jobFlags {
+	f := &jobFlags{flags: pflag.NewFlagSet("job", pflag.ContinueOnError), link: link}
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return cmp.Or(otherNames[name], pflag.NormalizedName(name))
+	})
 	f.flags.SortFlags = false
 	s := &f.size
 	f.flags.StringVarP(&s.Nodes, "nodes", "N", "", "number of `nodes`, or the least and the most: 2-4")
 	f.flags.StringVarP(&f.time, "time", "t", "", "`limit` of the work alone: MINUTES, HH:MM:SS or D-HH:MM:SS")
 	f.flags.StringVarP(&f.partition, "partition", "p", "", "`partition` to run in")
+	f.flags.StringVarP(&f.clusters, "clusters", "M", "", "varqd's own `cluster`; for others there is varq reserve")
 	f.flags.StringVarP(&f.account, "account", "A", "", "`account` to charge")
 	f.flags.StringVarP(&f.qos, "qos", "q", "", "quality of service, by `name`")
 	f.flags.Int32VarP(&s.NTasks, "ntasks", "n", 0, "number of `tasks`")
@@ -90,6 +101,9 @@ func (f *jobFlags) needs() (*workload.Needs, error) {
 // varqd fills in the cluster's defaults.
 func (f *jobFlags) request() (workload.Request, error) {
 	r := workload.Request{Partition: f.partition, Account: f.account, QOS: f.qos}
+	if f.clusters != "" && !slurmconf.IsOwn(f.clusters, f.link.cluster()) {
+		return r, fmt.Errorf("--clusters=%.80s: %s", f.clusters, api.OneCluster)
+	}
 	var err error
 	f.flags.VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed && flag.Value.Type() == "int32" && (flag.Value.String() == "0" || flag.Value.String()[0] == '-') {

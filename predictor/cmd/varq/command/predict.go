@@ -29,7 +29,7 @@ confidence given, and on that reservations rest.`,
   varq predict -N16 -t 1-00:00:00 --json`,
 		Args: cli.NoArguments,
 	}
-	job := addJob(cmd.Flags())
+	job := addJob(cmd.Flags(), link)
 	quantiles := cmd.Flags().Float64Slice("quantile", nil, "`quantiles` of the wait, between 0 and 1 (default 0.5,0.75,0.9,0.95)")
 	why := cmd.Flags().Bool("why", false, "tell in sentences what the prediction rests on")
 	asJSON := addJSON(cmd.Flags())

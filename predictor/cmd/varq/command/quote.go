@@ -39,7 +39,7 @@ choice of nodes count.`,
 	}
 	cmd.Flags().SortFlags = false
 	reservation := addReservation(cmd.Flags())
-	job := addJob(cmd.Flags())
+	job := addJob(cmd.Flags(), link)
 	job.addNeeds(cmd.Flags())
 	picture := cmd.Flags().String("plot", "", "draw probability against submission time into `FILE`.svg or .png")
 	asJSON := addJSON(cmd.Flags())

@@ -69,7 +69,7 @@ waits, and gives it another size if it is then expected to end sooner.`,
 	_ = cmd.MarkFlagFilename("plot", "svg", "png")
 	flags.BoolVar(&f.options, "options", false, "print only the options of the best size, for sbatch $(varq size ...) job.sh")
 	asJSON := addJSON(flags)
-	job := addJob(flags)
+	job := addJob(flags, link)
 	job.addNeeds(flags)
 	criteria := cli.Names(moldable.Criteria, func(c moldable.Criterion) string { return string(c) })
 	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(criteria, cobra.ShellCompDirectiveNoFileComp))
