@@ -42,6 +42,9 @@ func parseOptions(text []byte) (options, error) {
 		if json.Unmarshal(value, &s) != nil {
 			s = string(value) // no Slurm so far writes anything but strings
 		}
+		if name == "gres" { // Slurm 22.05 writes --gres=gpu:1 as gres:gpu:1, and 24.11 as gres/gpu:1
+			s = strings.NewReplacer(",gres:", ",", ",gres/", ",").Replace("," + s)[1:]
+		}
 		given[name] = s
 	}
 	return given, nil
@@ -117,8 +120,7 @@ func (o options) size() (jobsize.Options, error) {
 		Constraint: o["constraint"], NodeList: o["nodelist"], Exclude: o["exclude"], Exclusive: o.exclusive(),
 		Licenses: o["licenses"], Reservation: o["reservation"],
 	}
-	// Slurm 22.05 writes --gres=gpu:1 as gres:gpu:1 and 24.11 as gres/gpu:1; memory and disk of 0 are 0?.
-	size.Gres = strings.NewReplacer(",gres:", ",", ",gres/", ",").Replace("," + size.Gres)[1:]
+	// Slurm writes memory and disk of 0 as 0?.
 	for _, amount := range []*string{&size.Mem, &size.MemPerCPU, &size.Tmp} {
 		*amount = strings.TrimSuffix(*amount, "?")
 	}

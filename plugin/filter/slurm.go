@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurm/jobsize"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
@@ -105,15 +106,22 @@ var unwelcomeValues = []struct {
 	{"nodelist", "a file", func(v string) bool { return strings.Contains(v, "/") }, "varq does not read the file; name the nodes themselves"},
 }
 
-// nothing has the values with which options of Slurm's ask for what is so without them; those of GPUs package jobsize knows.
-// Templates of scripts have such an option where their user wants nothing of it.
+// nothing has the values with which options of Slurm's ask for what is so without them. Templates of scripts have such an option
+// where their user wants nothing of it.
 var nothing = map[string][]string{
-	"array": {""}, "bb": {""}, "cluster-constraint": {""}, "dependency": {""}, "gpus-per-socket": {"", "0"}, "immediate": {"0"}, "nice": {"0"},
+	"array": {""}, "bb": {""}, "cluster-constraint": {""}, "dependency": {""}, "gres": {"none"}, "immediate": {"0"}, "nice": {"0"},
+	"nodelist": {""},
 }
+
+// resources has the options with lists of resources, of which a list asks for nothing if it asks for 0 of each.
+var resources = []string{"gpus", "gpus-per-node", "gpus-per-socket", "gpus-per-task", "gres"}
 
 // leaveOutNothing leaves out the options that ask for nothing.
 func (o options) leaveOutNothing() {
-	maps.DeleteFunc(o, func(name, value string) bool { return slices.Contains(nothing[name], value) })
+	maps.DeleteFunc(o, func(name, value string) bool {
+		is := func(none string) bool { return strings.EqualFold(value, none) }
+		return slices.ContainsFunc(nothing[name], is) || slices.Contains(resources, name) && jobsize.None(value)
+	})
 }
 
 // one tells of a value whether it is this one.

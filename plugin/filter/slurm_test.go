@@ -174,7 +174,7 @@ func TestReadOtherClusters(t *testing.T) {
 
 // TestReadNothing: an option that asks for nothing is as if it were left out. The values are those that json_cli_options has.
 func TestReadNothing(t *testing.T) {
-	for _, asked := range []string{`"spank:begin-by":"now+1hour"`, `"spank:finish-by":"now+1hour","time":"30"`, `"spank:size":"auto","spank:sizes":"1:30"`} {
+	for _, asked := range []string{`"spank:begin-by":"now+1hour"`, `"spank:finish-by":"now+1hour","time":"30"`, `"spank:size":"auto","spank:sizes":"1:30","spank:lock-in":"no"`} {
 		read := func(options string) *Submission {
 			s, err := Read([]byte("{"+asked+options+`,"argv":["job.sh"]}`), "sbatch", nil, now, time.UTC, ours)
 			if err != nil {
@@ -272,7 +272,10 @@ func manual() string {
 			fmt.Fprintf(&b, ".Fl Fl %s Pq %s ,\n", name, cmp.Or(value, "empty"))
 		}
 	}
-	b.WriteString("and options for GPUs and other generic resources that ask for 0, or none, of them.\n.Pp\nUnderstood are\n")
+	for _, name := range resources {
+		fmt.Fprintf(&b, ".Fl Fl %s Pq 0 of each ,\n", name)
+	}
+	b.WriteString("and\n.Fl Fl tmp Pq 0 .\n.Pp\nUnderstood are\n")
 	list(understood)
 	b.WriteString(".Pp\nNothing changes with\n")
 	list(harmless)
