@@ -163,10 +163,18 @@ func (h *Helper) size(ctx context.Context, varqd Varqd, s *Submission) error {
 			among = "the only size"
 		}
 		l.add(wordSay, "%s for %s, %s: %s", nodes(best.Nodes), slurmtime.FormatDuration(best.Limit), among, expected(&answer.Sizes[answer.Best]))
+		var refused []elastic.Refused
 		for i := range answer.Sizes {
-			if f := &answer.Sizes[i]; i != answer.Best {
+			switch f := &answer.Sizes[i]; {
+			case i == answer.Best:
+			case f.Refused != "":
+				refused = elastic.Refuse(refused, f.Nodes, f.Refused)
+			default:
 				l.add(wordSay, "not %s for %s: %s", nodes(f.Nodes), slurmtime.FormatDuration(f.Limit), expected(f))
 			}
+		}
+		for _, r := range refused {
+			l.add(wordSay, "not %s", r)
 		}
 		if answer.Comment != "" {
 			l.add(wordSay, "as long as it waits, it gets another of these sizes if it is then expected to end sooner")
@@ -187,12 +195,9 @@ func (s *Submission) sizedTicket(limit int64) string {
 	return ticket.SizedByNodes(s.tasksPerNode, limits)
 }
 
-// expected tells what is expected of a size.
+// expected tells what is expected of a size that the cluster allows.
 func expected(f *api.SizeForecast) string {
-	switch {
-	case f.Refused != "":
-		return f.Refused
-	case f.Wait == nil:
+	if f.Wait == nil {
 		return "nothing is known yet of how long it would wait"
 	}
 	wait := int64(*f.Wait + .5)

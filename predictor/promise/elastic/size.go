@@ -114,7 +114,7 @@ func CheckSizes(sizes []Size) error {
 		}
 		switch last := sizes[i-1]; {
 		case s.Nodes == last.Nodes:
-			return fmt.Errorf("sizes %v and %v have the same nodes: which is it?", last, s)
+			return fmt.Errorf("sizes %v and %v have the same nodes: leave one of them out", last, s)
 		case s.Nodes < last.Nodes:
 			return fmt.Errorf("size %v comes after %v: sort sizes by their nodes", s, last)
 		case s.Seconds > last.Seconds:

@@ -17,6 +17,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/speedup/fit"
 	"github.com/varq-project/varq/predictor/plot"
 	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/promise/elastic"
 	"github.com/varq-project/varq/predictor/promise/moldable"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
@@ -87,8 +88,12 @@ func (e *Env) showSizes(a sizeAnswer, past *past, job *jobFlags) error {
 		return err
 	}
 	var s strings.Builder
+	var refused []elastic.Refused
 	for _, r := range a.Refused {
-		fmt.Fprintf(&s, "Not on %s: %s.\n", cli.Count(int(r.Nodes), "node", "nodes"), strings.TrimSuffix(r.Why, "."))
+		refused = elastic.Refuse(refused, r.Nodes, r.Why)
+	}
+	for _, r := range refused {
+		fmt.Fprintf(&s, "Not on %s.\n", r)
 	}
 	if past != nil {
 		s.WriteString(strings.Join(past.says(), "\n") + "\n")
