@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -249,13 +248,11 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 		}
 		return prob.Format(r.Now)
 	})
-	text("Eligible", func(r row) string {
-		return env.moment(cmp.Or(r.Eligible, r.Set.BeginTime))
-	})
+	text("Eligible", func(r row) string { eligible, _, _ := told.Times(&r); return env.moment(eligible) })
 	number("TimeLimit", func(r row) string { return slurmtime.FormatDuration(r.Set.TimeLimit) })
 	number("AtMost", func(r row) string { return api.HoursUp(r.Ceiling.NodeSeconds) })
-	text("Start", func(r row) string { return env.moment(r.Start) })
-	text("WorkStart", func(r row) string { return env.moment(r.WorkStart) })
+	text("Start", func(r row) string { _, start, _ := told.Times(&r); return env.moment(start) })
+	text("WorkStart", func(r row) string { _, _, work := told.Times(&r); return env.moment(work) })
 	text("End", func(r row) string { return env.moment(r.End) })
 	number("Held", func(r row) string {
 		if r.Start == 0 && r.HeldBefore == 0 {

@@ -46,3 +46,21 @@ func TestPromiseGroups(t *testing.T) {
 		t.Errorf("got %+v", list)
 	}
 }
+
+// Of a job that waits again, the list has no start: not that of the run before.
+func TestStatusOfRequeued(t *testing.T) {
+	e := &Env{Env: cli.Env{Zone: time.UTC, Now: func() int64 { return 3000 }}}
+	r := api.Reservation{State: api.StatePending, Job: 7, Eligible: 1000, Start: 1100, WorkStart: 1200}
+	for _, column := range statusColumns(e) {
+		switch got := column.Value(r); column.Name {
+		case "Eligible", "Start", "WorkStart", "End":
+			if got != cli.None {
+				t.Errorf("%s is %s", column.Name, got)
+			}
+		case "Held":
+			if got != "00:01:40" {
+				t.Errorf("held for %s", got)
+			}
+		}
+	}
+}

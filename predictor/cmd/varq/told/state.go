@@ -1,6 +1,7 @@
 package told
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -11,6 +12,19 @@ import (
 func Open(r *api.Reservation) bool {
 	return r.State == api.StatePromised && !r.TakenBack || r.State == api.StatePending || r.State == api.StateHolding ||
 		r.State == api.StateRunning && r.FinishBy != 0
+}
+
+// Again reports whether the job waits again because it was requeued after its work had begun. The reservation has the times of
+// the run before then.
+func Again(r *api.Reservation) bool { return r.State == api.StatePending && r.WorkStart != 0 }
+
+// Times returns from when on the job may start, when it has started, and when its work has begun: in the run to come if it waits
+// again. A time that is not known yet is 0.
+func Times(r *api.Reservation) (eligible, start, work int64) {
+	if Again(r) {
+		return r.Set.BeginTime, 0, 0
+	}
+	return cmp.Or(r.Eligible, r.Set.BeginTime), r.Start, r.WorkStart
 }
 
 // Held returns the seconds for which the job has held its nodes before its work, in all its runs.

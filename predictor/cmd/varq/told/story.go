@@ -2,7 +2,6 @@
 package told
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -53,10 +52,10 @@ func Story(r *api.Reservation, group *api.GroupState, now int64, zone *time.Loca
 	}
 	line("Asks for", "%s, %s for %s, in all %s", askedNodes(r), cli.Count(int(r.CPUs), "CPU", "CPUs"),
 		slurmtime.FormatDuration(r.WorkLimit), slurmtime.FormatDuration(r.Set.TimeLimit))
-	if r.Eligible != 0 && r.Eligible <= now {
-		line("Eligible", "since %s", moment(r.Eligible))
+	if eligible, _, _ := Times(r); eligible != 0 && eligible <= now {
+		line("Eligible", "since %s", moment(eligible))
 	} else {
-		line("Eligible", "from %s", moment(cmp.Or(r.Eligible, r.Set.BeginTime)))
+		line("Eligible", "from %s", moment(eligible))
 	}
 	if r.HoldUntil != 0 {
 		line("At most", "%s for idle nodes: %s", r.Ceiling.RoundedUp(), r.Ceiling.Share(r.Work))
@@ -76,6 +75,8 @@ func Story(r *api.Reservation, group *api.GroupState, now int64, zone *time.Loca
 	case r.WorkStart == 0:
 	case r.FinishBy != 0:
 		line("Work", "began %s", moment(r.WorkStart))
+	case Again(r):
+		line("Work", "began %s, %s, before the job was requeued", moment(r.WorkStart), against(r.WorkStart, r.BeginBy))
 	default:
 		line("Work", "began %s, %s", moment(r.WorkStart), against(r.WorkStart, r.BeginBy))
 	}

@@ -83,9 +83,10 @@ func first(a, b bool) int {
 
 // row returns what a list tells of a reservation.
 func (s *site) row(r *api.Reservation) listRow {
+	_, start, _ := told.Times(r)
 	row := listRow{
 		Name: nameOf(r), Query: queryOf(r), State: r.State, Says: state(r), Deadline: slurmtime.Format(r.Deadline(), s.env.Zone),
-		Prob: prob.Format(r.Prob), Now: cli.None, Start: cli.Moment(r.Start, s.env.Zone), Held: cli.None,
+		Prob: prob.Format(r.Prob), Now: cli.None, Start: cli.Moment(start, s.env.Zone), Held: cli.None,
 		Note: slurmtime.InZone(told.ListNote(r, accepts(r.Rescue)), s.env.Zone), Endangered: told.Endangered(r),
 		Accepts: r.Rescue != nil, Cancelled: !told.Open(r) && r.State != api.StateRunning,
 	}
