@@ -209,7 +209,7 @@ type Log struct {
 func Default() Config {
 	return Config{
 		Slurmrestd: Slurmrestd{
-			URL:          "http://localhost:6820",
+			URL:          "http://127.0.0.1:6820",
 			TokenCommand: "scontrol token lifespan=3600",
 			Timeout:      Duration(30 * time.Second),
 		},

@@ -3,6 +3,8 @@ package config
 import (
 	"errors"
 	"io/fs"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,6 +85,14 @@ policy:
 	}
 	if diff := cmp.Diff(want, c.Rules()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestSlurmrestdByNumber: a name such as localhost has several addresses, and anybody may listen at one that slurmrestd does not
+// have.
+func TestSlurmrestdByNumber(t *testing.T) {
+	if at, err := url.Parse(Default().Slurmrestd.URL); err != nil || net.ParseIP(at.Hostname()) == nil {
+		t.Errorf("%v, %v", at, err)
 	}
 }
 

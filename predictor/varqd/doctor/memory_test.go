@@ -41,6 +41,7 @@ func TestRestMemory(t *testing.T) {
 		"unreadable, little memory": {local, daemon, "", small, OK, "process 12 has 30 MiB in 21 threads", ""},
 		"told by its environment":   {local, bare, "SLURMRESTD_LISTEN=unix:/run/s,:6820\x00", small, Warning, "", "MALLOC_ARENA_MAX"},
 		"a socket":                  {"unix:///run/slurmrestd.sock", "slurmrestd\x00unix:/run/slurmrestd.sock\x00", "A=b\x00", small, Warning, "", "MALLOC_ARENA_MAX"},
+		"by its number":             {"http://127.0.0.1:6820", daemon, "A=b\x00", small, Warning, "", "MALLOC_ARENA_MAX"},
 		"another port":              {"http://localhost:6821", daemon, "A=b\x00", large, "", "", ""},
 		"another host":              {"http://ctl.example.org:6820", daemon, "A=b\x00", large, "", "", ""},
 		"it has ended":              {local, daemon, "", "", OK, "process 12 has 0 MiB in 0 threads", ""},
