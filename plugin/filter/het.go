@@ -47,10 +47,14 @@ func (h *Helper) whole(box []byte, command string) error {
 	return nil
 }
 
-// separates reports whether a word before the script or program, whose words are argv, parts
-// components from one another. In what follows the script, sbatch drops such words.
+// separates reports whether a word parts components from one another. Of the words of the first component's script or program,
+// which are argv, sbatch drops such a word, salloc gives it to the program, and for srun another component follows it, even if
+// that has no word.
 func separates(words, argv []string, command string) bool {
-	if command == "sbatch" {
+	switch command {
+	case "srun":
+		return slices.Contains(words, separator)
+	case "sbatch":
 		kept := 0
 		for _, word := range words {
 			if word != separator {
