@@ -266,7 +266,7 @@ func manual() string {
 	for _, u := range unwelcomeValues {
 		fmt.Fprintf(&b, ".It Fl Fl %s Pq %s\n%s\n", u.name, u.values, sentence(u.why))
 	}
-	b.WriteString(".El\n.Pp\nAs if they were left out, because they ask for nothing, are taken\n")
+	b.WriteString(".El\n.Pp\nThese values ask for nothing, and varq takes the option as left out:\n")
 	for _, name := range slices.Sorted(maps.Keys(nothing)) {
 		for _, value := range nothing[name] {
 			fmt.Fprintf(&b, ".Fl Fl %s Pq %s ,\n", name, cmp.Or(value, "empty"))

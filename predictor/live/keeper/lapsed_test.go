@@ -129,7 +129,7 @@ func TestFloodOfTakingBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if made != ledger.MaxUnclaimed || !strings.Contains(refused, "have kept room from others for 00:20:00, and no job took them up") {
+	if made != ledger.MaxUnclaimed || !strings.Contains(refused, "kept room from others for 20 minutes of the last hour, and no job took them up") {
 		t.Errorf("after %d plans: %q", made, refused)
 	}
 	s.clock = epoch + ledger.VainWithin

@@ -200,8 +200,8 @@ func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation
 	case errors.Is(err, ledger.ErrUnclaimed):
 		return &api.Refusal{Reason: fmt.Sprintf("you have %d reservations that no job has taken up, and nobody gets more at once; submit their jobs, or wait until their time is over (varq status --state=PROMISED lists them)", ledger.MaxUnclaimed)}, nil
 	case errors.As(err, &vain):
-		return &api.Refusal{Reason: fmt.Sprintf("your last promises have kept room from others for %s, and no job took them up; ask again after %s, or submit the job without varq's options, by which Slurm shows what it has against the job",
-			slurmtime.FormatDuration(ledger.MaxInVain), slurmtime.Stamp(vain.Until, time.UTC))}, nil
+		return &api.Refusal{Reason: fmt.Sprintf("your last promises kept room from others for %d minutes of the last hour, and no job took them up; ask again after %s, or submit the job without varq's options, to see whether Slurm refuses it",
+			ledger.MaxInVain/60, slurmtime.Stamp(vain.Until, time.UTC))}, nil
 	case err != nil && ctx.Err() != nil:
 		return nil, err // nobody waits for the answer any more
 	case err != nil:
