@@ -125,6 +125,9 @@ func (h *Helper) plan(ctx context.Context, varqd Varqd, command string) (*Submis
 	if errors.Is(err, client.ErrUnreachable) {
 		return s, nil, fmt.Errorf("nothing was submitted: %w; promises made before are kept, and held work starts on time; try again later, or submit without varq's options (administrators: systemctl status varqd)", err)
 	}
+	if errors.Is(err, api.ErrUnavailable) {
+		return s, nil, fmt.Errorf("nothing was submitted: %w; try again in a minute, or submit without varq's options", err)
+	}
 	if err != nil {
 		return s, nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/varqd/client"
+	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
 // fakeVarqd promises everything, and records what it is told.
@@ -220,5 +221,21 @@ func TestHelperPromisesNothing(t *testing.T) {
 	} {
 		var v fakeVarqd
 		helped(t, &v, "sbatch", options).want(t, &v, told...)
+	}
+}
+
+// busyVarqd has no answer yet.
+type busyVarqd struct{ fakeVarqd }
+
+func (*busyVarqd) Plan(context.Context, api.PlanRequest) (api.PlanAnswer, error) {
+	return api.PlanAnswer{}, api.Fault(api.ErrUnavailable, "varqd is still loading history: 40%")
+}
+
+// Whoever has no answer learns that nothing was submitted, and what to do.
+func TestNoAnswerYet(t *testing.T) {
+	answer, _ := ordered(t, sbatch.Order{}, `{"spank:begin-by":"now+1hour"}`, &busyVarqd{}, "plan sbatch\n")
+	const want = "refuse nothing was submitted: varqd is still loading history: 40%; try again in a minute, or submit without varq's options\nend\n"
+	if answer != want {
+		t.Errorf("got %q", answer)
 	}
 }

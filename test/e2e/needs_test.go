@@ -221,7 +221,7 @@ func phantom(t *testing.T, s *site.Site) {
 	eventually(t, "all phantoms are gone", func() bool {
 		gone := 0
 		for _, r := range reservations(t, s, "--state=CANCELLED") {
-			if r.Prob == .61 && r.State == api.StateCancelled && r.Note == "taken back: no job was submitted" {
+			if r.Prob == .61 && r.State == api.StateCancelled && r.Note == "taken back: no job of it was seen" {
 				gone++
 			}
 		}

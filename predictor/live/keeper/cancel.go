@@ -53,5 +53,5 @@ func (k *Keeper) settleWithdrawn(ctx context.Context, e *ledger.Entry, _ *slurm.
 	if e.Withdrawn == 0 || e.Withdrawn >= now-latecomer {
 		return nil
 	}
-	return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, "taken back: no job was submitted")
+	return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, "taken back: no job of it was seen")
 }

@@ -128,6 +128,9 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 		c.yield("still held after the deadline")
 	case j.Eligible > e.BeginBy && j.RestartCount == 0 && (e.Tentative == 0 || j.Eligible != e.SubmitBegin()):
 		c.yield("held or moved beyond the deadline")
+	case !p.Late && seenKept(e):
+		p.Late = true
+		c.event(ledger.Note, "%s", requeuedAfter)
 	case !p.Late:
 		p.Late = true
 		switch why := k.memory.obstacle(e.ID).lasting(); {

@@ -3,6 +3,7 @@ package keeper
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,8 +130,14 @@ func TestFloodOfTakingBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if made != ledger.MaxUnclaimed || !strings.Contains(refused, "kept room from others for 20 minutes of the last hour, and no job took them up") {
+	if made != ledger.MaxUnclaimed || !strings.Contains(refused, "kept room from others for 20 minutes or more of the last hour, and no job took them up") {
 		t.Errorf("after %d plans: %q", made, refused)
+	}
+	if a, err := s.Plan(t.Context(), "alice", request(epoch+7200), false); err != nil || a.Refusal == nil || a.Refusal.Reason != refused {
+		t.Errorf("a quote then: %+v, %v", a, err)
+	}
+	if a, err := s.Probe(t.Context(), "alice", probeRequest()); err != nil || len(a.Slots) > 0 || !slices.Equal(a.Reasons, []string{refused}) {
+		t.Errorf("varq reserve then: %+v, %v", a, err)
 	}
 	s.clock = epoch + ledger.VainWithin
 	if err := s.watch(); err != nil {

@@ -22,6 +22,9 @@ const notStarted = "not started by the deadline"
 // putBack says what has come between a job and its deadline.
 const putBack = "it had been put back into the queue before its work could begin"
 
+// requeuedAfter is the note of a job that was requeued when its promise had been kept.
+const requeuedAfter = "requeued after its work had begun in time"
+
 // suspendedThen is the note of a job that did not get to its work because it was suspended.
 var suspendedThen = stopper(suspended) + ", when its work was to begin"
 
@@ -110,7 +113,7 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 	if p := &e.Progress; seenKept(e) {
 		if run.Start != 0 && p.Start != run.Start {
 			s.Nodes = p.Nodes
-			why = "requeued after its work had begun in time"
+			why = requeuedAfter
 		}
 		s.Outcome, s.Eligible, s.Start, s.WorkStart = api.StateKept, p.Eligible, p.Start, p.WorkStart
 		return s, why

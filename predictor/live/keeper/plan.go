@@ -4,16 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"slices"
-	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
-	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
-	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -23,6 +19,9 @@ import (
 func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
 	if err := k.checkHome(req); err != nil {
 		return api.PlanAnswer{}, err
+	}
+	if no, err := k.mayPromise(ctx, user); no != nil || err != nil {
+		return api.PlanAnswer{Refusal: no}, err
 	}
 	if len(req.Sizes) > 0 {
 		return k.planSizes(ctx, user, req, promise)
@@ -194,14 +193,11 @@ func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation
 	plan.ID = api.NewPlanID()
 	plan.Comment = api.CommentPrefix + plan.ID
 	r.Plan = *plan
-	err := k.Ledger.Promise(ctx, r, k.looked.Load()-latecomer)
-	var vain ledger.InVainError
+	err := k.Ledger.Promise(ctx, r, k.bound())
+	no := hoards(err)
 	switch {
-	case errors.Is(err, ledger.ErrUnclaimed):
-		return &api.Refusal{Reason: fmt.Sprintf("you have %d reservations that no job has taken up, and nobody gets more at once; submit their jobs, or wait until their time is over (varq status --state=PROMISED lists them)", ledger.MaxUnclaimed)}, nil
-	case errors.As(err, &vain):
-		return &api.Refusal{Reason: fmt.Sprintf("your last promises kept room from others for %d minutes of the last hour, and no job took them up; ask again after %s, or submit the job without varq's options, to see whether Slurm refuses it",
-			ledger.MaxInVain/60, slurmtime.Stamp(vain.Until, time.UTC))}, nil
+	case no != nil:
+		return no, nil
 	case err != nil && ctx.Err() != nil:
 		return nil, err // nobody waits for the answer any more
 	case err != nil:

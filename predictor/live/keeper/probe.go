@@ -21,6 +21,13 @@ func (k *Keeper) Probe(ctx context.Context, user string, req *api.ProbeRequest) 
 	if err != nil {
 		return api.ProbeAnswer{}, err
 	}
+	if no, err := k.mayPromise(ctx, user); no != nil || err != nil {
+		answer := api.ProbeAnswer{Slots: []api.Slot{}, Unit: k.Site.Unit}
+		if no != nil {
+			answer.Reasons = []string{no.Reason}
+		}
+		return answer, err
+	}
 	now := k.Now()
 	claims, err := k.claims(ctx, now)
 	if err != nil {

@@ -45,13 +45,22 @@ func (e InVainError) Error() string {
 		slurmtime.FormatDuration(MaxInVain), slurmtime.FormatDuration(VainWithin), e.Until)
 }
 
-// mayPromise returns ErrUnclaimed, or an InVainError, if user is promised nothing at the time
-// now. Of a promise whose job may still come, or be in a queue that was not read since, nobody knows
-// yet whether it was made in vain: see Promise for bound.
-func mayPromise(ctx context.Context, tx *sql.Tx, user string, now, bound int64) error {
+// MayPromise returns ErrUnclaimed, or an InVainError, if Promise promises nothing to user at the
+// time now. Of a promise whose job may still come, or be in a queue that was not read since, nobody
+// knows yet whether it was made in vain: see Promise for bound.
+func (l *Ledger) MayPromise(ctx context.Context, user string, now, bound int64) error {
+	return mayPromise(ctx, l.db, user, now, bound)
+}
+
+// querier is a file, or a transaction on it.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func mayPromise(ctx context.Context, q querier, user string, now, bound int64) error {
 	var open int
 	var last int64
-	err := tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE open),
+	err := q.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE open),
 			coalesce(max(promised_at) FILTER (WHERE vain >= ?), 0)
 		FROM (SELECT open, promised_at, sum(CASE
 				WHEN promised_at NOT BETWEEN ? AND ? THEN 0

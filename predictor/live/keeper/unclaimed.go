@@ -1,0 +1,39 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// bound returns until when promises have been made whose jobs Watch has bound, if there are any.
+func (k *Keeper) bound() int64 { return k.looked.Load() - latecomer }
+
+// mayPromise returns a refusal if user gets no promise because too many of hers have no job.
+// The error is that of unread.
+func (k *Keeper) mayPromise(ctx context.Context, user string) (*api.Refusal, error) {
+	err := k.Ledger.MayPromise(ctx, user, k.Now(), k.bound())
+	no := hoards(err)
+	if no == nil && err != nil {
+		return nil, k.unread(ctx, err)
+	}
+	return no, nil
+}
+
+// hoards returns the refusal that an error of the ledger stands for, or nil if it is another.
+func hoards(err error) *api.Refusal {
+	var vain ledger.InVainError
+	switch {
+	case errors.As(err, &vain):
+		return &api.Refusal{Reason: fmt.Sprintf("your last promises kept room from others for %d minutes or more of the last hour, and no job took them up; ask again after %s, or submit the job without varq's options, to see whether Slurm refuses it",
+			ledger.MaxInVain/60, slurmtime.Stamp(vain.Until, time.UTC))}
+	case errors.Is(err, ledger.ErrUnclaimed):
+		return &api.Refusal{Reason: fmt.Sprintf("you have %d reservations that no job has taken up, and nobody gets more at once; submit their jobs, or wait until their time is over (varq status --state=PROMISED lists them)", ledger.MaxUnclaimed)}
+	}
+	return nil
+}
