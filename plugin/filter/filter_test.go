@@ -143,6 +143,7 @@ func TestReadRefusesVariables(t *testing.T) {
 	const by = `{"spank:begin-by":"now+1hour"`
 	for _, test := range []struct{ command, options, variable, want string }{
 		{"sbatch", by + `,"array":"1-3"}`, "SBATCH_ARRAY_INX=", "--array does not go together with --begin-by: "},
+		{"sbatch", by + `,"spread-job":"set"}`, "SBATCH_SPREAD_JOB=", "--spread-job (SBATCH_SPREAD_JOB in the environment) does not"},
 		{"sbatch", by + `,"array":"1-3"}`, "SBATCH_ARRAY_INX=1-3", "--array (SBATCH_ARRAY_INX in the environment) does not go together with --begin-by: "},
 		{"sbatch", by + `}`, "SBATCH_REQ_SWITCH=1", "--switches (SBATCH_REQ_SWITCH in the environment) does not"},
 		{"srun", by + `}`, "SLURM_REQ_SWITCH=1", "--switches (SLURM_REQ_SWITCH in the environment) does not"},

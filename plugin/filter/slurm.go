@@ -163,8 +163,8 @@ var variables = map[string]string{
 	"tres-per-task": "TRES_PER_TASK", "wait": "WAIT",
 }
 
-// variable returns the environment variable from which a command takes an option, or "". One that
-// is empty asks for nothing.
+// variable returns the environment variable from which a command takes an option, or "". If it is
+// empty it may ask for nothing.
 func variable(command, option string, environment []string) string {
 	suffix, known := variables[option]
 	if !known {
@@ -178,7 +178,11 @@ func variable(command, option string, environment []string) string {
 		names = []string{"SRUN_" + suffix}
 	}
 	for _, name := range names {
-		if slices.ContainsFunc(environment, func(v string) bool { return strings.HasPrefix(v, name+"=") && len(v) > len(name)+1 }) {
+		asks := func(v string) bool {
+			value, is := strings.CutPrefix(v, name+"=")
+			return is && (value != "" || !slices.Contains(nothing[option], value))
+		}
+		if slices.ContainsFunc(environment, asks) {
 			return name
 		}
 	}
