@@ -163,8 +163,8 @@ var variables = map[string]string{
 	"tres-per-task": "TRES_PER_TASK", "wait": "WAIT",
 }
 
-// variable returns the environment variable from which a command takes an option, or "". If it is
-// empty it may ask for nothing.
+// variable returns the environment variable from which a command takes an option, or "". A variable
+// that asks for nothing is none.
 func variable(command, option string, environment []string) string {
 	suffix, known := variables[option]
 	if !known {
@@ -180,7 +180,7 @@ func variable(command, option string, environment []string) string {
 	for _, name := range names {
 		asks := func(v string) bool {
 			value, is := strings.CutPrefix(v, name+"=")
-			return is && (value != "" || !slices.Contains(nothing[option], value))
+			return is && !slices.Contains(nothing[option], value)
 		}
 		if slices.ContainsFunc(environment, asks) {
 			return name

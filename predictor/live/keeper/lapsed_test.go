@@ -21,6 +21,16 @@ func (s *site) submit(id int64, user string, p *api.Plan) {
 	}}
 }
 
+// ask asks for a promise to user, and returns the plan, or nil if it is refused.
+func (s *site) ask(user string) *api.Plan {
+	s.t.Helper()
+	a, err := s.Plan(s.t.Context(), user, request(epoch+7200), true)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a.Plan
+}
+
 // The room that alice has given up, by taking her plan back or by not submitting its job, is bob's once he is promised it. Her
 // job does not get it nevertheless, whether varqd was killed in between or not, and bob's keeps it.
 func TestRoomIsPromisedOnce(t *testing.T) {
@@ -37,16 +47,9 @@ func TestRoomIsPromisedOnce(t *testing.T) {
 		for _, binds := range []string{"found in the queue", "told"} {
 			s := newSite(t)
 			s.outlook.room = 1
-			ask := func(user string) *api.Plan {
-				a, err := s.Plan(t.Context(), user, request(epoch+7200), true)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return a.Plan
-			}
-			hers := ask("alice")
+			hers := s.ask("alice")
 			giveUp(s, hers.ID)
-			his := ask("bob")
+			his := s.ask("bob")
 			if his == nil {
 				t.Fatalf("%s: bob is refused", name)
 			}
@@ -77,14 +80,7 @@ func TestRoomIsPromisedOnce(t *testing.T) {
 func TestHeldKeepsRoom(t *testing.T) {
 	s := newSite(t)
 	s.outlook.room = 1
-	ask := func(user string) *api.Plan {
-		a, err := s.Plan(t.Context(), user, request(epoch+7200), true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a.Plan
-	}
-	p := ask("alice")
+	p := s.ask("alice")
 	s.submit(7, "alice", p)
 	for _, held := range []bool{false, true} {
 		j := s.slurm.queue[7]
@@ -100,7 +96,7 @@ func TestHeldKeepsRoom(t *testing.T) {
 	if e, err := s.planOf(t.Context(), "alice", p.ID); err != nil || !e.Progress.Held {
 		t.Fatalf("%+v, %v", e, err)
 	}
-	if ask("bob") != nil {
+	if s.ask("bob") != nil {
 		t.Error("bob is promised its room while it is held")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-
 	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -21,6 +20,9 @@ func (k *Keeper) Plan(ctx context.Context, user string, req *api.PlanRequest, pr
 		return api.PlanAnswer{}, err
 	}
 	if no, err := k.mayPromise(ctx, user); no != nil || err != nil {
+		if promise && no != nil {
+			k.Metrics.refusals.Inc()
+		}
 		return api.PlanAnswer{Refusal: no}, err
 	}
 	if len(req.Sizes) > 0 {
@@ -193,7 +195,7 @@ func (k *Keeper) promise(ctx context.Context, plan *api.Plan, r *api.Reservation
 	plan.ID = api.NewPlanID()
 	plan.Comment = api.CommentPrefix + plan.ID
 	r.Plan = *plan
-	err := k.Ledger.Promise(ctx, r, k.bound())
+	err := k.Ledger.Promise(ctx, r, k.boundUntil())
 	no := hoards(err)
 	switch {
 	case no != nil:

@@ -11,13 +11,14 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// bound returns until when promises have been made whose jobs Watch has bound, if there are any.
-func (k *Keeper) bound() int64 { return k.looked.Load() - latecomer }
+// boundUntil returns a time: of promises that were made until then, Watch has bound the jobs, if
+// they were submitted.
+func (k *Keeper) boundUntil() int64 { return k.looked.Load() - latecomer }
 
 // mayPromise returns a refusal if user gets no promise because too many of hers have no job.
 // The error is that of unread.
 func (k *Keeper) mayPromise(ctx context.Context, user string) (*api.Refusal, error) {
-	err := k.Ledger.MayPromise(ctx, user, k.Now(), k.bound())
+	err := k.Ledger.MayPromise(ctx, user, k.Now(), k.boundUntil())
 	no := hoards(err)
 	if no == nil && err != nil {
 		return nil, k.unread(ctx, err)
