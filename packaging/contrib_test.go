@@ -73,8 +73,9 @@ func TestMail(t *testing.T) {
 	}
 }
 
-// TestOnDemand: the card of contrib/ondemand is well-formed, and its script serves the pages where the card looks for them,
-// with a token that other users of the node do not see. Each token is good once: the card has the next one when it has been used.
+// TestOnDemand: the card of contrib/ondemand is well-formed, and its script serves the pages where
+// the card looks for them, with a token that other users of the node do not see. Each token is good
+// once: the card has the next one when it has been used.
 func TestOnDemand(t *testing.T) {
 	const folder = "../contrib/ondemand/"
 	for _, name := range []string{"manifest.yml", "form.yml", "submit.yml.erb"} {

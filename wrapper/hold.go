@@ -28,7 +28,8 @@ var ErrCancelled = errors.New("the job has started too late")
 type Job struct {
 	Submit, Eligible, Start int64
 	Limit                   int64
-	// End is when Slurm stops the job, 0 without a limit: of one that was suspended, later than Start and Limit say.
+	// End is when Slurm stops the job, 0 without a limit: of one that was suspended, later than
+	// Start and Limit say.
 	End int64
 	// Pending is true if Slurm has forgotten that the job has started, because slurmctld was killed
 	// before it had saved that: it will start the job again, and Start is a guess.

@@ -30,8 +30,8 @@ func (Slurm) Job(id int64) (Job, error) {
 	return parseJob(out, id)
 }
 
-// parseJob reads squeue's line for a job: its number, four times in UTC, a limit, and the state. Lines for other jobs
-// are ignored.
+// parseJob reads squeue's line for a job: its number, four times in UTC, a limit, and the state.
+// Lines for other jobs are ignored.
 func parseJob(lines string, id int64) (Job, error) {
 	for line := range strings.Lines(lines) {
 		if fields := strings.Fields(line); len(fields) > 0 && fields[0] == strconv.FormatInt(id, 10) {

@@ -168,7 +168,8 @@ func (s *Submission) refuse(l *lines, r *api.Refusal) {
 	s.offer(l, wordRefuse, r.Offers)
 }
 
-// asked returns in brackets by when what was to be promised, so that a mistyped time is seen at once.
+// asked returns in brackets by when what was to be promised, so that a mistyped time is seen at
+// once.
 func (s *Submission) asked() string {
 	does, at := "running", s.Request.BeginBy
 	if s.Request.FinishBy != 0 {

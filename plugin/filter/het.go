@@ -47,9 +47,9 @@ func (h *Helper) whole(box []byte, command string) error {
 	return nil
 }
 
-// separates reports whether a word parts components from one another. Of the words of the first component's script or program,
-// which are argv, sbatch drops such a word, salloc gives it to the program, and for srun another component follows it, even if
-// that has no word.
+// separates reports whether a word parts components from one another. Of the words of the first
+// component's script or program, which are argv, sbatch drops such a word, salloc gives it to the
+// program, and for srun another component follows it, even if that has no word.
 func separates(words, argv []string, command string) bool {
 	switch command {
 	case "srun":

@@ -106,14 +106,15 @@ var unwelcomeValues = []struct {
 	{"nodelist", "a file", func(v string) bool { return strings.Contains(v, "/") }, "varq does not read the file; name the nodes themselves"},
 }
 
-// nothing has the values with which options of Slurm's ask for what is so without them. Templates of scripts have such an option
-// where their user wants nothing of it.
+// nothing has the values with which options of Slurm's ask for what is so without them. Templates
+// of scripts have such an option where their user wants nothing of it.
 var nothing = map[string][]string{
 	"array": {""}, "bb": {""}, "cluster-constraint": {""}, "dependency": {""}, "gres": {"none"}, "immediate": {"0"}, "nice": {"0"},
 	"nodelist": {""},
 }
 
-// resources has the options with lists of resources, of which a list asks for nothing if it asks for 0 of each.
+// resources has the options with lists of resources, of which a list asks for nothing if it asks
+// for 0 of each.
 var resources = []string{"gpus", "gpus-per-node", "gpus-per-socket", "gpus-per-task", "gres"}
 
 // leaveOutNothing leaves out the options that ask for nothing.

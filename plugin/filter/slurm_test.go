@@ -172,7 +172,8 @@ func TestReadOtherClusters(t *testing.T) {
 	}
 }
 
-// TestReadNothing: an option that asks for nothing is as if it were left out. The values are those that json_cli_options has.
+// TestReadNothing: an option that asks for nothing is as if it were left out. The values are those
+// that json_cli_options has.
 func TestReadNothing(t *testing.T) {
 	for _, asked := range []string{`"spank:begin-by":"now+1hour"`, `"spank:finish-by":"now+1hour","time":"30"`, `"spank:size":"auto","spank:sizes":"1:30","spank:lock-in":"no"`} {
 		read := func(options string) *Submission {

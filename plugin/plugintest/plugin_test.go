@@ -504,8 +504,8 @@ func conflictingVariables(t *testing.T, l *lab) {
 }
 
 // refusedBySlurm: if Slurm refuses a job that varqd has promised, the user reads nothing of a
-// promise, and the promise is taken back. So it is for a heterogeneous job whose script sbatch reads from standard
-// input, as its first part does not show that there are others.
+// promise, and the promise is taken back. So it is for a heterogeneous job whose script sbatch
+// reads from standard input, as its first part does not show that there are others.
 func refusedBySlurm(t *testing.T, l *lab) {
 	file, _ := l.script(t, "", "")
 	piped := filepath.Join(l.JobDir(), "piped")

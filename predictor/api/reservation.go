@@ -62,8 +62,9 @@ type Reservation struct {
 	// Later is by when the job ends with the probability Prob, by the present forecast, if Now is less than Prob
 	// and there is such a time. Only a reservation with FinishBy has it.
 	Later int64 `json:"later,omitempty"`
-	// Eligible is when the job became eligible, or 0. Once the work has begun, Eligible, Start and WorkStart are of that run,
-	// also while the job waits again because it was requeued (State is PENDING then).
+	// Eligible is when the job became eligible, or 0. Once the work has begun, Eligible, Start and
+	// WorkStart are of that run, also while the job waits again because it was requeued (State is
+	// PENDING then).
 	Eligible int64 `json:"eligible,omitempty"`
 	// Start is when the job started, or 0. Of a job that was requeued see Eligible.
 	Start int64 `json:"start,omitempty"`
@@ -71,7 +72,8 @@ type Reservation struct {
 	WorkStart int64 `json:"work_start,omitempty"`
 	// End is when the job ended, or 0 before the reservation is settled.
 	End int64 `json:"end,omitempty"`
-	// TakenBack is true of a reservation that was taken back and is not settled yet. Without a job it counts for nobody.
+	// TakenBack is true of a reservation that was taken back and is not settled yet. Without a job
+	// it counts for nobody.
 	TakenBack bool `json:"taken_back,omitempty"`
 	// HeldBefore is for how many seconds the job's nodes have idled in runs before the one of
 	// Start, if Slurm has requeued it.
@@ -101,7 +103,8 @@ type Reservation struct {
 	Events []Event `json:"events,omitempty"`
 }
 
-// Unused reports whether no job has taken the plan up, and none is expected: it was taken back, or is settled.
+// Unused reports whether no job has taken the plan up, and none is expected: it was taken back, or
+// is settled.
 func (r *Reservation) Unused() bool {
 	return r.Job == 0 && (r.TakenBack || r.State == StateCancelled)
 }

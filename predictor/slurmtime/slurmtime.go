@@ -31,10 +31,10 @@ const maxText = 128
 // As for Slurm, T, - and spaces may stand anywhere between and around these, and the zeroes and
 // marks of a date may be left out where it can be read without them.
 //
-// Some things differ from Slurm: a T and words may be in upper or lower case, what has two dates or two times of day
-// is an error, of which Slurm takes the last, and so is a day that a month does not have, for
-// which Slurm takes one of the next month. Nothing may follow what begins with now or uts,
-// and tomorrow is the next day, also where a day is longer or shorter than others.
+// Some things differ from Slurm: a T and words may be in upper or lower case, what has two dates or
+// two times of day is an error, of which Slurm takes the last, and so is a day that a month does
+// not have, for which Slurm takes one of the next month. Nothing may follow what begins with now or
+// uts, and tomorrow is the next day, also where a day is longer or shorter than others.
 func Parse(text string, now int64, zone *time.Location) (int64, error) {
 	return read(text, now, zone, (*when).next)
 }

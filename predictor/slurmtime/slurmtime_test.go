@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestAsSlurm compares Parse with Slurm 24.11's own parser (22.05's has all but elevenses), in UTC, at
-// 2026-11-21T02:40:24. testdata/slurm.txt has the parser's results, 0 for an error.
+// TestAsSlurm compares Parse with Slurm 24.11's own parser (22.05's has all but elevenses), in UTC,
+// at 2026-11-21T02:40:24. testdata/slurm.txt has the parser's results, 0 for an error.
 func TestAsSlurm(t *testing.T) {
 	const now = 1795228824
 	f, err := os.Open("testdata/slurm.txt")

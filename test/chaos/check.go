@@ -203,7 +203,8 @@ func unlike(c *subject) bool {
 	})
 }
 
-// late reports whether the job came when nothing was kept for it any more, and varqd has told the user so.
+// late reports whether the job came when nothing was kept for it any more, and varqd has told the
+// user so.
 func late(c *subject) bool {
 	return c.row.Job == 0 && c.row.State == "CANCELLED" && slices.ContainsFunc(c.row.Events, func(e Event) bool {
 		return strings.Contains(e.Text, "nothing is promised about the job")

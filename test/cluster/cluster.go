@@ -273,8 +273,8 @@ func (c *Cluster) Paced(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * max(1, c.took.Seconds()/quickStart.Seconds()))
 }
 
-// Say writes a line about the step that begins now to Options.Progress, so that whoever waits knows for what. The line begins
-// with the seconds since Start. It writes nothing after Open.
+// Say writes a line about the step that begins now to Options.Progress, so that whoever waits knows
+// for what. The line begins with the seconds since Start. It writes nothing after Open.
 func (c *Cluster) Say(format string, args ...any) {
 	fmt.Fprintf(c.progress, "%5.1fs %s\n", time.Since(c.began).Seconds(), fmt.Sprintf(format, args...))
 }

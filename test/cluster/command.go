@@ -69,7 +69,8 @@ func groupsOf(name string) []uint32 {
 	return groups
 }
 
-// lookPath finds a command in folders of the root, separated by colons. It returns the path inside the root.
+// lookPath finds a command in folders of the root, separated by colons. It returns the path inside
+// the root.
 func (r root) lookPath(folders, name string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil

@@ -61,8 +61,8 @@ type Options struct {
 
 	// Env holds variables that Cluster.Env has besides its own.
 	Env []string
-	// Programs lists folders of programs, open to all users, in which Command looks before the usual ones, as the commands do that
-	// it prepares.
+	// Programs lists folders of programs, open to all users, in which Command looks before the
+	// usual ones, as the commands do that it prepares.
 	Programs []string
 
 	// Detached keeps the cluster running when its starter ends. Otherwise the daemons are

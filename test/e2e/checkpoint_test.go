@@ -147,7 +147,8 @@ func TestCheckpoint(t *testing.T) {
 	})
 }
 
-// isSuspended: a job that was suspended is prompted before Slurm stops it, which is then later than its start and its limit say.
+// isSuspended: a job that was suspended is prompted before Slurm stops it, which is then later than
+// its start and its limit say.
 func isSuspended(t *testing.T, s *site.Site) {
 	const limit = 2 * 60
 	prompted := filepath.Join(s.JobDir(), "suspended")

@@ -196,8 +196,8 @@ func shares(t *testing.T, s *site.Site) {
 	mustRun(t, s, "alice", "scancel", "--name=shares")
 }
 
-// phantom: varqd does not know how long an address for mail may be. So it promises, and Slurm refuses: the user reads nothing of the promise, and soon
-// there is none.
+// phantom: varqd does not know how long an address for mail may be. So it promises, and Slurm
+// refuses: the user reads nothing of the promise, and soon there is none.
 func phantom(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "phantom", "", "")
 	const prob = "--prob=0.61"

@@ -18,8 +18,8 @@ type programs struct {
 // ErrNotInstalled is the error of Start for Options.Installed without a varq.
 var ErrNotInstalled = errors.New("no varq is installed")
 
-// find returns the programs below dest, which is the DESTDIR of make install, with the prefix /usr or /usr/local, or the folder of make
-// build within its source tree.
+// find returns the programs below dest, which is the DESTDIR of make install, with the prefix /usr
+// or /usr/local, or the folder of make build within its source tree.
 func find(dest string) (programs, error) {
 	if _, err := os.Stat(filepath.Join(dest, "varqd")); err == nil {
 		return programs{bin: dest, sbin: dest, plugin: filepath.Join(dest, "spank_varq.so"), lua: filepath.Join(dest, "../plugin/lua/varq.lua")}, nil
@@ -44,8 +44,8 @@ func find(dest string) (programs, error) {
 	return programs{}, fmt.Errorf("%w: neither %s nor usr/sbin nor usr/local/sbin below it has varqd", ErrNotInstalled, dest)
 }
 
-// plugStack returns the plugstack.conf line that loads the plugin. It is the line of the installed plugstack.conf.d/varq.conf, but with
-// these paths, and for the configuration config.
+// plugStack returns the plugstack.conf line that loads the plugin. It is the line of the installed
+// plugstack.conf.d/varq.conf, but with these paths, and for the configuration config.
 func (p programs) plugStack(config string) string {
 	return "optional " + p.plugin + " wrapper=" + filepath.Join(p.bin, "varq-wrapper") + " filter=" + filepath.Join(p.bin, "varq-filter") + " config=" + config
 }

@@ -45,8 +45,9 @@ type Options struct {
 	VarqConf string
 	// SlurmConf holds additional lines of slurm.conf.
 	SlurmConf string
-	// Installed is the DESTDIR of an installation, "/" for the machine's own, or the folder of make build, that the site uses and leaves as it is, with the
-	// configuration in the cluster's folder. Without it, Start installs varq from the source tree.
+	// Installed is the DESTDIR of an installation, "/" for the machine's own, or the folder of make
+	// build, that the site uses and leaves as it is, with the configuration in the cluster's
+	// folder. Without it, Start installs varq from the source tree.
 	Installed string
 	// Dir, CPUs and Detached are those of cluster.Options. Installed needs Dir. A site that is Detached is stopped as a cluster is.
 	Dir      string

@@ -153,7 +153,8 @@ func (s *Site) launch(args ...string) (*daemon, error) {
 // reportEvery is the least time between two lines about what varqd does before it is ready.
 const reportEvery = 2 * time.Second
 
-// awaitVarqd waits until varqd's health check succeeds, and says meanwhile what varqd says of itself.
+// awaitVarqd waits until varqd's health check succeeds, and says meanwhile what varqd says of
+// itself.
 func (s *Site) awaitVarqd(ctx context.Context) error {
 	client, err := s.Client()
 	if err != nil {

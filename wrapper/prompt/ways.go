@@ -139,8 +139,9 @@ func isPromptIn(dir *os.Root, name, path string) error {
 	return fmt.Errorf("%s is there already, and is no prompt of varq's: it is left alone, and --checkpoint-file should name another", path)
 }
 
-// RemovePrompt removes a prompt that was left behind in a file. It is an error if the file is something else, which stays: what is examined
-// and what is removed are in the same folder, whoever moves folders meanwhile.
+// RemovePrompt removes a prompt that was left behind in a file. It is an error if the file is
+// something else, which stays: what is examined and what is removed are in the same folder, whoever
+// moves folders meanwhile.
 func RemovePrompt(path string) error {
 	err := inFolder(path, func(dir *os.Root, name string) error {
 		if err := isPromptIn(dir, name, path); err != nil {

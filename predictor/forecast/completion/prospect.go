@@ -64,8 +64,8 @@ func (p *Prospect) TimeOut() float64 { return p.timeOut[delay.Points-1] }
 // number of seconds.
 func (p *Prospect) Lost(seconds float64) float64 { return p.lost.Within(seconds) }
 
-// Wait forecasts what is left of the wait of a job that has been waiting for some seconds at the question's
-// Submit. It reports false if there is no forecast; a.Down may then say why.
+// Wait forecasts what is left of the wait of a job that has been waiting for some seconds at the
+// question's Submit. It reports false if there is no forecast; a.Down may then say why.
 func (f *Forecaster) Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool {
 	if !f.waits.Forecast(q, a) {
 		return false
@@ -74,8 +74,8 @@ func (f *Forecaster) Wait(q *forecast.Question, waited int64, a *forecast.Answer
 	return true
 }
 
-// Prospect forecasts the end of a job that waits, or will, from the forecast of its wait: from Wait's, in
-// which the caller may have taken account of what the Forecaster does not know of.
+// Prospect forecasts the end of a job that waits, or will, from the forecast of its wait: from
+// Wait's, in which the caller may have taken account of what the Forecaster does not know of.
 //
 // It takes O(parts^2 delay.Points) if nodes may fail.
 func (f *Forecaster) Prospect(q *forecast.Question, c Circumstances, wait *delay.Distribution) (p Prospect) {

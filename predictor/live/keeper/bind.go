@@ -102,7 +102,8 @@ func (k *Keeper) bindQueued(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	return k.record(ctx, e, c)
 }
 
-// bind binds e's plan to j, in the ledger and in e. If it has lapsed, it must have been granted anew.
+// bind binds e's plan to j, in the ledger and in e. If it has lapsed, it must have been granted
+// anew.
 func (k *Keeper) bind(ctx context.Context, e *ledger.Entry, j *workload.Job, granted bool) error {
 	if err := k.Ledger.Bind(ctx, e.ID, j.User, j.ID, j.Submit, k.Now(), granted); err != nil {
 		return err

@@ -15,11 +15,12 @@ import (
 // slurmctld may accept the job nevertheless.
 const latecomer = 10
 
-// Cancel takes back user's plan that no job has taken up, or that is tentative and not confirmed: then its job is
-// cancelled, too. It is called for a submission that has failed, or by the user. From then on the plan claims nothing, and others may be
-// promised what its job needs. It is closed by the next Watch, unless the queue then shows a job of the plan for which there is still
-// room: see bindLapsed. A tentative promise cannot be confirmed any more. Taking back a plan that is closed changes nothing. An
-// error that the user should read is a fault of package api.
+// Cancel takes back user's plan that no job has taken up, or that is tentative and not confirmed:
+// then its job is cancelled, too. It is called for a submission that has failed, or by the user.
+// From then on the plan claims nothing, and others may be promised what its job needs. It is closed
+// by the next Watch, unless the queue then shows a job of the plan for which there is still room:
+// see bindLapsed. A tentative promise cannot be confirmed any more. Taking back a plan that is
+// closed changes nothing. An error that the user should read is a fault of package api.
 func (k *Keeper) Cancel(ctx context.Context, user string, c api.Cancellation) error {
 	e, err := k.planOf(ctx, user, c.Plan)
 	if err != nil {

@@ -122,10 +122,10 @@ func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanR
 	return answer, nil
 }
 
-// prospect forecasts the end of the job of r, which has waited for some seconds and is to avoid some nodes, beside
-// claims. It sets wait to the forecast of what is left of the wait, and works out the circumstances' FailureRate. It also
-// returns the first window that keeps the job from starting, or nil. It reports false if too little is known;
-// wait.Down may then say why.
+// prospect forecasts the end of the job of r, which has waited for some seconds and is to avoid
+// some nodes, beside claims. It sets wait to the forecast of what is left of the wait, and works
+// out the circumstances' FailureRate. It also returns the first window that keeps the job from
+// starting, or nil. It reports false if too little is known; wait.Down may then say why.
 func (k *Keeper) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p negotiate.Prospect, blocked *api.Blocked, ok bool) {
 	q := forecast.Question{Request: r.Job, Now: r.Now, Submit: r.Now, Job: r.ID}
 	if !k.Outlook.Wait(&q, waited, wait) {

@@ -78,12 +78,15 @@ type Outlook interface {
 	// on, beside the jobs that run now and other claims, or tells that it is below least. The job of an id, if it is not
 	// 0, is not in its own way. One goroutine may use the function.
 	Room(partition string, job, now int64, others []workload.Claim) func(c workload.Claim, least float64) workload.Room
-	// Wait forecasts what is left of the wait of a job that has waited for some seconds, or would wait if it were
-	// submitted now. It reports false if too little is known; a.Down may then say why.
+	// Wait forecasts what is left of the wait of a job that has waited for some seconds, or would
+	// wait if it were submitted now. It reports false if too little is known; a.Down may then say
+	// why.
 	Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool
-	// Prospect forecasts the end of a job from the forecast of its wait. It reports false if nothing is known yet.
+	// Prospect forecasts the end of a job from the forecast of its wait. It reports false if
+	// nothing is known yet.
 	Prospect(q *forecast.Question, c completion.Circumstances, wait *delay.Distribution) (negotiate.Prospect, bool)
-	// Rest forecasts the end of a job that has run for age seconds. It reports false if nothing is known yet.
+	// Rest forecasts the end of a job that has run for age seconds. It reports false if nothing is
+	// known yet.
 	Rest(q *forecast.Question, age int64, c completion.Circumstances) (negotiate.Prospect, bool)
 	// Promise takes in that a pending job is promised a start by deadline, and that it
 	// becomes eligible at begin. When the job starts, the forecasters compare the start
@@ -157,7 +160,8 @@ type Keeper struct {
 	Options
 	cluster atomic.Pointer[clusterState] // as of the last Refresh; nil before the first
 	memory  memory
-	// looked is when the queue was read that Watch was last given whole: it has bound the jobs in it.
+	// looked is when the queue was read that Watch was last given whole: it has bound the jobs in
+	// it.
 	looked atomic.Int64
 	// plain are the claims of the plain jobs that are eligible later, as of the last Watch.
 	plain atomic.Pointer[[]workload.Claim]

@@ -14,9 +14,10 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// bindLapsed binds e's plan to a job that takes it up when nothing is kept for it any more: the plan was taken back, or was without a
-// job for long. That is granted anew, by the same rules as a new promise: others may have been promised what the job needs.
-// If it is not, bindLapsed settles the reservation, and returns an api.ErrConflict; as long as that cannot be told, an
+// bindLapsed binds e's plan to a job that takes it up when nothing is kept for it any more: the
+// plan was taken back, or was without a job for long. That is granted anew, by the same rules as a
+// new promise: others may have been promised what the job needs. If it is not, bindLapsed settles
+// the reservation, and returns an api.ErrConflict; as long as that cannot be told, an
 // api.ErrUnavailable.
 func (k *Keeper) bindLapsed(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) error {
 	granted, err := k.startGranting(ctx)
@@ -49,13 +50,14 @@ func (k *Keeper) bindLapsed(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	return api.Fault(api.ErrConflict, why)
 }
 
-// refuse settles the reservation of a plan that a job names of which nothing is promised, and says why.
+// refuse settles the reservation of a plan that a job names of which nothing is promised, and says
+// why.
 func (k *Keeper) refuse(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, why string) error {
 	return k.settle(ctx, e, ledger.Settlement{At: k.Now(), Outcome: api.StateCancelled, Refused: j.ID}, why)
 }
 
-// refuseLatecomers tells the users of jobs that have come a moment ago, and name a plan that was closed before as no job had come: nothing
-// is promised about them.
+// refuseLatecomers tells the users of jobs that have come a moment ago, and name a plan that was
+// closed before as no job had come: nothing is promised about them.
 func (k *Keeper) refuseLatecomers(ctx context.Context, q *queue, open []ledger.Entry, now int64) error {
 	asked := 0
 	for plan, jobs := range q.byPlan {
@@ -84,8 +86,9 @@ func (k *Keeper) refuseLatecomers(ctx context.Context, q *queue, open []ledger.E
 // mostLatecomers bounds of how many jobs one Watch asks the ledger whether their plans are closed.
 const mostLatecomers = 100
 
-// refusal says what is against granting anew what e promises to the job j, which has been submitted: the site's policy, Slurm's limits or
-// other promises. It says nothing if nothing is. The error is a fault of package api.
+// refusal says what is against granting anew what e promises to the job j, which has been
+// submitted: the site's policy, Slurm's limits or other promises. It says nothing if nothing is.
+// The error is a fault of package api.
 func (k *Keeper) refusal(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) (string, error) {
 	planner, err := k.planner()
 	if err != nil {

@@ -31,8 +31,9 @@ func (s *site) ask(user string) *api.Plan {
 	return a.Plan
 }
 
-// The room that alice has given up, by taking her plan back or by not submitting its job, is bob's once he is promised it. Her
-// job does not get it nevertheless, whether varqd was killed in between or not, and bob's keeps it.
+// The room that alice has given up, by taking her plan back or by not submitting its job, is bob's
+// once he is promised it. Her job does not get it nevertheless, whether varqd was killed in between
+// or not, and bob's keeps it.
 func TestRoomIsPromisedOnce(t *testing.T) {
 	takeBack := func(s *site, plan string) {
 		if err := s.Cancel(t.Context(), "alice", api.Cancellation{Plan: plan}); err != nil {
@@ -76,7 +77,8 @@ func TestRoomIsPromisedOnce(t *testing.T) {
 	}
 }
 
-// A job that is held before it is to begin, and may be released in time, keeps its room: it is not promised to others meanwhile.
+// A job that is held before it is to begin, and may be released in time, keeps its room: it is not
+// promised to others meanwhile.
 func TestHeldKeepsRoom(t *testing.T) {
 	s := newSite(t)
 	s.outlook.room = 1

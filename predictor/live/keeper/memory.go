@@ -244,7 +244,8 @@ func (m *memory) hadTurn(u urgency, job int64) {
 	m.lastRead[u] = job
 }
 
-// forgetEvery is how many seconds after another the ledger is made to forget what no job has taken up.
+// forgetEvery is how many seconds after another the ledger is made to forget what no job has taken
+// up.
 const forgetEvery = 60
 
 // forgets reports whether the ledger is to forget now what no job has taken up.

@@ -171,9 +171,9 @@ func (k *Keeper) startGranting(ctx context.Context) (granted func(), err error) 
 	}
 }
 
-// beside returns a refusal if what was promised while the job was planned leaves no room for it under
-// Slurm's limits, and errCrowded if it leaves none for so long a time limit. The plan's own promise is none of that, if there is one, nor
-// is its job.
+// beside returns a refusal if what was promised while the job was planned leaves no room for it
+// under Slurm's limits, and errCrowded if it leaves none for so long a time limit. The plan's own
+// promise is none of that, if there is one, nor is its job.
 func (k *Keeper) beside(ctx context.Context, planner *trajectory.Planner, got *trajectory.Answer, job, deadline int64, plan string) (*api.Refusal, error) {
 	jobs, unread := k.jobs(ctx, plan)
 	rule := planner.Cluster.CheckShares(got.Job, job, deadline, jobs)

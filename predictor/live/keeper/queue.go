@@ -67,8 +67,9 @@ func (q *queue) claimant(e *ledger.Entry) *slurm.QueueEntry {
 	return first
 }
 
-// isQueued is isJobOf for a job in the queue. One that Slurm has put back there is e's whatever its comment says by now: its
-// user may have changed that. No job has the number of another that was requeued.
+// isQueued is isJobOf for a job in the queue. One that Slurm has put back there is e's whatever its
+// comment says by now: its user may have changed that. No job has the number of another that was
+// requeued.
 func isQueued(e *ledger.Entry, j *slurm.QueueEntry) bool {
 	return isJobOf(e, &j.Job) || j.ID == e.Job && j.User == e.User && j.RestartCount > 0 && j.Submit > e.Progress.Submit
 }

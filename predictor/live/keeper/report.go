@@ -11,9 +11,9 @@ import (
 	"github.com/varq-project/varq/predictor/promise/report"
 )
 
-// Report compares what was promised with what was kept, for the promises that q selects
-// and user may see. What no job has taken up is none of them. It returns api.ErrForbidden if user may not see the promises of the
-// user that q names.
+// Report compares what was promised with what was kept, for the promises that q selects and user
+// may see. What no job has taken up is none of them. It returns api.ErrForbidden if user may not
+// see the promises of the user that q names.
 func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (api.Report, error) {
 	whose, err := k.whose(user, q.User, false)
 	if err != nil {

@@ -99,7 +99,8 @@ func (k *Keeper) stillRoom(ctx context.Context, got *trajectory.Answer, claims [
 	return k.fits(got, 0, fresh, now)
 }
 
-// fits returns errCrowded if claims leave too little room for a plan. Its job, if it has one, is not in its own way.
+// fits returns errCrowded if claims leave too little room for a plan. Its job, if it has one, is
+// not in its own way.
 func (k *Keeper) fits(got *trajectory.Answer, job int64, claims []workload.Claim, now int64) error {
 	claim := got.Claim()
 	claim.Job = job

@@ -10,9 +10,10 @@ import (
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 )
 
-// planSizes is Plan for a job that can have several sizes: it promises the one that the user prefers of those that can be
-// promised. If that is gone when it is to be promised, it is the next one. If none can be promised, the refusal is that
-// of the size that is nearest to it. Offers, which take many times as long as a plan, are searched for that one only.
+// planSizes is Plan for a job that can have several sizes: it promises the one that the user
+// prefers of those that can be promised. If that is gone when it is to be promised, it is the next
+// one. If none can be promised, the refusal is that of the size that is nearest to it. Offers,
+// which take many times as long as a plan, are searched for that one only.
 func (k *Keeper) planSizes(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
 	prefer := elastic.DefaultPreferences()
 	if req.Prefer != "" {
@@ -93,8 +94,9 @@ func slotOf(size *api.Alternative, p *api.Plan) elastic.Slot {
 	}
 }
 
-// refuseSizes answers a request of which no size can be promised, as for its nearest size. Its offers are those that do not
-// change the size. If that can be promised after all, as something has changed meanwhile, it is.
+// refuseSizes answers a request of which no size can be promised, as for its nearest size. Its
+// offers are those that do not change the size. If that can be promised after all, as something has
+// changed meanwhile, it is.
 func (k *Keeper) refuseSizes(ctx context.Context, user string, req *api.PlanRequest, promise bool, size *api.Alternative) (api.PlanAnswer, error) {
 	answer, err := k.planStart(ctx, user, sized(req, size), promise, (*trajectory.Planner).Plan)
 	if err != nil {
@@ -118,7 +120,8 @@ func counted(nodes int32) string {
 	return fmt.Sprintf("%d nodes", nodes)
 }
 
-// nearest is the size, of those that were refused, that could be promised with the highest probability, or the first.
+// nearest is the size, of those that were refused, that could be promised with the highest
+// probability, or the first.
 type nearest struct {
 	size *api.Alternative
 	prob float64

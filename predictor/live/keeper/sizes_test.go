@@ -53,7 +53,8 @@ func TestSizesByPreference(t *testing.T) {
 	}
 }
 
-// One more of the sizes that cannot be promised costs a plan, and no search for offers: those are of the nearest size only.
+// One more of the sizes that cannot be promised costs a plan, and no search for offers: those are
+// of the nearest size only.
 func TestSizesSearchOffersOnce(t *testing.T) {
 	forecasts := func(sizes int) int {
 		s := newSite(t)

@@ -85,8 +85,8 @@ func errConfirmed(e *ledger.Entry) error {
 	return api.Fault(api.ErrConflict, fmt.Sprintf("the promise was confirmed: cancel its job, with scancel %d", e.Job))
 }
 
-// recordConfirmed puts the confirmation on disk, unless the promise was taken back. A confirmation while it is being taken back comes
-// before that or after it.
+// recordConfirmed puts the confirmation on disk, unless the promise was taken back. A confirmation
+// while it is being taken back comes before that or after it.
 func (k *Keeper) recordConfirmed(ctx context.Context, e *ledger.Entry, now int64) error {
 	c := k.newChange(e, now)
 	c.progress.Confirmed = now

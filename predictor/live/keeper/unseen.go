@@ -12,10 +12,10 @@ import (
 )
 
 // jobs yields the jobs of the queue, and those of the promises that no look at the queue has shown
-// yet: what was promised a moment ago leaves as little room under Slurm's limits as what waits. The promise
-// of the plan but is left out. The
-// ledger is read once, when they are asked for first. If that fails, then err returns why, as a
-// fault of package api, and only the jobs of the queue are there.
+// yet: what was promised a moment ago leaves as little room under Slurm's limits as what waits. The
+// promise of the plan but is left out. The ledger is read once, when they are asked for first. If
+// that fails, then err returns why, as a fault of package api, and only the jobs of the queue are
+// there.
 func (k *Keeper) jobs(ctx context.Context, but string) (jobs iter.Seq[*workload.Job], err func() error) {
 	var failed error
 	unseen := sync.OnceValue(func() []ledger.Entry {

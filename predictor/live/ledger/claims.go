@@ -37,8 +37,8 @@ type claims struct {
 type claimant struct {
 	plan  string
 	claim workload.Claim // without the times
-	// waits is false of a job that does not wait to start in time: it is stopped, or to begin too late. One that is held
-	// starts in time if it is released before it is to begin.
+	// waits is false of a job that does not wait to start in time: it is stopped, or to begin too
+	// late. One that is held starts in time if it is released before it is to begin.
 	waits, held, withdrawn                                       bool
 	holdUntil, slot, promised, deadline, begin, start, workStart int64
 	expected, worst                                              float64 // node-seconds
@@ -106,10 +106,11 @@ func (l *Ledger) readClaims(ctx context.Context) error {
 	return nil
 }
 
-// Claims returns what the jobs of open promises claim, as of now. A job that waits claims nothing once
-// its deadline is over, nor if it is held when it is to begin, nor if somebody has moved it to after the deadline: nobody
-// knows when it starts. A job that waits is expected to have idle nodes for as large a share of the time for which
-// it may as when it was promised. A plan that no job has taken up claims nothing once it was taken back, or was without a job for long.
+// Claims returns what the jobs of open promises claim, as of now. A job that waits claims nothing
+// once its deadline is over, nor if it is held when it is to begin, nor if somebody has moved it to
+// after the deadline: nobody knows when it starts. A job that waits is expected to have idle nodes
+// for as large a share of the time for which it may as when it was promised. A plan that no job has
+// taken up claims nothing once it was taken back, or was without a job for long.
 func (l *Ledger) Claims(ctx context.Context, now int64) ([]workload.Claim, error) {
 	l.claims.mu.Lock()
 	defer l.claims.mu.Unlock()

@@ -8,7 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// A job takes up a plan as long as that claims its room. Once it was taken back, or was without a job for long, that must be granted anew.
+// A job takes up a plan as long as that claims its room. Once it was taken back, or was without a
+// job for long, that must be granted anew.
 func TestBindLapsed(t *testing.T) {
 	l, ctx := open(t, filepath.Join(t.TempDir(), "ledger.db")), t.Context()
 	const made = 6400
@@ -67,7 +68,8 @@ func TestWithdrawnIsNotConfirmed(t *testing.T) {
 	}
 }
 
-// What no job has taken up is forgotten after a day, and of one user's many all but the latest. All else stays.
+// What no job has taken up is forgotten after a day, and of one user's many all but the latest. All
+// else stays.
 func TestForget(t *testing.T) {
 	l, ctx := open(t, filepath.Join(t.TempDir(), "ledger.db")), t.Context()
 	const now = 1_000_000

@@ -1,7 +1,7 @@
-// Package ledger stores varq's promises. For each promise it has the plan, the job that the
-// plan is bound to, the events, and the outcome. A promise is on disk before Promise
-// returns. No promise that a job has taken up is ever deleted, nor are its events; of the others see
-// Forget. Times are Unix seconds, durations seconds.
+// Package ledger stores varq's promises. For each promise it has the plan, the job that the plan is
+// bound to, the events, and the outcome. A promise is on disk before Promise returns. No promise
+// that a job has taken up is ever deleted, nor are its events; of the others see Forget. Times are
+// Unix seconds, durations seconds.
 package ledger
 
 import (
@@ -24,11 +24,13 @@ var (
 	ErrBound    = errors.New("the plan has a job already")
 	ErrJobTaken = errors.New("the job has a plan already")
 	ErrClosed   = errors.New("the plan is settled")
-	// ErrLapsed says that nothing was kept for the plan's job of late: others may have been promised what it needs.
+	// ErrLapsed says that nothing was kept for the plan's job of late: others may have been
+	// promised what it needs.
 	ErrLapsed = errors.New("the plan was taken back, or was without a job for long")
 )
 
-// ErrTaken is the error of Withdraw for a plan that cannot be taken back, as it has a job or was confirmed.
+// ErrTaken is the error of Withdraw for a plan that cannot be taken back, as it has a job or was
+// confirmed.
 var ErrTaken = errors.New("the plan was taken up")
 
 // ErrWithdrawn is the error of Record for a promise that was taken back before it was confirmed.
@@ -167,9 +169,10 @@ func (l *Ledger) Promise(ctx context.Context, r *api.Reservation, bound int64) e
 	return nil
 }
 
-// Bind binds a plan to user's job, which was submitted at submit. Binding the same job
-// again changes nothing. A plan for whose job nothing was kept of late is bound only if that is granted anew. The errors are ErrNoPlan,
-// ErrNotYours, ErrClosed, ErrBound, ErrJobTaken, ErrLapsed, and errors of the file.
+// Bind binds a plan to user's job, which was submitted at submit. Binding the same job again
+// changes nothing. A plan for whose job nothing was kept of late is bound only if that is granted
+// anew. The errors are ErrNoPlan, ErrNotYours, ErrClosed, ErrBound, ErrJobTaken, ErrLapsed, and
+// errors of the file.
 func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64, at int64, granted bool) error {
 	defer l.claims.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
@@ -221,9 +224,9 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 	return nil
 }
 
-// Withdraw notes that an open plan was taken back: it claims nothing any more, and counts for nobody. To take it back again changes nothing,
-// and neither does it for a plan that is settled. The error is ErrTaken if a job has taken the plan up, which has not still to
-// be confirmed.
+// Withdraw notes that an open plan was taken back: it claims nothing any more, and counts for
+// nobody. To take it back again changes nothing, and neither does it for a plan that is settled.
+// The error is ErrTaken if a job has taken the plan up, which has not still to be confirmed.
 func (l *Ledger) Withdraw(ctx context.Context, plan string, at int64) error {
 	defer l.claims.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
@@ -243,8 +246,8 @@ func (l *Ledger) Withdraw(ctx context.Context, plan string, at int64) error {
 	return nil
 }
 
-// Record writes the progress of a bound plan's job, and the events that belong to it. What was taken back is not confirmed any
-// more: the error is ErrWithdrawn.
+// Record writes the progress of a bound plan's job, and the events that belong to it. What was
+// taken back is not confirmed any more: the error is ErrWithdrawn.
 func (l *Ledger) Record(ctx context.Context, plan string, p Progress, events ...Event) error {
 	defer l.claims.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
@@ -302,7 +305,8 @@ func settle(ctx context.Context, tx *sql.Tx, plan string, s Settlement, events [
 	return appendEvents(ctx, tx, plan, events)
 }
 
-// Refuse notes of a closed promise that a job names it, of which nothing is promised, unless another one has named it before.
+// Refuse notes of a closed promise that a job names it, of which nothing is promised, unless
+// another one has named it before.
 func (l *Ledger) Refuse(ctx context.Context, plan string, job int64, e Event) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		done, err := tx.ExecContext(ctx, `UPDATE settlements SET refused = ? WHERE plan = ? AND refused = 0`, job, plan)

@@ -90,8 +90,8 @@ func (l *Ledger) AnyOpen(ctx context.Context) (open bool, err error) {
 }
 
 // Held returns the open reservations of a user, and those of the accounts, and what the idle nodes
-// of each may cost at most: without plans that were taken back and that no job has taken up. Upper and
-// lower case of accounts are the same.
+// of each may cost at most: without plans that were taken back and that no job has taken up. Upper
+// and lower case of accounts are the same.
 func (l *Ledger) Held(ctx context.Context, user string, accounts ...string) ([]policy.Held, error) {
 	where := "p.user = ?"
 	args := []any{user}

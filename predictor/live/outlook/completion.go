@@ -7,8 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/promise/negotiate"
 )
 
-// Wait forecasts what is left of the wait of a job that has been waiting for some seconds, or would wait if it
-// were submitted now. It reports false if too little is known; a.Down then says why.
+// Wait forecasts what is left of the wait of a job that has been waiting for some seconds, or would
+// wait if it were submitted now. It reports false if too little is known; a.Down then says why.
 func (o *Outlook) Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool {
 	m := o.model.Load()
 	if m == nil {
@@ -29,7 +29,8 @@ func (o *Outlook) Wait(q *forecast.Question, waited int64, a *forecast.Answer) b
 	return ok
 }
 
-// Prospect forecasts the end of a job from that of its wait. It reports false before the first Model serves.
+// Prospect forecasts the end of a job from that of its wait. It reports false before the first
+// Model serves.
 func (o *Outlook) Prospect(q *forecast.Question, c completion.Circumstances, wait *delay.Distribution) (negotiate.Prospect, bool) {
 	m := o.model.Load()
 	if m == nil {

@@ -36,8 +36,8 @@ type Model struct {
 
 	// jobs are those of the queue since the last event, or nil if nobody has asked for them.
 	jobs atomic.Pointer[[]workload.Job]
-	// starts is how many were observed, and newest the time of the latest. They are read without mu, so that
-	// varqd can tell how it is whatever holds that.
+	// starts is how many were observed, and newest the time of the latest. They are read without
+	// mu, so that varqd can tell how it is whatever holds that.
 	starts, newest atomic.Int64
 }
 

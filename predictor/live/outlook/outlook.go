@@ -151,7 +151,8 @@ func (o *Outlook) Queue() (waiting, running int) {
 }
 
 // Jobs yields the jobs that wait and those that run, as far as the Model knows. The Start of one
-// that waits is 0. The jobs must not be changed. What happens while they are yielded does not change them either.
+// that waits is 0. The jobs must not be changed. What happens while they are yielded does not
+// change them either.
 func (o *Outlook) Jobs(yield func(*workload.Job) bool) {
 	m := o.model.Load()
 	if m == nil {
@@ -175,8 +176,8 @@ func (o *Outlook) StartsObserved() (starts int, newest int64) {
 	return int(m.starts.Load()), m.newest.Load()
 }
 
-// Ask asks the blend, then each of its forecasters alone, and then the forecaster of the job's end. It returns
-// the names of those that have an answer, and the answers.
+// Ask asks the blend, then each of its forecasters alone, and then the forecaster of the job's end.
+// It returns the names of those that have an answer, and the answers.
 func (o *Outlook) Ask(q *forecast.Question) (names []string, answers []forecast.Answer) {
 	m := o.model.Load()
 	if m == nil {

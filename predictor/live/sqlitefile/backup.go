@@ -47,11 +47,13 @@ func OpenToRead(path string) (*sql.DB, error) {
 	return openAs(absolute, "ro")
 }
 
-// Beside are the ends of the names of the files that SQLite keeps beside a file, and which belong to it.
+// Beside are the ends of the names of the files that SQLite keeps beside a file, and which belong
+// to it.
 var Beside = []string{"-wal", "-shm", "-journal"}
 
-// regular returns an error if path, or what SQLite would read beside it, is there and no file: to open a pipe would take until somebody
-// writes to it. Without path the error wraps fs.ErrNotExist. SQLite says less.
+// regular returns an error if path, or what SQLite would read beside it, is there and no file: to
+// open a pipe would take until somebody writes to it. Without path the error wraps fs.ErrNotExist.
+// SQLite says less.
 func regular(path string) error {
 	if _, err := os.Stat(path); err != nil {
 		return err
@@ -101,11 +103,12 @@ func Backup(ctx context.Context, path, to string) error {
 	return Place(part, to)
 }
 
-// partInfix is between the name of a file and a random number in the name of a copy that is to take its place.
+// partInfix is between the name of a file and a random number in the name of a copy that is to take
+// its place.
 const partInfix = ".part-"
 
-// Copy is the first half of Backup: it copies the file path to a new file in the folder of to, which nobody else can read, and is on
-// disk. Discard or Place is the end of that.
+// Copy is the first half of Backup: it copies the file path to a new file in the folder of to,
+// which nobody else can read, and is on disk. Discard or Place is the end of that.
 func Copy(ctx context.Context, path, to string) (part string, err error) {
 	db, err := OpenToRead(path)
 	if err != nil {
@@ -128,7 +131,8 @@ func Copy(ctx context.Context, path, to string) (part string, err error) {
 	return file.Name(), nil
 }
 
-// Place is the second half of Backup: it gives a copy its name, at one go. Discard is done if it fails.
+// Place is the second half of Backup: it gives a copy its name, at one go. Discard is done if it
+// fails.
 func Place(part, to string) error {
 	err := removeBeside(to) // which belongs to what was there
 	if err == nil {
@@ -140,8 +144,8 @@ func Place(part, to string) error {
 	return syncFolder(filepath.Dir(to))
 }
 
-// Sweep removes from a folder the copies that are to take the place of certain files, of whose names is reports true. Nobody may be making one:
-// they are of processes that were killed.
+// Sweep removes from a folder the copies that are to take the place of certain files, of whose
+// names is reports true. Nobody may be making one: they are of processes that were killed.
 func Sweep(folder string, is func(to string) bool) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -172,8 +176,9 @@ func removeBeside(path string) error {
 	return nil
 }
 
-// MoveBeside gives what SQLite has written beside the file path, and not yet into it, to the file to, which has another name of it. That
-// would else become a part of the next file of the name path.
+// MoveBeside gives what SQLite has written beside the file path, and not yet into it, to the file
+// to, which has another name of it. That would else become a part of the next file of the name
+// path.
 func MoveBeside(path, to string) error {
 	for _, end := range Beside {
 		if err := os.Rename(path+end, to+end); err != nil && !errors.Is(err, fs.ErrNotExist) {

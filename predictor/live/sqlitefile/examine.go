@@ -21,9 +21,9 @@ type Contents struct {
 // mostDamage bounds how many sentences about damage there are.
 const mostDamage = 20
 
-// Examine reads a whole file that these steps have made, or the first of them, and which others may write meanwhile. That it is damaged
-// is no error, and neither is that it has what the steps do not make, which counts as damage. Of the schema of a later version it knows
-// nothing.
+// Examine reads a whole file that these steps have made, or the first of them, and which others may
+// write meanwhile. That it is damaged is no error, and neither is that it has what the steps do not
+// make, which counts as damage. Of the schema of a later version it knows nothing.
 func Examine(ctx context.Context, db *sql.DB, steps []string) (Contents, error) {
 	c := Contents{Rows: map[string]int64{}}
 	err := c.read(ctx, db, steps)

@@ -10,11 +10,13 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// leastRoom is how much room, in bytes, SQLite may need on a disk to read a file, for what it keeps beside that. With less, an error of input or
-// output is taken for one of a full disk, which is how SQLite puts it.
+// leastRoom is how much room, in bytes, SQLite may need on a disk to read a file, for what it keeps
+// beside that. With less, an error of input or output is taken for one of a full disk, which is how
+// SQLite puts it.
 const leastRoom = 64 << 10
 
-// Explain adds to an error of SQLite's about the file path what it does not say, or not so that one knows what to do: that the disk is full.
+// Explain adds to an error of SQLite's about the file path what it does not say, or not so that one
+// knows what to do: that the disk is full.
 func Explain(path string, err error) error {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {

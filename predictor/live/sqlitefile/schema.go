@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// ErrForeign is the error of a file with tables, indices, views or triggers that are not those of its schema version: varq's, but
-// changed by somebody else, or a file of another program.
+// ErrForeign is the error of a file with tables, indices, views or triggers that are not those of
+// its schema version: varq's, but changed by somebody else, or a file of another program.
 var ErrForeign = errors.New("not as varq has made it")
 
 // object is what a schema has: a table, an index, a view or a trigger.
@@ -38,7 +38,8 @@ func objects(ctx context.Context, from Reader) (all []object, err error) {
 	return all, err
 }
 
-// foreign returns sentences that say how the schema of a file is another one than these steps make, none if it is that.
+// foreign returns sentences that say how the schema of a file is another one than these steps make,
+// none if it is that.
 func foreign(ctx context.Context, from Reader, steps []string) (sentences []string, err error) {
 	has, err := objects(ctx, from)
 	if err != nil {
@@ -72,7 +73,8 @@ func foreign(ctx context.Context, from Reader, steps []string) (sentences []stri
 	return sentences[:min(len(sentences), mostDamage)], nil
 }
 
-// own returns an error that wraps ErrForeign if the schema of a file is another one than these steps make.
+// own returns an error that wraps ErrForeign if the schema of a file is another one than these
+// steps make.
 func own(ctx context.Context, from Reader, steps []string) error {
 	sentences, err := foreign(ctx, from, steps)
 	if err == nil && len(sentences) > 0 {

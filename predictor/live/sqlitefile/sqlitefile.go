@@ -47,10 +47,10 @@ type File struct {
 // maxReaders is the greatest number of readers in parallel. Further readers wait.
 const maxReaders = 8
 
-// Open opens the file path, and creates it with mode 0600 if there is none. It applies the
-// steps that the file does not have yet. Step i is SQL that takes the schema from version i
-// to version i+1. A new step comes last, and no step changes. A file that has anything else in its schema stays as it is: the error wraps
-// ErrForeign.
+// Open opens the file path, and creates it with mode 0600 if there is none. It applies the steps
+// that the file does not have yet. Step i is SQL that takes the schema from version i to version
+// i+1. A new step comes last, and no step changes. A file that has anything else in its schema
+// stays as it is: the error wraps ErrForeign.
 func Open(path string, durability Durability, steps []string) (*File, error) {
 	if err := regular(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

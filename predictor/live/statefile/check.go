@@ -27,8 +27,8 @@ func (r *Report) Promises() int64 { return r.Rows["plans"] }
 // ErrNoLedger is the error of Check for a file that is no ledger.
 var ErrNoLedger = errors.New("it is no ledger of varq's")
 
-// Check reads the file path whole, which may be in use, and changes nothing. That it is damaged is no error, and that it has other tables,
-// indices, views or triggers than varq makes is damage.
+// Check reads the file path whole, which may be in use, and changes nothing. That it is damaged is
+// no error, and that it has other tables, indices, views or triggers than varq makes is damage.
 func Check(ctx context.Context, path string) (Report, error) {
 	r := Report{Known: len(steps)}
 	db, err := sqlitefile.OpenToRead(path)

@@ -30,7 +30,8 @@ func rewrite(t *testing.T, path, statement string) {
 	}
 }
 
-// A file that has what varq does not make, or lacks what it makes, is not whole: it is neither restored nor opened, and stays as it is.
+// A file that has what varq does not make, or lacks what it makes, is not whole: it is neither
+// restored nor opened, and stays as it is.
 func TestForeignSchema(t *testing.T) {
 	for statement, want := range map[string]string{
 		"CREATE TRIGGER later AFTER UPDATE ON bindings BEGIN UPDATE plans SET begin_by = begin_by + 3600; END": `the trigger "later" on "bindings" is none of varq's`,
@@ -124,7 +125,8 @@ func TestPipes(t *testing.T) {
 	}
 }
 
-// What lies beside the ledger belongs to it, and goes aside with it; a link to the ledger stays one.
+// What lies beside the ledger belongs to it, and goes aside with it; a link to the ledger stays
+// one.
 func TestRestoreThroughALink(t *testing.T) {
 	copied, link, path := filepath.Join(t.TempDir(), "copy.db"), filepath.Join(t.TempDir(), "ledger.db"), filepath.Join(t.TempDir(), "real.db")
 	f := open(t, path)

@@ -15,9 +15,10 @@ import (
 // schema has the column.
 const outdated = "UPDATE bindings SET was_limit = 0"
 
-// Restore puts a copy of a backup in the place of the file path, which no varqd may use meanwhile: the error wraps ErrLocked. What is at
-// path stays under the name that is returned, empty if there was nothing. A backup that is damaged, or of a later varq, is refused. If
-// Restore is killed, the file path is what it was, or the backup, and it can be called again.
+// Restore puts a copy of a backup in the place of the file path, which no varqd may use meanwhile:
+// the error wraps ErrLocked. What is at path stays under the name that is returned, empty if there
+// was nothing. A backup that is damaged, or of a later varq, is refused. If Restore is killed, the
+// file path is what it was, or the backup, and it can be called again.
 func Restore(ctx context.Context, backup, path string, at int64) (aside string, err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // a link to where the ledger is stays one
@@ -64,14 +65,16 @@ func restorable(ctx context.Context, path, name string) error {
 	return nil
 }
 
-// setAside gives the file path a second name, together with what SQLite has written beside it and not yet into it.
+// setAside gives the file path a second name, together with what SQLite has written beside it and
+// not yet into it.
 func setAside(ctx context.Context, path, to string) (string, error) {
 	if err := os.Link(path, to); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	} else if err != nil {
 		return "", err
 	}
-	// Whole, the file takes that in, and is so at any moment what it was; a damaged one need not take it.
+	// Whole, the file takes that in, and is so at any moment what it was; a damaged one need not
+	// take it.
 	_ = sqlitefile.Rewrite(ctx, path, "PRAGMA wal_checkpoint(TRUNCATE)")
 	return to, sqlitefile.MoveBeside(path, to)
 }

@@ -68,10 +68,11 @@ var (
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
 var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL, vouchedSQL, heldSQL, membersSQL, scaleSQL, schemasSQL, withdrawnSQL}
 
-// Open opens the file path, whose lock the caller has. It creates the file if there is none, and migrates a file that an
-// earlier varq has written, of which it makes a backup before. A file of a later varq it leaves
-// alone, and one whose tables are not varq's, or not those alone: the error wraps sqlitefile.ErrTooNew or
-// sqlitefile.ErrForeign. A committed transaction survives a power cut.
+// Open opens the file path, whose lock the caller has. It creates the file if there is none, and
+// migrates a file that an earlier varq has written, of which it makes a backup before. A file of a
+// later varq it leaves alone, and one whose tables are not varq's, or not those alone: the error
+// wraps sqlitefile.ErrTooNew or sqlitefile.ErrForeign. A committed transaction survives a power
+// cut.
 func Open(path string) (*sqlitefile.File, error) {
 	f, err := openWith(path, steps)
 	if err != nil {

@@ -66,15 +66,16 @@ func backups(path string) ([]backup, error) {
 	return all, nil
 }
 
-// backupOf reports whether a name in the folder of the file path is that of a backup of it, and of which schema version.
+// backupOf reports whether a name in the folder of the file path is that of a backup of it, and of
+// which schema version.
 func backupOf(path, name string) (version int, is bool) {
 	digits, is := strings.CutPrefix(name, filepath.Base(path)+infix)
 	version, err := strconv.Atoi(digits)
 	return version, is && err == nil
 }
 
-// sweep removes what upgrades and restorations of the file path have left that were killed: each time a copy of all of it. The caller has the
-// lock of the file.
+// sweep removes what upgrades and restorations of the file path have left that were killed: each
+// time a copy of all of it. The caller has the lock of the file.
 func sweep(path string) error {
 	return sqlitefile.Sweep(filepath.Dir(path), func(to string) bool {
 		_, is := backupOf(path, to)

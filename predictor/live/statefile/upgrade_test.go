@@ -311,8 +311,9 @@ func leave(t *testing.T, disk string, room int) {
 	}
 }
 
-// A process that is killed while it copies the file leaves as much as the file takes. The next one that opens or restores the file removes that,
-// and nothing else: a varqd that is killed again and again as it starts fills no disk.
+// A process that is killed while it copies the file leaves as much as the file takes. The next one
+// that opens or restores the file removes that, and nothing else: a varqd that is killed again and
+// again as it starts fills no disk.
 func TestUnfinishedCopiesGo(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "ledger.db")
@@ -352,7 +353,8 @@ func TestUnfinishedCopiesGo(t *testing.T) {
 	check("restored")
 }
 
-// Two builds of one version may know different schemas: then the version does not say which to install.
+// Two builds of one version may know different schemas: then the version does not say which to
+// install.
 func TestLaterFileOfTheSameVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	open(t, path).Close()
@@ -362,7 +364,8 @@ func TestLaterFileOfTheSameVersion(t *testing.T) {
 	}
 }
 
-// A ledger on a disk without any room is not opened, nor begun, with words that say why; with room it is what it was.
+// A ledger on a disk without any room is not opened, nor begun, with words that say why; with room
+// it is what it was.
 func TestOpenOnAFullDisk(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting a small file system needs root")

@@ -87,8 +87,8 @@ func (o Options) Size() (workload.Size, error) {
 	return workload.Size{Nodes: int32(nodes), CPUs: int32(cpus), GPUs: int32(gpus), Memory: memory}, nil
 }
 
-// withGPUs returns the options without the resources of which they ask for none, and with the GPUs for the tasks where they name
-// only the tasks of a GPU.
+// withGPUs returns the options without the resources of which they ask for none, and with the GPUs
+// for the tasks where they name only the tasks of a GPU.
 func (o Options) withGPUs() (Options, error) {
 	if strings.EqualFold(o.Gres, "none") {
 		o.Gres = ""

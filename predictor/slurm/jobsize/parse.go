@@ -49,11 +49,12 @@ func parseNodes(s string) (int64, error) {
 	return n * times, nil
 }
 
-// None reports whether a list of resources, such as "gpu:0,shard:0" or "0", or an empty one, asks for none of any.
+// None reports whether a list of resources, such as "gpu:0,shard:0" or "0", or an empty one, asks
+// for none of any.
 func None(list string) bool { return withoutNone(list) == "" }
 
-// withoutNone leaves out of a list of resources, such as "gpu:0,shard:2" or "0", those of which it asks for none. Templates of
-// scripts have a 0 where their user wants no GPU.
+// withoutNone leaves out of a list of resources, such as "gpu:0,shard:2" or "0", those of which it
+// asks for none. Templates of scripts have a 0 where their user wants no GPU.
 func withoutNone(list string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(list, ","), func(item string) bool {
 		_, count, _ := cutLast(item)

@@ -36,8 +36,8 @@ func OwnCluster(getenv func(string) string) string {
 	return ""
 }
 
-// IsOwn reports whether a list of clusters, as --clusters takes it, has no name but that of one cluster, once or more often.
-// The name is "" if it is not known; then no list is its.
+// IsOwn reports whether a list of clusters, as --clusters takes it, has no name but that of one
+// cluster, once or more often. The name is "" if it is not known; then no list is its.
 func IsOwn(list, cluster string) bool {
 	for name := range strings.SplitSeq(list, ",") {
 		if name == "" || !strings.EqualFold(name, cluster) {

@@ -574,7 +574,8 @@ func BenchmarkQueue25k(b *testing.B) {
 	}
 }
 
-// A request whose time is over does not wait for another, which reads the server's versions with more time.
+// A request whose time is over does not wait for another, which reads the server's versions with
+// more time.
 func TestVersionsAreAwaitedByNobodyElse(t *testing.T) {
 	asked, release := make(chan struct{}, 2), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {

@@ -48,7 +48,8 @@ func TestTokenCommand(t *testing.T) {
 	}
 }
 
-// A token is renewed after half of its life, which is what Slurm says, however wrong this host's clock is.
+// A token is renewed after half of its life, which is what Slurm says, however wrong this host's
+// clock is.
 func TestTokenLivesBySlurmsClock(t *testing.T) {
 	made := time.Unix(1_800_000_000, 0)
 	claims := fmt.Sprintf(`{"exp":%d,"iat":%d,"sun":"varq"}`, made.Unix()+3600, made.Unix())

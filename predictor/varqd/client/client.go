@@ -94,7 +94,8 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // ErrUnreachable is returned when varqd does not answer.
 var ErrUnreachable = errors.New("varqd is not reachable")
 
-// Plan asks for a reservation: a promise, or a refusal. Of several sizes it may take longer than Timeout.
+// Plan asks for a reservation: a promise, or a refusal. Of several sizes it may take longer than
+// Timeout.
 func (c *Client) Plan(ctx context.Context, r api.PlanRequest) (a api.PlanAnswer, err error) {
 	err = c.doWithin(ctx, c.timeFor(&r), http.MethodPost, api.PathPlan, r, &a)
 	return a, err

@@ -88,8 +88,8 @@ policy:
 	}
 }
 
-// TestSlurmrestdByNumber: a name such as localhost has several addresses, and anybody may listen at one that slurmrestd does not
-// have.
+// TestSlurmrestdByNumber: a name such as localhost has several addresses, and anybody may listen at
+// one that slurmrestd does not have.
 func TestSlurmrestdByNumber(t *testing.T) {
 	if at, err := url.Parse(Default().Slurmrestd.URL); err != nil || net.ParseIP(at.Hostname()) == nil {
 		t.Errorf("%v, %v", at, err)

@@ -47,15 +47,16 @@ func (c *clock) interval(at time.Time) (earliest, latest time.Time) {
 	return c.earliest.Add(passed - drift), c.latest.Add(passed + drift)
 }
 
-// jumped returns by how much more the host's clock has moved since the last measurement than time has passed: it was set, or the host
-// has slept, which the monotonic clock does not count.
+// jumped returns by how much more the host's clock has moved since the last measurement than time
+// has passed: it was set, or the host has slept, which the monotonic clock does not count.
 func (c *clock) jumped(at time.Time) time.Duration {
 	return at.Round(0).Sub(c.at.Round(0)) - at.Sub(c.at)
 }
 
-// observe takes in a measurement that was begun at a time of the host: Slurm's clock was ahead of the host's by ahead, with an
-// uncertainty on either side. The host's clock may have been set since. What was known before narrows it, unless the two contradict
-// each other, as when a clock was set.
+// observe takes in a measurement that was begun at a time of the host: Slurm's clock was ahead of
+// the host's by ahead, with an uncertainty on either side. The host's clock may have been set
+// since. What was known before narrows it, unless the two contradict each other, as when a clock
+// was set.
 func (c *clock) observe(at time.Time, ahead, uncertainty time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +98,8 @@ func (c *clock) now() int64 {
 	return earliest.Unix()
 }
 
-// due reports whether Slurm's clock is to be measured again: from time to time, and when the host may have slept.
+// due reports whether Slurm's clock is to be measured again: from time to time, and when the host
+// may have slept.
 func (c *clock) due() bool {
 	at := c.host()
 	c.mu.Lock()

@@ -74,14 +74,16 @@ func TestClockIsSet(t *testing.T) {
 	}
 }
 
-// stepped returns t as the host reads it whose clock was set by so many seconds: the monotonic reading stays. Package time makes no such
-// time; the seconds of one with a monotonic reading begin at bit 30 of its first word.
+// stepped returns t as the host reads it whose clock was set by so many seconds: the monotonic
+// reading stays. Package time makes no such time; the seconds of one with a monotonic reading begin
+// at bit 30 of its first word.
 func stepped(t time.Time, seconds int64) time.Time {
 	*(*uint64)(unsafe.Pointer(&t)) += uint64(seconds << 30) //nolint:gosec // a test stands in for the kernel
 	return t
 }
 
-// When the host's clock is set while Slurm's is asked for, nothing goes by what it shows afterwards.
+// When the host's clock is set while Slurm's is asked for, nothing goes by what it shows
+// afterwards.
 func TestClockIsSetMeanwhile(t *testing.T) {
 	for _, step := range []int64{3600, -3600, 86400, 5} {
 		began := time.Now()
@@ -99,7 +101,8 @@ func TestClockIsSetMeanwhile(t *testing.T) {
 	}
 }
 
-// A host that has slept, which its monotonic clock does not count, asks for Slurm's time before anything is promised.
+// A host that has slept, which its monotonic clock does not count, asks for Slurm's time before
+// anything is promised.
 func TestHostHasSlept(t *testing.T) {
 	began := time.Now()
 	current := began

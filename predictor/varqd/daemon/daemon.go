@@ -265,7 +265,8 @@ func (d *Daemon) openFiles() error {
 // Close closes the daemon's files.
 func (d *Daemon) Close() error { return d.cleanups.run() }
 
-// stopTime bounds how long varqd takes to stop: requests in progress may take so long, and its loops.
+// stopTime bounds how long varqd takes to stop: requests in progress may take so long, and its
+// loops.
 const stopTime = 10 * time.Second
 
 // Run serves until ctx is done or serving fails. That ctx is done is no error. When Run

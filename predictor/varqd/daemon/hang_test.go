@@ -32,7 +32,8 @@ func (*stubborn) Submitted(*workload.Job) {}
 func (*stubborn) Started(*workload.Job)   {}
 func (*stubborn) Ended(*workload.Job)     {}
 
-// While nobody gets an answer of the model, varqd tells how it is, and gives systemd no sign of life.
+// While nobody gets an answer of the model, varqd tells how it is, and gives systemd no sign of
+// life.
 func TestModelThatHangs(t *testing.T) {
 	systemd := hear(t)
 	d, err := New(Options{Config: testConfig(t), Slurm: &fakeSlurm{}, Log: slog.New(slog.DiscardHandler)})
@@ -91,8 +92,8 @@ const (
 	asksEach    = 12
 )
 
-// However many ask about the ends of jobs while the queue is looked at, jobs come, start and end, running jobs
-// are placed and new models learn, everybody is answered.
+// However many ask about the ends of jobs while the queue is looked at, jobs come, start and end,
+// running jobs are placed and new models learn, everybody is answered.
 func TestFinishBySoak(t *testing.T) {
 	c := testConfig(t)
 	fake := &fakeSlurm{past: quick(400)}

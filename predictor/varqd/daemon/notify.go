@@ -11,8 +11,8 @@ import (
 // ignores errors, because varqd also works without systemd.
 func notify(state string) { _, _ = systemd.SdNotify(false, state) }
 
-// watchdog sends signs of life to systemd's watchdog until ctx is done, each quarter of the interval
-// after which the watchdog would start varqd again. It does nothing without a watchdog.
+// watchdog sends signs of life to systemd's watchdog until ctx is done, each quarter of the
+// interval after which the watchdog would start varqd again. It does nothing without a watchdog.
 func (d *Daemon) watchdog(ctx context.Context) {
 	interval, err := systemd.SdWatchdogEnabled(false)
 	if err != nil {
@@ -34,8 +34,8 @@ func (d *Daemon) watchdog(ctx context.Context) {
 }
 
 // pulse sends one sign of life. It sends none if varqd no longer looks at the queue, so that
-// systemd starts varqd again: that would not help where it is Slurm that does not answer. It asks the
-// model first, and so does not return as long as that answers nobody.
+// systemd starts varqd again: that would not help where it is Slurm that does not answer. It asks
+// the model first, and so does not return as long as that answers nobody.
 func (d *Daemon) pulse() {
 	d.outlook.Queue()
 	if err := d.reads.stuck(); err != nil {

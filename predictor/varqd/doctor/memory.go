@@ -10,14 +10,16 @@ import (
 	"strings"
 )
 
-// muchMemory is from which memory of a slurmrestd on, in bytes, its threads are likely to keep some each.
+// muchMemory is from which memory of a slurmrestd on, in bytes, its threads are likely to keep some
+// each.
 const muchMemory = 1 << 30
 
 // oneArena is what keeps slurmrestd's memory at what one thread needs.
 const oneArena = "put Environment=MALLOC_ARENA_MAX=1 into its unit's section Service (systemctl edit slurmrestd), and restart it"
 
-// RestMemory examines the slurmrestd at the address of a URL, if that runs on this host: whether each of its threads keeps the memory of
-// the longest answer that it has given, as malloc does by default. proc is where /proc is. Without such a process there is no finding.
+// RestMemory examines the slurmrestd at the address of a URL, if that runs on this host: whether
+// each of its threads keeps the memory of the longest answer that it has given, as malloc does by
+// default. proc is where /proc is. Without such a process there is no finding.
 func RestMemory(proc, address string) []Finding {
 	const of = "slurmrestd memory"
 	for _, p := range processes(proc, "slurmrestd") {
@@ -73,7 +75,8 @@ func zeroEnded(text []byte) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
 }
 
-// parseStatus returns the resident memory, in bytes, and the threads that a file /proc/PID/status tells, 0 for what it does not tell.
+// parseStatus returns the resident memory, in bytes, and the threads that a file /proc/PID/status
+// tells, 0 for what it does not tell.
 func parseStatus(text []byte) (resident int64, threads int) {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		key, value, _ := strings.Cut(lines.Text(), ":")
@@ -92,8 +95,8 @@ func parseStatus(text []byte) (resident int64, threads int) {
 	return resident, threads
 }
 
-// listens reports whether the process was told, by its command or by what of its environment can be read, to listen at the address of a
-// URL, by its port or its socket.
+// listens reports whether the process was told, by its command or by what of its environment can be
+// read, to listen at the address of a URL, by its port or its socket.
 func (p *process) listens(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {

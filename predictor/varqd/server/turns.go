@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// class are the turns for requests of one kind. Those of another site's varqd, for itself and for users, take one of the site's too,
-// of which each site has half at most: a site with many users does not keep the others from their turn.
+// class are the turns for requests of one kind. Those of another site's varqd, for itself and for
+// users, take one of the site's too, of which each site has half at most: a site with many users
+// does not keep the others from their turn.
 type class struct{ users, sites *turns }
 
 func newClass(all, each int) class { return class{newTurns(all, each), newTurns(all, max(1, all/2))} }

@@ -1,11 +1,12 @@
 // Package locks finds, in the source of a program, mutexes that may be locked while they are locked
-// already, and mutexes that are locked in one order here and in another there. Either hangs a program
-// once in a while; a read lock that is taken twice does when somebody waits to write in between.
+// already, and mutexes that are locked in one order here and in another there. Either hangs a
+// program once in a while; a read lock that is taken twice does when somebody waits to write in
+// between.
 //
 // It knows a mutex by the field or variable that it is, not by the value: of two values of one type
-// it does not know which is locked. Calls of interfaces and of functions that are passed on count, by
-// variable type analysis (package vta). What another goroutine does, does not, nor what a package
-// outside of the program calls back, but for slices, maps and sort.
+// it does not know which is locked. Calls of interfaces and of functions that are passed on count,
+// by variable type analysis (package vta). What another goroutine does, does not, nor what a
+// package outside of the program calls back, but for slices, maps and sort.
 package locks
 
 import (
@@ -24,8 +25,8 @@ import (
 	"golang.org/x/tools/go/ssa/ssautil"
 )
 
-// Find returns a sentence for each mutex of the packages that may be locked twice, and for each two whose
-// order is not always the same. The patterns are those of go list, in the folder dir.
+// Find returns a sentence for each mutex of the packages that may be locked twice, and for each two
+// whose order is not always the same. The patterns are those of go list, in the folder dir.
 func Find(dir string, patterns ...string) ([]string, error) {
 	loaded, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax, Dir: dir}, patterns...)
 	if err != nil {
@@ -54,15 +55,15 @@ func Find(dir string, patterns ...string) ([]string, error) {
 // mutex is the field or the variable that is a mutex.
 type mutex = types.Object
 
-// effect is what a call of a function may do: lock a mutex or call a parameter, its own or that of a function
-// around it. If held is not nil, it does so while it holds that.
+// effect is what a call of a function may do: lock a mutex or call a parameter, its own or that of
+// a function around it. If held is not nil, it does so while it holds that.
 type effect struct {
 	held, locked mutex
 	calls        *ssa.Parameter
 }
 
-// cause is why a function has an effect: the instruction, and the function called there with the effect of it,
-// or nil.
+// cause is why a function has an effect: the instruction, and the function called there with the
+// effect of it, or nil.
 type cause struct {
 	in   *ssa.Function
 	at   token.Pos
@@ -157,8 +158,8 @@ func operation(call *ssa.Call) (mutex, does) {
 	return nil, nothing
 }
 
-// holding returns the calls in f, each with the mutexes that may be held there. One that is unlocked by defer is held
-// until the end. What f's callers hold is not among them.
+// holding returns the calls in f, each with the mutexes that may be held there. One that is
+// unlocked by defer is held until the end. What f's callers hold is not among them.
 func holding(f *ssa.Function) map[*ssa.Call][]mutex {
 	calls := map[*ssa.Call][]mutex{}
 	into := map[*ssa.BasicBlock]map[mutex]bool{}
@@ -307,8 +308,8 @@ func (p *program) follow(f *ssa.Function, s *site) {
 	}
 }
 
-// call adds an effect of what is called at a site. Where that is to call a parameter, it is the effects of what
-// is passed there.
+// call adds an effect of what is called at a site. Where that is to call a parameter, it is the
+// effects of what is passed there.
 func (p *program) call(f *ssa.Function, s *site, e effect, why cause) {
 	if e.calls == nil {
 		p.add(f, s, e, why)

@@ -29,8 +29,8 @@ func Usage(cmd *cobra.Command, err error) error {
 	return UsageError{cmd.CommandPath(), err}
 }
 
-// FlagUsage is Usage for an error of pflag's. What is wrong with a value is said in words, and not in those of package strconv. Of an
-// option of sbatch it is said that -- comes first.
+// FlagUsage is Usage for an error of pflag's. What is wrong with a value is said in words, and not
+// in those of package strconv. Of an option of sbatch it is said that -- comes first.
 func FlagUsage(cmd *cobra.Command, err error) error {
 	before := cmd.Flags().Args() // this option
 	if strings.Contains(cmd.Use, " -- ") && slices.ContainsFunc(before, func(arg string) bool { return filepath.Base(arg) == "sbatch" }) {

@@ -8,8 +8,9 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
-// reportsOf is the file to which varq-filter writes what varqd answers to the sbatch that is started for an occurrence. It is there from
-// before that sbatch until nothing becomes of the occurrence any more.
+// reportsOf is the file to which varq-filter writes what varqd answers to the sbatch that is
+// started for an occurrence. It is there from before that sbatch until nothing becomes of the
+// occurrence any more.
 func reportsOf(id string, at int64) string { return fmt.Sprintf("%s-%d.reports", id, at) }
 
 // order returns the variable of sbatch's environment that has varq-filter report its plans. Those of an earlier sbatch are forgotten: it is

@@ -334,8 +334,8 @@ func TestZones(t *testing.T) {
 	}
 }
 
-// Two hosts whose clocks differ by minutes call varq every run by turns: what one has told the other does not tell again, and what one has given
-// up the other does not reserve.
+// Two hosts whose clocks differ by minutes call varq every run by turns: what one has told the
+// other does not tell again, and what one has given up the other does not reserve.
 func TestClocksOfTwoHosts(t *testing.T) {
 	f := start(t)
 	f.answers("exit 1")

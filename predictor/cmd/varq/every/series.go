@@ -103,8 +103,8 @@ func (s *Series) check(now int64, host *time.Location) (*Schedule, error) {
 	return ParseSchedule(s.Schedule, now, zone)
 }
 
-// skew is by how many seconds the clocks of two hosts may differ on which varq every run is called by turns: that none takes back what the other
-// has decided, and tells it again.
+// skew is by how many seconds the clocks of two hosts may differ on which varq every run is called
+// by turns: that none takes back what the other has decided, and tells it again.
 const skew = 15 * 60
 
 // plan adds the occurrences that are due to be reserved now, and those for which nothing was done in time. What was planned by a clock that

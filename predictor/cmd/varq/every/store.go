@@ -15,8 +15,9 @@ import (
 	"syscall"
 )
 
-// store is the folder in which a user's series are, one file each. What is in it is run as her: it is hers alone, and everything in it is
-// opened by way of the folder that was found to be so, wherever its name leads by then.
+// store is the folder in which a user's series are, one file each. What is in it is run as her: it
+// is hers alone, and everything in it is opened by way of the folder that was found to be so,
+// wherever its name leads by then.
 type store struct {
 	dir  string
 	root *os.Root // nil if there is no such folder

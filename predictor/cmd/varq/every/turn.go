@@ -16,20 +16,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Two varq every at a time never work on the same folder. Of those of one host a lock lets one through, which lasts as long as a process has it.
-// But a home that several hosts mount may lock for each of them alone, and say nothing: BeeGFS and Lustre do, as they are set up. What any shared
-// folder does is to let one of several links of the same name be made. So whoever has the lock then takes a turn: turns are numbered, each
-// is a file, and its name is never taken twice.
+// Two varq every at a time never work on the same folder. Of those of one host a lock lets one
+// through, which lasts as long as a process has it. But a home that several hosts mount may lock
+// for each of them alone, and say nothing: BeeGFS and Lustre do, as they are set up. What any
+// shared folder does is to let one of several links of the same name be made. So whoever has the
+// lock then takes a turn: turns are numbered, each is a file, and its name is never taken twice.
 
 // ErrBusy is the error of a folder that another varq every changes all the time.
 var ErrBusy = errors.New("another 'varq every' is at work; try again when it is done")
 
-// patience is for how long one varq every waits for another: about as long as that takes to reserve all of a series.
+// patience is for how long one varq every waits for another: about as long as that takes to reserve
+// all of a series.
 const patience = time.Minute
 
 const (
-	// lost is for how long, in seconds, a turn of another host's may be as it is before its host counts as crashed: no sbatch takes as long, even if
-	// the hosts' clocks differ by minutes.
+	// lost is for how long, in seconds, a turn of another host's may be as it is before its host
+	// counts as crashed: no sbatch takes as long, even if the hosts' clocks differ by minutes.
 	lost = 30 * 60
 	// turnsKept is how many turns are kept that are over.
 	turnsKept  = 8
@@ -40,7 +42,8 @@ const (
 // turn is the right to change the folder.
 type turn struct {
 	store *store
-	// lock is to be inherited by sbatch: as long as that goes on, no other varq of this host has a turn, even if this process is killed.
+	// lock is to be inherited by sbatch: as long as that goes on, no other varq of this host has a
+	// turn, even if this process is killed.
 	lock   *os.File
 	number int64
 	whose  holder
@@ -49,7 +52,8 @@ type turn struct {
 // holder says whose a turn is. It is what a turn's file has.
 type holder struct {
 	Host string `json:"host"`
-	// Kernel is other than any other kernel's, and than that of the same host before it was started.
+	// Kernel is other than any other kernel's, and than that of the same host before it was
+	// started.
 	Kernel string `json:"kernel"`
 	At     int64  `json:"at"`             // when it last said that it goes on, by its own clock
 	Over   bool   `json:"over,omitempty"` // so that nobody has to wait
@@ -65,7 +69,8 @@ func me() (holder, error) {
 	return holder{Host: host, Kernel: strings.TrimSpace(string(kernel))}, err
 }
 
-// takeTurn returns when it is somebody's turn, and waits for others that have it so far, but no longer than patience.
+// takeTurn returns when it is somebody's turn, and waits for others that have it so far, but no
+// longer than patience.
 func (s *store) takeTurn(ctx context.Context, patience time.Duration, whose holder, now func() int64) (*turn, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -175,7 +180,8 @@ func (s *store) turns() (numbers []int64, err error) {
 	return numbers, err
 }
 
-// holder returns whose a turn is. A file that cannot be read is that of a turn that is over: it was whole from the beginning.
+// holder returns whose a turn is. A file that cannot be read is that of a turn that is over: it was
+// whole from the beginning.
 func (s *store) holder(n int64) (h holder, err error) {
 	f, err := s.root.Open(turnName(n))
 	if err != nil {

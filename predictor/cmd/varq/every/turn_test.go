@@ -28,7 +28,8 @@ func newStore(t *testing.T) *store {
 
 func at(clock int64) func() int64 { return func() int64 { return clock } }
 
-// unlocked makes the lock that is held no concern of others, as where each host has locks of its own.
+// unlocked makes the lock that is held no concern of others, as where each host has locks of its
+// own.
 func (s *store) unlocked(t *testing.T) {
 	t.Helper()
 	if err := s.root.Remove("lock"); err != nil {
@@ -91,8 +92,8 @@ func TestTwoHosts(t *testing.T) {
 	s.busy(t, login1, saturday+3000, "(on login2)")
 }
 
-// A host that crashes, or is started anew, does not keep others away for longer than half an hour. If it was not that, it ends before it does
-// anything.
+// A host that crashes, or is started anew, does not keep others away for longer than half an hour.
+// If it was not that, it ends before it does anything.
 func TestCrashedHost(t *testing.T) {
 	s := newStore(t)
 	first := s.take(t, login1, saturday)

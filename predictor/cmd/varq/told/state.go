@@ -14,12 +14,12 @@ func Open(r *api.Reservation) bool {
 		r.State == api.StateRunning && r.FinishBy != 0
 }
 
-// Again reports whether the job waits again because it was requeued after its work had begun. The reservation has the times of
-// the run before then.
+// Again reports whether the job waits again because it was requeued after its work had begun. The
+// reservation has the times of the run before then.
 func Again(r *api.Reservation) bool { return r.State == api.StatePending && r.WorkStart != 0 }
 
-// Times returns from when on the job may start, when it has started, and when its work has begun: in the run to come if it waits
-// again. A time that is not known yet is 0.
+// Times returns from when on the job may start, when it has started, and when its work has begun:
+// in the run to come if it waits again. A time that is not known yet is 0.
 func Times(r *api.Reservation) (eligible, start, work int64) {
 	if Again(r) {
 		return r.Set.BeginTime, 0, 0

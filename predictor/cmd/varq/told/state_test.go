@@ -8,7 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// A job that waits again because it was requeued after its work had begun has not started. Its story tells of the run before.
+// A job that waits again because it was requeued after its work had begun has not started. Its
+// story tells of the run before.
 func TestTimesOfRequeued(t *testing.T) {
 	r := api.Reservation{State: api.StateRunning, Job: 7, Eligible: 1000, Start: 1100, WorkStart: 1200, Set: api.Setting{BeginTime: 900}}
 	if eligible, start, work := Times(&r); eligible != 1000 || start != 1100 || work != 1200 {

@@ -44,8 +44,8 @@ func (l *lab) unharmed(t *testing.T) {
 	}
 }
 
-// Another user of the host listens at a port of her own. Browsers take that for the same site, and yet she gets no cookie of the pages, whatever
-// her page asks for.
+// Another user of the host listens at a port of her own. Browsers take that for the same site, and
+// yet she gets no cookie of the pages, whatever her page asks for.
 func TestOtherPort(t *testing.T) {
 	ctx, l := open(t)
 	hers := &eve{page: fmt.Sprintf(`<img src="/image"><img src="/reservations"><iframe src="/framed"></iframe>
@@ -72,7 +72,8 @@ func TestOtherPort(t *testing.T) {
 	l.unharmed(t)
 }
 
-// Who follows the printed address from a page of another site, as from a terminal in the browser, is let in.
+// Who follows the printed address from a page of another site, as from a terminal in the browser,
+// is let in.
 func TestFromOtherSite(t *testing.T) {
 	ctx, l := open(t)
 	outside := httptest.NewServer(&eve{page: fmt.Sprintf(`<a id="go" href=%q>open</a>`, l.address())})
@@ -107,8 +108,9 @@ document.getElementById("go").onclick = async () => {
 };
 </script>`
 
-// Open OnDemand shows the apps of all users as one origin. A page of another user's app reads nothing of the pages, not even if it knows their
-// addresses, as from the card, and so has no form of theirs.
+// Open OnDemand shows the apps of all users as one origin. A page of another user's app reads
+// nothing of the pages, not even if it knows their addresses, as from the card, and so has no form
+// of theirs.
 func TestOnDemandNeighbour(t *testing.T) {
 	ctx := chromium.ForTest(t)
 	l := newLab(t, "/node/host/1")

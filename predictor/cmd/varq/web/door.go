@@ -8,8 +8,9 @@ import (
 	"sync"
 )
 
-// door lets browsers in: each token one browser, once. A token that stays behind, in a history or among the arguments of a browser's
-// process, which everybody on the host can read, is of no use then.
+// door lets browsers in: each token one browser, once. A token that stays behind, in a history or
+// among the arguments of a browser's process, which everybody on the host can read, is of no use
+// then.
 type door struct {
 	mu    sync.Mutex
 	token string
@@ -35,8 +36,9 @@ func (d *door) open(token string) bool {
 	return true
 }
 
-// entrance leads on to the pages. It does so by itself and not by a redirection: browsers would follow that without the cookie if the user has
-// come from another site, as from a terminal that is a page.
+// entrance leads on to the pages. It does so by itself and not by a redirection: browsers would
+// follow that without the cookie if the user has come from another site, as from a terminal that is
+// a page.
 const entrance = `<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
@@ -46,8 +48,9 @@ const entrance = `<!DOCTYPE html>
 </html>
 `
 
-// admit gives the browser that has the token its cookie, and sends it to the pages. That happens in the folder of the pages: the cookie has no path,
-// and so is for that folder as the browser sees it, whatever a proxy makes of paths.
+// admit gives the browser that has the token its cookie, and sends it to the pages. That happens in
+// the folder of the pages: the cookie has no path, and so is for that folder as the browser sees
+// it, whatever a proxy makes of paths.
 func (g *guard) admit(w http.ResponseWriter, r *http.Request, inside bool) {
 	token := r.URL.Query().Get(tokenParam)
 	switch {
@@ -67,8 +70,9 @@ func (g *guard) admit(w http.ResponseWriter, r *http.Request, inside bool) {
 	}
 }
 
-// inWindow reports whether a request is for a window of the user's, as far as the browser says: for no script and no frame, which a page of another
-// user's behind the same proxy could read, and not just in case.
+// inWindow reports whether a request is for a window of the user's, as far as the browser says: for
+// no script and no frame, which a page of another user's behind the same proxy could read, and not
+// just in case.
 func inWindow(r *http.Request) bool {
 	for _, name := range []string{"Sec-Purpose", "Purpose", "X-Moz"} {
 		if strings.Contains(r.Header.Get(name), "prefetch") {

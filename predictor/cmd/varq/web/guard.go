@@ -22,8 +22,9 @@ const maxBody = 4 << 10
 // guard lets through the requests of the user alone: of a browser that once had the address printed for her, and that
 // asks this host and not one that another page has made up for it.
 //
-// Browsers send a cookie to all ports of a host, behind which other users may listen, and take all that a proxy shows for one site,
-// other users' pages too. So the pages are in a folder that only such a browser knows, and the cookie is for that folder.
+// Browsers send a cookie to all ports of a host, behind which other users may listen, and take all
+// that a proxy shows for one site, other users' pages too. So the pages are in a folder that only
+// such a browser knows, and the cookie is for that folder.
 //
 // Invariant: nothing but an error is answered to who does not prove to be her, and nothing is changed but by a form of
 // these pages.
@@ -32,13 +33,13 @@ type guard struct {
 	base  string       // "" or a path without a slash at its end
 	hosts []string     // by which it may be asked, in lower case and without a port
 	door  *door
-	// folder is the first word of each page's path below base, session in the browser's cookie, and form in the forms. All are
-	// random, and none tells another.
+	// folder is the first word of each page's path below base, session in the browser's cookie, and
+	// form in the forms. All are random, and none tells another.
 	folder, session, form string
 }
 
-// newGuard returns a guard before next, which serves below base and is asked at address, besides localhost. Browsers come in by the door.
-// listens is HOST:PORT.
+// newGuard returns a guard before next, which serves below base and is asked at address, besides
+// localhost. Browsers come in by the door. listens is HOST:PORT.
 func newGuard(next func(form string) http.Handler, d *door, base, address, listens string) *guard {
 	host, _, _ := net.SplitHostPort(listens)
 	g := &guard{
@@ -99,7 +100,8 @@ func (g *guard) asked(host string) bool {
 	return slices.Contains(g.hosts, strings.ToLower(strings.Trim(host, "[]")))
 }
 
-// known reports whether a request has the cookie. Pages behind other ports can add cookies of that name.
+// known reports whether a request has the cookie. Pages behind other ports can add cookies of that
+// name.
 func (g *guard) known(r *http.Request) bool {
 	return slices.ContainsFunc(r.CookiesNamed(cookieName), func(c *http.Cookie) bool { return same(c.Value, g.session) })
 }

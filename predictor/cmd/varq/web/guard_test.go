@@ -95,7 +95,8 @@ func must[T any](v T, err error) T {
 // paths are all that can be asked for.
 var paths = []string{"/", "/answer", "/sizes", "/reservations", "/reservation?job=4711", "/honesty", "/cluster", "/varq.css", "/varq.js", "/icon.svg", "/nowhere"}
 
-// Nothing is answered to who has neither the token nor the cookie, nor to who has the cookie and not the folder.
+// Nothing is answered to who has neither the token nor the cookie, nor to who has the cookie and
+// not the folder.
 func TestNoToken(t *testing.T) {
 	l := newLab(t, "")
 	before := len(l.varqd.requests())
@@ -126,7 +127,8 @@ func TestNoToken(t *testing.T) {
 	}
 }
 
-// The token is exchanged for a cookie that no script and no other site can use, is good for one browser, and the user is told of the next.
+// The token is exchanged for a cookie that no script and no other site can use, is good for one
+// browser, and the user is told of the next.
 func TestAdmission(t *testing.T) {
 	l := newLab(t, "/node/host/8765")
 	var told []string
@@ -167,7 +169,8 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// A token is not used up by what is no window of the user's: what browsers fetch in case she goes there, scripts and frames, and not by HEAD.
+// A token is not used up by what is no window of the user's: what browsers fetch in case she goes
+// there, scripts and frames, and not by HEAD.
 func TestTokenStays(t *testing.T) {
 	l := newLab(t, "")
 	for name, value := range map[string]string{
@@ -208,7 +211,8 @@ func TestTokenOnce(t *testing.T) {
 	}
 }
 
-// Behind a proxy that takes its part of the path off, the cookie is for the folder as the browser sees it.
+// Behind a proxy that takes its part of the path off, the cookie is for the folder as the browser
+// sees it.
 func TestBehindProxy(t *testing.T) {
 	l := newLab(t, "")
 	proxy := httptest.NewServer(http.StripPrefix("/rnode/host/8765", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
@@ -241,7 +245,8 @@ func TestStrangeCookie(t *testing.T) {
 	}
 }
 
-// Pages are for windows alone, and not for scripts and frames; what the pages' own script asks for is for it.
+// Pages are for windows alone, and not for scripts and frames; what the pages' own script asks for
+// is for it.
 func TestWindows(t *testing.T) {
 	l := newLab(t, "")
 	l.varqd.operator = true

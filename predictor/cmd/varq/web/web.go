@@ -121,8 +121,9 @@ func (f *webFlags) announceNext(env *cli.Env, at net.Addr, token string) {
 	fmt.Fprintf(env.Stdout, "varq: a browser has come in; if it is not yours, press Ctrl-C. For another one: %s\n", f.page(at, token))
 }
 
-// page returns the address to open: with the number that is listened on, and not a name. A name such as localhost has numbers of IPv6
-// too, on which any other user can listen at the same port, and would be sent the token by browsers that try these first.
+// page returns the address to open: with the number that is listened on, and not a name. A name
+// such as localhost has numbers of IPv6 too, on which any other user can listen at the same port,
+// and would be sent the token by browsers that try these first.
 func (f *webFlags) page(at net.Addr, token string) *url.URL {
 	host, port, _ := net.SplitHostPort(at.String())
 	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {

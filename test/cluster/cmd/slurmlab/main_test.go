@@ -61,8 +61,8 @@ func TestUpExecDown(t *testing.T) {
 	}
 }
 
-// TestExamples: the examples of the manual page and of up's help, which are the same, work as they are printed, with a varq that lies in a
-// folder of its own, of which slurmlab is a part.
+// TestExamples: the examples of the manual page and of up's help, which are the same, work as they
+// are printed, with a varq that lies in a folder of its own, of which slurmlab is a part.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a real Slurm: not in short mode")
@@ -134,7 +134,8 @@ func unindent(example string) string {
 	return lines.String()
 }
 
-// open lets all users into a folder below a temporary one of the test: the cluster's users run what is installed there.
+// open lets all users into a folder below a temporary one of the test: the cluster's users run what
+// is installed there.
 func open(t *testing.T, folder string) {
 	t.Helper()
 	for name := folder; name != "/tmp" && name != "/"; name = filepath.Dir(name) {

@@ -26,7 +26,8 @@ func (v *varq) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&v.destdir, "destdir", "", "with --varq: the varq that make install DESTDIR=... has put there, or make build (default the one that slurmlab came with, or this machine's)")
 }
 
-// dest returns the absolute path of the installation, which is by default the one of which this program is a part.
+// dest returns the absolute path of the installation, which is by default the one of which this
+// program is a part.
 func (v *varq) dest() (string, error) {
 	if v.destdir != "" {
 		return filepath.Abs(v.destdir)
