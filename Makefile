@@ -1,7 +1,8 @@
 # varq: probabilistic advance reservations for Slurm.
 #
 #   make demo        a private Slurm on this machine, three reservations and a refusal, a report
-#   make test        everything: build, lint, unit, race and end-to-end tests, known vulnerabilities
+#   make test        before each commit: lint, unit, race and end-to-end tests, known vulnerabilities
+#   make test-all    before a release: all of that and every kill, packages, campaigns, both Slurms
 #   make quick       what of it needs neither a Slurm nor the race detector
 
 VERSION := 0.1.0
@@ -23,7 +24,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 LDFLAGS := -s -w -X github.com/varq-project/varq/predictor/api.Version=$(VERSION)
 COMMANDS := predictor/cmd/varq predictor/cmd/varqd predictor/cmd/varq-agent plugin/cmd/varq-filter wrapper/cmd/varq-wrapper test/cluster/cmd/slurmlab
 
-.PHONY: all build commands plugin deps demo test quick unit e2e test-slurm24 chaos bigsite bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
+.PHONY: all build commands plugin deps demo test test-all quick unit race e2e test-slurm24 chaos bigsite bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
 
 all: build
 
@@ -43,33 +44,46 @@ deps:
 demo: build
 	$(GO) run ./test/demo
 
-test: build lint check-generate vulncheck unit e2e
+# Some twelve minutes on two cores, as the end-to-end tests, which mostly wait, run beside all else.
+test: build check-generate
+	$(MAKE) --no-print-directory --jobs=2 checks e2e
+
+.PHONY: checks
+checks:
+	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory vulncheck
+	$(MAKE) --no-print-directory unit
+	$(MAKE) --no-print-directory race
+
+# What make test runs, and all that it leaves out: see test/thorough.
+test-all: export VARQ_TEST_ALL := 1
+test-all: build lint check-generate vulncheck
+	$(GO) test $(RACE) $(UNIT) $$($(GO) list ./... | grep -v -E '/test/(e2e|chaos|bigsite)$$')
+	$(GO) test -count=1 -p 2 -timeout 2h -v ./test/e2e ./test/chaos ./test/bigsite
+	$(MAKE) test-slurm24
 
 # Tests that start a Slurm or a browser, or make packages, skip themselves with -short, and no others do.
 quick: build lint
 	$(GO) test -short ./...
 
-# One package more at a time than there are processors, because tests of a Slurm mostly wait. Of
-# test/chaos and test/bigsite what needs no Slurm: the rest is among the end-to-end tests.
-#
-# Packages that import neither sync nor context run nothing beside anything else. The race detector
-# makes their tests, which are mostly numbers, take five to ten times as long, and has nothing to find.
-UNIT       := -p $$(($$(nproc) + 1)) -timeout 1h
-PACKAGES   := $(GO) list -f '{{.ImportPath}} {{.Imports}}{{.TestImports}}{{.XTestImports}}' ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bigsite
-CONCURRENT := '[[ ](sync|sync/atomic|context|net/http|golang.org/x/sync/[a-z]+)[] ]'
+# One package more at a time than there are processors, because tests of a Slurm mostly wait. make lint
+# has vetted them. What the tests of a site try is built and installed, of which go's cache of results
+# knows nothing; they have make e2e.
+UNIT := -vet=off -p $$(($$(nproc) + 1)) -timeout 1h
 unit:
-	$(GO) test $(UNIT) $$($(PACKAGES) | grep -v -E $(CONCURRENT) | cut -d' ' -f1)
-	$(GO) test $(RACE) $(UNIT) $$($(PACKAGES) | grep -E $(CONCURRENT) | cut -d' ' -f1)
-	$(GO) test $(RACE) -short ./test/chaos ./test/bigsite/...
+	$(GO) test $(UNIT) $$($(GO) list ./... | grep -v /test/e2e)
 
-# What they try is built and installed, of which go's cache of results knows nothing. Beside the
-# end-to-end tests, so that it takes no longer, there are a short campaign of test/chaos and a small test/bigsite.
+# Of the packages where goroutines share state, what needs no Slurm. In those that are numbers the race
+# detector takes five to ten times as long, and only make test-all waits for it.
+race:
+	$(GO) test $(RACE) $(UNIT) -short ./predictor/live/... ./predictor/varqd/... ./predictor/slurm/slurmrestd ./plugin/filter ./wrapper/prompt
+
 e2e: build
-	$(GO) test -count=1 -p 2 -timeout 1h -v ./test/e2e ./test/chaos ./test/bigsite
+	$(GO) test -count=1 -timeout 1h -v ./test/e2e
 
 # The same end-to-end tests on Slurm 24.11, from Debian 13 in a chroot.
 test-slurm24: build
-	VARQ_SLURM24=1 $(GO) test -timeout 1h -v -count=1 ./test/e2e ./plugin/plugintest ./predictor/varqd/daemon ./predictor/slurm/slurmrestd
+	VARQ_TEST_ALL=1 VARQ_SLURM24=1 $(GO) test -timeout 2h -v -count=1 ./test/e2e ./plugin/plugintest ./predictor/varqd/daemon ./predictor/slurm/slurmrestd
 
 # Users, faults and a checker at random: see CONTRIBUTING.md. Without a SEED each campaign is
 # another one. CHAOS takes further options of test/chaos/cmd/chaos.

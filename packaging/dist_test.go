@@ -11,10 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/test/cluster"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestReleaseIsReproducible makes a release of what is committed in two folders, and compares both bit by bit.
 func TestReleaseIsReproducible(t *testing.T) {
+	thorough.Only(t)
 	if testing.Short() {
 		t.Skip("makes all packages twice; not with -short")
 	}

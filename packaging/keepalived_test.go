@@ -15,11 +15,13 @@ import (
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/test/cluster"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestKeepalived: with contrib/standby/keepalived.conf on two hosts, which are network namespaces here, the address of the varqd that is
 // active is on its host: also after that was killed, when the killed one is back, and when a whole host is gone.
 func TestKeepalived(t *testing.T) {
+	thorough.Only(t)
 	n := newNetwork(t)
 	a, b := n.join(t, "a", 1), n.join(t, "b", 2)
 	a.start(t)

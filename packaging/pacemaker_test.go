@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/test/cluster"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestPacemaker: by contrib/standby/pacemaker.crm Pacemaker runs varqd on the host that has the disk. A varqd that is killed starts again there.
 // If the host is lost, it is switched off before the other one may write the disk and starts varqd. Pacemaker only tells here what it would do.
 func TestPacemaker(t *testing.T) {
+	thorough.Only(t)
 	if err := cluster.InstallPackages(t.Context(), "to try what Pacemaker makes of its configuration", "crmsh", "pacemaker-cli-utils", "resource-agents"); err != nil {
 		t.Skip("Pacemaker's commands are missing: ", err)
 	}
@@ -39,6 +41,7 @@ func (p pacemaker) hasDisk(t *testing.T, host string) {
 
 // TestDRBD: DRBD takes contrib/standby/drbd.res.
 func TestDRBD(t *testing.T) {
+	thorough.Only(t)
 	if err := cluster.InstallPackages(t.Context(), "to try a configuration of DRBD", "drbd-utils"); err != nil {
 		t.Skip("drbdadm is missing: ", err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/cluster"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // manager is a way to install packages.
@@ -139,6 +140,7 @@ const administrators = "# ours\nplan: {prob: 0.8}\n"
 // TestPackages installs packages on a host, upgrades them while the ledger is full, goes back to the version before, and
 // removes them.
 func TestPackages(t *testing.T) {
+	thorough.Only(t)
 	for name, m := range managers {
 		t.Run(name, func(t *testing.T) { live(t, newHost(t), &m) })
 	}

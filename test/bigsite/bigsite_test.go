@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/test/cluster"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // A site of a few nodes is measured as a big one is.
 func TestSmall(t *testing.T) {
+	thorough.Only(t)
 	if testing.Short() {
 		t.Skip("starts two private Slurms: not in short mode")
 	}

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/test/cluster"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestCampaign is a short campaign: a minute of submissions and faults, and two until the last
 // promise is settled.
 func TestCampaign(t *testing.T) {
+	thorough.Only(t)
 	if testing.Short() {
 		t.Skip("a private Slurm takes its time; not with -short")
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/test/synthetic"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // run runs a command as a user and returns its standard output, without surrounding white
@@ -41,6 +42,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 
 // Nodes without a slurmd are idle as others are, and take allocations.
 func TestDeclared(t *testing.T) {
+	thorough.Only(t)
 	c := ForTest(t, Options{Nodes: 2, Declared: 100})
 	for _, node := range []string{"far1", "far100"} {
 		run(t, c, "alice", "salloc", "--quiet", "--no-shell", "--exclusive", "--nodelist="+node)
@@ -55,6 +57,7 @@ func TestDeclared(t *testing.T) {
 }
 
 func TestCluster(t *testing.T) {
+	thorough.Only(t)
 	c := ForTest(t, Options{})
 
 	t.Run("a user's batch job completes", func(t *testing.T) {
@@ -192,6 +195,7 @@ func restJob(t *testing.T, c *Cluster, user, token string, id int) int {
 
 // Clusters that are started at the same time do not interfere with each other.
 func TestSideBySide(t *testing.T) {
+	thorough.Only(t)
 	for _, name := range []string{"one", "other"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -206,6 +210,7 @@ func TestSideBySide(t *testing.T) {
 // A starter that is killed leaves a folder and possibly job steps. Stop, called by another
 // process, removes them.
 func TestStopAfterCrash(t *testing.T) {
+	thorough.Only(t)
 	if dir := os.Getenv("VARQ_TEST_CRASH"); dir != "" {
 		crash(t, dir)
 	}

@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestOrder: the answers follow the order in which Slurm starts jobs: none passes another with sched/builtin, and those of a higher tier take the
 // nodes of others.
 func TestOrder(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{
 		History: inTurns("high", "low", "strict"),

@@ -16,6 +16,7 @@ import (
 
 	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // counter is a job that runs contrib/checkpoint/count.
@@ -126,6 +127,7 @@ func (c *counter) crash(t *testing.T, s *site.Site) {
 }
 
 func TestCheckpoint(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{SlurmConf: "KillWait=2"})
 	t.Run("advice", func(t *testing.T) { advice(t, s) })

@@ -7,11 +7,13 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestCloud: the time until nodes are powered up is a part of the wait. Nothing is promised for sooner than Slurm allows them for that,
 // unless nodes are up, and a job counts as started once its nodes are up.
 func TestCloud(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{Nodes: 4, History: brief(), Boot: 5 * time.Second})
 	const says = "nodes of partition main that nobody needs are powered down, and may take 00:00:40 to be up again (ResumeTimeout), longer than until the deadline"

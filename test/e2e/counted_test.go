@@ -8,10 +8,12 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestCounted: what Slurm counts besides CPUs and memory: GPUs by type, licences, and what a QOS allows.
 func TestCounted(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{
 		History:  inTurns("main", "a100", "v100"),

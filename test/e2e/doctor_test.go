@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/doctor"
 	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // clinic is a site with a doctor.
@@ -214,6 +215,7 @@ func TestDoctor(t *testing.T) {
 // TestDoctorOfPolicy: names in the site's policy that Slurm does not have are told, and by varqd
 // --check that it was not asked for them.
 func TestDoctorOfPolicy(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	p := clinic{site.ForTest(t, site.Options{Nodes: 1, VarqConf: `policy:
   - {partition: main, account: PHYS, qos: normal, user: alice, reserve: yes}
@@ -256,6 +258,7 @@ func TestDoctorOfPolicy(t *testing.T) {
 
 // TestCheckFindsWhatIsNotThere has configurations that are well-formed, and do not work.
 func TestCheckFindsWhatIsNotThere(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	p := clinic{site.ForTest(t, site.Options{Nodes: 1}), t}
 	dir := p.JobDir()

@@ -33,8 +33,7 @@ func seriesOf(t *testing.T, s *site.Site) (every func(code int, args ...string) 
 		t.Fatal(err)
 	}
 	uid, _ := strconv.Atoi(alice.Uid)
-	state = filepath.Join(s.JobDir(), "every")
-	if err := os.Mkdir(state, 0o700); err != nil {
+	if state, err = os.MkdirTemp(s.JobDir(), "every-"); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chown(state, uid, -1); err != nil {
@@ -55,11 +54,9 @@ func seriesOf(t *testing.T, s *site.Site) (every func(code int, args ...string) 
 	}, state
 }
 
-// TestEvery: a job that recurs is reserved with a promise, followed until that is settled, and reserved again by a job as scrontab makes of
+// every: a job that recurs is reserved with a promise, followed until that is settled, and reserved again by a job as scrontab makes of
 // varq every run. It ends with the job that waits.
-func TestEvery(t *testing.T) {
-	inTurn(t, 1)
-	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix())})
+func every(t *testing.T, s *site.Site) {
 	every, state := seriesOf(t, s)
 	varq := filepath.Join(filepath.Dir(s.Wrapper()), "varq")
 	read := func(id string) series {
@@ -115,11 +112,9 @@ case $VARQ_RESERVE in *describe*) exec sbatch "$@" ;; esac
 kill -9 $$
 `
 
-// TestEveryAmongOthers: of several jobs of a user for one hour a series takes, and cancels, that which its own sbatch has submitted, also if
+// everyAmongOthers: of several jobs of a user for one hour a series takes, and cancels, that which its own sbatch has submitted, also if
 // that was killed. What sbatch would submit no job with makes no series.
-func TestEveryAmongOthers(t *testing.T) {
-	inTurn(t, 1)
-	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix())})
+func everyAmongOthers(t *testing.T, s *site.Site) {
 	every, _ := seriesOf(t, s)
 	at := time.Now().Add(3 * time.Hour).Truncate(time.Minute)
 	hour := at.Format("15:04") + " daily"

@@ -11,11 +11,9 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// TestFaults kills and restarts the daemons that a reservation depends on, between its
+// faults kills and restarts the daemons that a reservation depends on, between its
 // submission and its deadline.
-func TestFaults(t *testing.T) {
-	inTurn(t, 1)
-	s := site.ForTest(t, site.Options{Nodes: 2, History: site.Calm(time.Now().Unix())})
+func faults(t *testing.T, s *site.Site) {
 	var id int64
 	var r api.Reservation
 	s.InTime(t, lead, func(lead time.Duration) bool {
@@ -35,7 +33,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// killAndRestart is a round of TestFaults. The promise that it returns is missed if all that took longer than the lead.
+// killAndRestart is a round of faults. The promise that it returns is missed if all that took longer than the lead.
 func killAndRestart(t *testing.T, s *site.Site, lead time.Duration) (id int64, r api.Reservation) {
 	t.Helper()
 	ctx := t.Context()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // oneDatabase starts two clusters, alpha and beta, with one slurmdbd and one munge key. Their users choose between them on alpha's
@@ -55,6 +56,7 @@ func federate(t *testing.T, sites ...*site.Site) {
 // A job goes by sbatch --clusters to a cluster of the same slurmdbd, and the promise is that of its varqd. In a federation it stays
 // there, although other clusters could start it.
 func TestReserveByClusters(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 2)
 	alpha, beta := oneDatabase(t, site.Options{Nodes: 4}, site.Options{Nodes: 4, VarqConf: "site: {tariff: {unit_cost: 0.5}}\n"})
 	script := filepath.Join(alpha.JobDir(), "reserve.sh")

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"os"
@@ -168,6 +169,24 @@ func compareDeadlines(t *testing.T, s *site.Site, file string) {
 		jobs, len(promised), len(promised), used, refused, len(theirs))
 }
 
+// configured adds lines to varq.yaml until the test is over, and restarts varqd.
+func configured(t *testing.T, s *site.Site, lines string) {
+	t.Helper()
+	before, err := os.ReadFile(s.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	configure(t, s, lines)
+	t.Cleanup(func() {
+		if err := os.WriteFile(s.Config(), before, 0o644); err != nil {
+			t.Error(err)
+		}
+		if err := s.RestartVarqd(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // configure adds lines to varq.yaml, and restarts varqd.
 func configure(t *testing.T, s *site.Site, lines string) {
 	t.Helper()
@@ -178,10 +197,7 @@ func configure(t *testing.T, s *site.Site, lines string) {
 	if err := os.WriteFile(s.Config(), append(text, lines...), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.StopVarqd(); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.StartVarqd(t.Context()); err != nil {
+	if err := s.RestartVarqd(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 const (
@@ -23,6 +24,7 @@ const (
 // 5,000 tasks. From the second look on, nothing is promised that the queue rules out, and varq
 // says why. When all of it is withdrawn, forecasts are back with the second look.
 func TestFlood(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{
 		History:   site.Calm(time.Now().Unix()),

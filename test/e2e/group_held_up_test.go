@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/test/site"
 )
 
-// A job of --all-of that an operator suspends over the time at which all are to begin, or puts back into the queue, has missed its
+// allOfHeldUp: a job of --all-of that an operator suspends over the time at which all are to begin, or puts back into the queue, has missed its
 // promise. Without it nothing runs: the other one is cancelled, and told why, and none waits for ever.
-func TestAllOfHeldUp(t *testing.T) {
-	inTurn(t, 2)
-	sites := groupSites(t, nil)
+func allOfHeldUp(t *testing.T, sites map[string]*site.Site) {
 	alpha, beta := sites["alpha"], sites["beta"]
 	for verb, note := range map[string]string{"suspend": "suspended by an operator", "requeuehold": "did not start in time"} {
 		r := reserveGroup(t, sites, verb, func() []string { return together(alpha) })
@@ -50,11 +49,9 @@ func TestAllOfHeldUp(t *testing.T) {
 	}
 }
 
-// If an operator suspends a job of --all-of when all have been told to begin, the others do. It begins when it is resumed, and has
+// allOfSuspendedLast: if an operator suspends a job of --all-of when all have been told to begin, the others do. It begins when it is resumed, and has
 // missed its promise.
-func TestAllOfSuspendedLast(t *testing.T) {
-	inTurn(t, 2)
-	sites := groupSites(t, nil)
+func allOfSuspendedLast(t *testing.T, sites map[string]*site.Site) {
 	alpha, beta := sites["alpha"], sites["beta"]
 	r := reserveGroup(t, sites, "last", func() []string { return together(alpha) })
 	job := map[string]int64{}

@@ -10,11 +10,9 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// TestGroupKills: whoever is killed, whenever that is, the work of one job of --any-of begins, and that of all jobs of --all-of or of
+// groupKills: whoever is killed, whenever that is, the work of one job of --any-of begins, and that of all jobs of --all-of or of
 // none. It takes the flags of TestReserveKills.
-func TestGroupKills(t *testing.T) {
-	inTurn(t, 2)
-	sites := groupSites(t, nil)
+func groupKills(t *testing.T, sites map[string]*site.Site) {
 	killWhileReserving(t, sites["alpha"], sites["beta"], (*kills+1)/2, api.GroupAny, api.GroupAll)
 }
 

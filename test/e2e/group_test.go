@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,12 +14,53 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/broker"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
-// groupSites starts two sites whose varqds know each other, by name. Their history may be nil.
-func groupSites(t *testing.T, history iter.Seq2[workload.Job, error]) map[string]*site.Site {
+// TestPair has what users do with two sites whose varqds know each other.
+func TestPair(t *testing.T) {
+	inTurn(t, 2)
+	sites := groupSites(t)
+	for _, c := range []struct {
+		name   string
+		test   func(*testing.T, map[string]*site.Site)
+		inTest bool // make test runs it
+	}{
+		{"reserve", reserveEither, true},
+		{"all of", allOf, true},
+		{"any of", anyOf, true},
+		{"all of, held up", allOfHeldUp, false},
+		{"all of, suspended last", allOfSuspendedLast, false},
+		{"client killed", groupClientKilled, false},
+		{"kills", groupKills, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if !c.inTest {
+				thorough.Only(t)
+			}
+			for _, s := range sites {
+				s.Tidy(t)
+			}
+			c.test(t, sites)
+		})
+	}
+}
+
+// groupSites starts two sites, alpha and beta, whose varqds know each other. Half of the small jobs of the past were in
+// the partition short. Time costs half as much at beta.
+func groupSites(t *testing.T) map[string]*site.Site {
 	t.Helper()
-	alpha, beta := twoSites(t, site.Options{History: history}, site.Options{History: history})
+	history := func(yield func(workload.Job, error) bool) {
+		for j, err := range site.Calm(time.Now().Unix()) {
+			if j.ID%2 == 0 && j.Limit <= 3600 {
+				j.Partition = "short"
+			}
+			if !yield(j, err) {
+				return
+			}
+		}
+	}
+	alpha, beta := twoSites(t, site.Options{History: history}, site.Options{History: history, VarqConf: "site: {tariff: {unit_cost: 0.5}}\n"})
 	if err := alpha.RestartVarqd(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -181,11 +221,9 @@ func fill(t *testing.T, s *site.Site) (job string) {
 	return job
 }
 
-// Of two jobs of which one is enough, that runs which starts first, and exactly one does: whichever cluster is full, and also if
+// anyOf: of two jobs of which one is enough, that runs which starts first, and exactly one does: whichever cluster is full, and also if
 // both become free at once, or while the home is down. The command that reserved them has long ended.
-func TestAnyOf(t *testing.T) {
-	inTurn(t, 2)
-	sites := groupSites(t, nil)
+func anyOf(t *testing.T, sites map[string]*site.Site) {
 	alpha, beta := sites["alpha"], sites["beta"]
 	any := func() []string { return either(alpha) }
 	for free, full := range map[string]string{"alpha": "beta", "beta": "alpha"} {
@@ -238,33 +276,22 @@ func TestAnyOf(t *testing.T) {
 			break
 		}
 		if time.Since(began) > alpha.Paced(time.Minute) {
-			t.Fatalf("the groups are reported as %+v", rows)
+			t.Fatalf("the groups are reported as %+v, of the promises\n%s", rows, mustRun(t, alpha, "alice", "varq", "status").Stdout)
 		}
 	}
 }
 
-// The work of jobs at two clusters begins at the same time. Each cluster has jobs in two partitions, of which one runs.
-func TestAllOf(t *testing.T) {
-	inTurn(t, 2)
-	sites := groupSites(t, func(yield func(workload.Job, error) bool) {
-		for j, err := range site.Calm(time.Now().Unix()) {
-			if j.ID%2 == 0 && j.Limit <= 3600 {
-				j.Partition = "short"
-			}
-			if !yield(j, err) {
-				return
-			}
-		}
-	})
+// allOf: the work of jobs at two clusters begins at the same time. Each cluster has jobs in two partitions, of which one runs.
+func allOf(t *testing.T, sites map[string]*site.Site) {
 	n := 0
 	sites["alpha"].InTime(t, 90*time.Second, func(lead time.Duration) bool {
 		n++
-		return allOf(t, sites, fmt.Sprint("together-", n), lead)
+		return allOfIn(t, sites, fmt.Sprint("together-", n), lead)
 	})
 }
 
-// allOf is a round of TestAllOf. It returns false if a promise was missed.
-func allOf(t *testing.T, sites map[string]*site.Site, name string, lead time.Duration) bool {
+// allOfIn is a round of allOf. It returns false if a promise was missed.
+func allOfIn(t *testing.T, sites map[string]*site.Site, name string, lead time.Duration) bool {
 	t.Helper()
 	r := reserveGroup(t, sites, name, func() []string { return append(togetherIn(lead), "--partitions=main/short") })
 	r.over()

@@ -13,11 +13,13 @@ import (
 
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestGuide: what the site guide lets somebody run works on a site, and what it lets somebody write into varq.yaml is right. A block of the guide
 // says how: "sh USER" is run as a user, "yaml" is of varq.yaml, and "console" needs a host of its own.
 func TestGuide(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	source, err := os.ReadFile("../../packaging/doc/guide/guide.md")
 	if err != nil {

@@ -11,11 +11,13 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestLedgerBackup: backups that are made while users make promises are whole. What one of them had is followed and settled once it is
 // restored after a kill; what was promised later stays an ordinary job.
 func TestLedgerBackup(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix())})
 	// varqd's folder is the only one in which its user may write.

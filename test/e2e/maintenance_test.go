@@ -9,11 +9,13 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestMaintenanceHasBegun: while a maintenance of all nodes is on, jobs are planned for after its end, also if nodes go down meanwhile. Nodes
 // that are drained are not back by then.
 func TestMaintenanceHasBegun(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix())})
 	const lasts = 60 * 60
@@ -54,6 +56,7 @@ func TestMaintenanceHasBegun(t *testing.T) {
 
 // TestReservedCores: reservations of half of the cores of each node leave the others to jobs that fit there, and to no others, as Slurm does.
 func TestReservedCores(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{History: func(yield func(workload.Job, error) bool) { // nobody waits
 		for j, err := range site.Calm(time.Now().Unix()) {
@@ -110,6 +113,7 @@ func TestReservedCores(t *testing.T) {
 // TestMaintenance: jobs that a maintenance of all nodes keeps from starting pile up until its end. What fits before it is not behind them;
 // what comes after it is.
 func TestMaintenance(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{History: func(yield func(workload.Job, error) bool) { // nobody waits, and bob's long jobs run for their limits
 		for j, err := range site.Calm(time.Now().Unix()) {

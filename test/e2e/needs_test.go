@@ -10,11 +10,13 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestNeeds: what Slurm would refuse, varq refuses first, and what nobody can forecast is not
 // promised. No promise is left of a submission that fails.
 func TestNeeds(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{
 		History:  site.Calm(time.Now().Unix()),

@@ -9,10 +9,12 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestRiskyNodes: a promised job leaves out a node that has failed again and again, unless its user wants it.
 func TestRiskyNodes(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{History: brief()})
 	ctx := t.Context()

@@ -6,23 +6,21 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/site"
 )
 
-// TestPolicy: the site's rules bind sbatch, varq quote and varq accept, also if many ask at once,
+// policy: the site's rules bind sbatch, varq quote and varq accept, also if many ask at once,
 // and varq limits shows them.
-func TestPolicy(t *testing.T) {
-	inTurn(t, 1)
-	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix()), VarqConf: `policy:
+func policy(t *testing.T, s *site.Site) {
+	configured(t, s, `policy:
   - {partition: main, user: [alice, bob], reserve: yes}
   - {name: pilot phase, reserve: no}
   - {name: chemistry, account: chem, max_prob: 0.6}
   - {name: one each, per_user: {reservations: 2}}
   - {name: physics, account: phys, per_account: {node_hours: 0.1}, max_cost: 2x}
-`})
+`)
 	file, _ := script(t, s, "policy", "", "")
 	asked := []string{"--begin-by=now+6hours", "--time=5", "--job-name=policy"}
 	submit := func(user string, args ...string) site.Run {

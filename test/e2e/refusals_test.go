@@ -10,12 +10,14 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/site"
 	"github.com/varq-project/varq/test/synthetic"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestMaxHold: where jobs wait for hours, a job of some minutes would have to hold its nodes
 // for much longer than it works. It is refused. The refusal offers best effort, which holds
 // no nodes, and a submission with that offer succeeds.
 func TestMaxHold(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{History: synthetic.History(synthetic.Config{
 		Seed: 1, Nodes: 8, CPUs: 4, ShortNodes: 2, Jobs: 10_000, Days: 30, End: time.Now().Unix(), Utilisation: .85,

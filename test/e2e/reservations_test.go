@@ -13,10 +13,12 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
-// TestReservations runs every kind of reservation at the same time on one site.
-func TestReservations(t *testing.T) {
+// TestSite has what one ordinary site does for its users. Every kind of reservation runs beside the
+// others, and what needs the nodes or varqd for itself comes after them.
+func TestSite(t *testing.T) {
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{
 		History: calmAndDoomed(),
@@ -50,7 +52,9 @@ func TestReservations(t *testing.T) {
 			"other host":        otherHost,
 			"impostor":          impostor,
 			"quote and predict": quoteAndPredict,
-			"size":              sizes,
+			"size":              sizeFromPast,
+			"sizes":             sizes,
+			"every":             every,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -59,6 +63,26 @@ func TestReservations(t *testing.T) {
 		}
 	})
 	t.Run("report", func(t *testing.T) { report(t, s) })
+	for _, c := range []struct {
+		name   string
+		test   func(*testing.T, *site.Site)
+		inTest bool // make test runs it
+	}{
+		{"size auto", sizeAuto, true},
+		{"lock in", lockIn, false},
+		{"every among others", everyAmongOthers, false},
+		{"faults", faults, true},
+		{"policy", policy, true},
+		{"shadow", shadow, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if !c.inTest {
+				thorough.Only(t)
+			}
+			s.Tidy(t)
+			c.test(t, s)
+		})
+	}
 }
 
 // strict: the script starts at its deadline. The job in the queue is exactly as planned, and

@@ -16,6 +16,7 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/broker"
 	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // bareSites starts two clusters, alpha, and beta, of which alpha knows slurmrestd alone. A job at beta may start so late.
@@ -36,6 +37,7 @@ func bareSites(t *testing.T, late string) (alpha, beta *site.Site) {
 // A cluster of which only slurmrestd is known has slots, by a method of the paper, and a job goes there as its user prefers. If
 // the client is killed before it has confirmed the job, Slurm alone cancels that.
 func TestReserveBare(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 2)
 	alpha, beta := bareSites(t, "1s")
 	script, output := filepath.Join(beta.JobDir(), "bare.sh"), filepath.Join(beta.JobDir(), "bare.out")
@@ -133,6 +135,7 @@ var (
 // TestReserveBareKills is TestReserveKills where the cluster that is preferred has no varqd: whoever is killed, whenever that is, a
 // request has the one job that its client was told of, or none.
 func TestReserveBareKills(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 2)
 	alpha, beta := bareSites(t, "20s")
 	script, starts := killScript(t, alpha)

@@ -14,6 +14,7 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/broker"
 	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // hang is for how long TestReserveWhileSlurmHangs stops slurmctld: several requests time out meanwhile.
@@ -22,6 +23,7 @@ const hang = 25 * time.Second
 // TestReserveWhileSlurmHangs: slurmctld stops once three jobs have been submitted that are not all confirmed, or not moved to their
 // begin time. Soon after it goes on they are, though varqd looks at the queue no more often than by default, and their promises are kept.
 func TestReserveWhileSlurmHangs(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix()), DefaultWatch: true})
 	script := filepath.Join(s.JobDir(), "hang.sh")

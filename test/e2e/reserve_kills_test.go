@@ -21,6 +21,7 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/broker"
 	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 var (
@@ -270,6 +271,7 @@ func (r *killRound) do(t *testing.T, random *rand.Rand, client *exec.Cmd) {
 // TestReserveKills: whoever is killed, whenever that is, a request has the one job that its client was told of, or
 // none. For many kills: go test ./test/e2e -run TestReserveKills -kills=100 -kill-seed=7.
 func TestReserveKills(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 2)
 	alpha, beta := twoSites(t, site.Options{Nodes: 4}, site.Options{Nodes: 4, VarqConf: "site: {tariff: {unit_cost: 0.5}}\n"})
 	killWhileReserving(t, alpha, beta, *kills, "")
@@ -277,6 +279,7 @@ func TestReserveKills(t *testing.T) {
 
 // TestReserveKillsByClusters: the same holds for clusters that sbatch, scontrol and scancel reach by --clusters.
 func TestReserveKillsByClusters(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 2)
 	alpha, beta := oneDatabase(t, site.Options{Nodes: 4}, site.Options{Nodes: 4, VarqConf: "site: {tariff: {unit_cost: 0.5}}\n"})
 	killWhileReserving(t, alpha, beta, (*kills+1)/2, "")

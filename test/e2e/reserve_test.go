@@ -76,10 +76,9 @@ func reserveAt(t *testing.T, s *site.Site, lead time.Duration, want string, args
 	return o, ok
 }
 
-// A job goes to the cluster that its user prefers, and is told which that is.
-func TestReserve(t *testing.T) {
-	inTurn(t, 2)
-	alpha, beta := twoSites(t, site.Options{}, site.Options{VarqConf: "site: {tariff: {unit_cost: 0.5}}\n"})
+// reserveEither: a job goes to the cluster that its user prefers, and is told which that is.
+func reserveEither(t *testing.T, sites map[string]*site.Site) {
+	alpha, beta := sites["alpha"], sites["beta"]
 	script := filepath.Join(alpha.JobDir(), "reserve.sh")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\n#SBATCH --nodes=1 --time=30\necho nodes=$VARQ_NODES time=$VARQ_TIME site=$VARQ_SITE\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -89,7 +88,7 @@ func TestReserve(t *testing.T) {
 		t.Errorf("varq sites: %+v, %v", r, err)
 	}
 	for prefer, want := range map[string]string{"cost": "beta", "-cost": "alpha"} {
-		s := map[string]*site.Site{"alpha": alpha, "beta": beta}[want]
+		s := sites[want]
 		output := filepath.Join(s.JobDir(), want+".out")
 		var o broker.Outcome
 		alpha.InTime(t, 40*time.Second, func(lead time.Duration) (ok bool) {

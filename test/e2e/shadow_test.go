@@ -8,17 +8,16 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/site"
 )
 
-// TestShadow: in shadow mode varqd promises nothing and changes no job, and reports what it would
+// shadow: in shadow mode varqd promises nothing and changes no job, and reports what it would
 // have promised and kept.
-func TestShadow(t *testing.T) {
-	inTurn(t, 1)
-	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix()), VarqConf: "plan:\n  mode: shadow\n"})
+func shadow(t *testing.T, s *site.Site) {
+	configured(t, s, "plan:\n  mode: shadow\n")
+	promised := promises(t, s)
 	seen := filepath.Join(s.JobDir(), "shadow.seen")
 	file, _ := script(t, s, "shadow", "", "until [ -e "+seen+" ]; do sleep .1; done; sleep 1")
 	r, err := s.Run(t.Context(), "alice", "sbatch", "--begin-by=now+6hours", "--prob=0.6", "--time=5", "--job-name=shadow", file)
@@ -54,12 +53,12 @@ func TestShadow(t *testing.T) {
 	if err := os.WriteFile(seen, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var shadow api.Shadow
+	var report api.Shadow
 	read := func() {
-		shadow = decode[api.Shadow](t, mustRun(t, s, "bob", "varq", "report", "--shadow", "--json").Stdout)
+		report = decode[api.Shadow](t, mustRun(t, s, "bob", "varq", "report", "--shadow", "--json").Stdout)
 	}
 	find := func(prob float64) (row api.ShadowRow) {
-		for _, r := range shadow.Rows {
+		for _, r := range report.Rows {
 			if r.Partition == "main" && r.Prob == prob {
 				row = r
 			}
@@ -76,17 +75,17 @@ func TestShadow(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if !shadow.Watching || shadow.Jobs != watched {
-		t.Errorf("%+v", shadow)
+	if !report.Watching || report.Jobs != watched {
+		t.Errorf("%+v", report)
 	}
 	page := mustRun(t, s, "bob", "varq", "report", "--shadow").Stdout
 	if !strings.Contains(page, fmt.Sprintf("%d jobs that began to wait between ", watched)) {
 		t.Errorf("%s", page)
 	}
 	t.Logf("the page:\n%s", page)
-	// The ledger is as empty as the user's list, and the job that waits is as it was.
-	if list := reservations(t, s); len(list) != 0 {
-		t.Errorf("%+v", list)
+	// The user has no more promises than before, and the job that waits is as it was.
+	if now := promises(t, s); now != promised {
+		t.Errorf("%d promises, before %d", now, promised)
 	}
 	now, err := s.Job(t.Context(), far)
 	if err != nil {
@@ -106,7 +105,16 @@ func TestShadow(t *testing.T) {
 	if err := s.StartVarqd(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if read(); shadow.Jobs != watched {
-		t.Errorf("after a crash: %+v", shadow)
+	if read(); report.Jobs != watched {
+		t.Errorf("after a crash: %+v", report)
 	}
+}
+
+// promises returns how many promises alice has had, open ones and others.
+func promises(t *testing.T, s *site.Site) (n int) {
+	t.Helper()
+	for _, row := range decode[api.Report](t, mustRun(t, s, "alice", "varq", "report", "--json").Stdout).Rows {
+		n += row.Promises
+	}
+	return n
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/site"
 	"github.com/varq-project/varq/test/stream"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // pair is two clusters on one slurmdbd, on which one way to choose between them is tried.
@@ -70,6 +71,7 @@ type killedClients struct {
 //
 //	go test ./test/e2e -run TestSitesBesideSlurm -v -timeout 3h -peers=30m
 func TestSitesBesideSlurm(t *testing.T) {
+	thorough.Only(t)
 	if *peerTime == 0 {
 		t.Skip("a comparison that takes long: -peers=30m")
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// sizes: varq size forecasts the wait of each size, and learns from a user's own past runs, and from nobody else's, how
+// sizeFromPast: varq size forecasts the wait of each size, and learns from a user's own past runs, and from nobody else's, how
 // long each takes.
-func sizes(t *testing.T, s *site.Site) {
+func sizeFromPast(t *testing.T, s *site.Site) {
 	submit := func(user string, nodes, seconds int) int64 {
 		id, _, err := s.Submit(t.Context(), user, "--begin=now", "--job-name=scaling", "--nodes="+strconv.Itoa(nodes), "--time=5",
 			"--output=/dev/null", fmt.Sprintf("--wrap=sleep %d", seconds))

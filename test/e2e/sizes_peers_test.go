@@ -16,6 +16,7 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/site"
 	"github.com/varq-project/varq/test/stream"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 var (
@@ -62,6 +63,7 @@ func autoSize(sizes []int32) sizePolicy {
 //
 //	go test ./test/e2e -run TestSizesBesideSlurm -v -timeout 3h -peers=40m
 func TestSizesBesideSlurm(t *testing.T) {
+	thorough.Only(t)
 	config := stream.Config{Seed: *peerSeed, Nodes: 8, Until: 300}
 	quicker, phase, sizes := 15.0, .5, []int32{1, 2, 4, 8}
 	policies := []sizePolicy{fixedSize(1), autoSize(sizes)}

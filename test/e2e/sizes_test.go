@@ -14,12 +14,9 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// A job that can have several sizes gets the one that its user prefers of those that can be promised, and is told
-// which.
-func TestSizes(t *testing.T) {
-	inTurn(t, 1)
-	now := time.Now()
-	s := site.ForTest(t, site.Options{History: site.Calm(now.Unix())})
+// sizes: a job that can have several sizes gets the one that its user prefers of those that can be promised, and
+// is told which.
+func sizes(t *testing.T, s *site.Site) {
 	script := filepath.Join(s.JobDir(), "sizes.sh")
 	write := "#!/bin/sh\n#SBATCH --nodes=1 --time=5:00:00\necho nodes=$VARQ_NODES time=$VARQ_TIME site=$VARQ_SITE slurm=$SLURM_JOB_NUM_NODES\nsrun sh -c 'echo step nodes=$VARQ_NODES' | sort -u\n"
 	if err := os.WriteFile(script, []byte(write), 0o755); err != nil {
@@ -54,11 +51,9 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// A job without a promise gets the size with which it is expected to end first: all nodes where they are idle, and one
-// where the others are busy for long.
-func TestSizeAuto(t *testing.T) {
-	inTurn(t, 1)
-	s := site.ForTest(t, site.Options{Nodes: 4, History: site.Calm(time.Now().Unix())})
+// sizeAuto: a job without a promise gets the size with which it is expected to end first: four nodes where they are
+// idle, and one where the others are busy for long.
+func sizeAuto(t *testing.T, s *site.Site) {
 	submit := func(want string) {
 		t.Helper()
 		id, r, err := s.Submit(t.Context(), "alice", "--exclusive", "--size=auto", "--sizes=1:12,4:6", "--output=auto.out", "--wrap=sleep 1; echo nodes=$VARQ_NODES time=$VARQ_TIME site=$VARQ_SITE")
@@ -78,7 +73,7 @@ func TestSizeAuto(t *testing.T) {
 		}
 	}
 	submit("4")
-	busy, _, err := s.Submit(t.Context(), "bob", "--exclusive", "-N3", "-t", "5:00:00", "--wrap=sleep 18000")
+	busy, _, err := s.Submit(t.Context(), "bob", "--exclusive", "-N7", "-t", "5:00:00", "--wrap=sleep 18000")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,12 +92,10 @@ func TestSizeAuto(t *testing.T) {
 	submit("1")
 }
 
-// TestLockIn: a job whose size is not locked in gets another one while it waits, when that has become better, and is told what it
+// lockIn: a job whose size is not locked in gets another one while it waits, when that has become better, and is told what it
 // has; one whose size is locked in keeps it.
-func TestLockIn(t *testing.T) {
-	inTurn(t, 1)
+func lockIn(t *testing.T, s *site.Site) {
 	ctx := t.Context()
-	s := site.ForTest(t, site.Options{Nodes: 4, History: site.Calm(time.Now().Unix())})
 	submit := func(user string, args ...string) int64 {
 		t.Helper()
 		id, r, err := s.Submit(ctx, user, args...)
@@ -117,7 +110,7 @@ func TestLockIn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	first := submit("bob", "--exclusive", "-N4", "-t", "5", "--wrap=sleep 18000")
+	first := submit("bob", "--exclusive", "-N8", "-t", "5", "--wrap=sleep 18000")
 	mustState(first, "RUNNING")
 	awaitLook(t, s)
 	const says = "--wrap=echo nodes=$VARQ_NODES time=$VARQ_TIME tasks=$SLURM_NTASKS per=$SLURM_TASKS_PER_NODE srun=$(srun hostname | wc -l) inside=$(srun -n1 -N1 printenv VARQ_NODES)"
@@ -140,8 +133,8 @@ func TestLockIn(t *testing.T) {
 	if got := field(locked, "Comment"); got != "mine" {
 		t.Errorf("the locked job has the comment %q", got)
 	}
-	// bob's long job is first in the queue, and so takes a node when the others become free.
-	long := submit("bob", "--exclusive", "-N1", "-t", "5:00:00", "--wrap=sleep 18000")
+	// bob's long job is first in the queue, and so leaves one node when all become free.
+	long := submit("bob", "--exclusive", "-N7", "-t", "5:00:00", "--wrap=sleep 18000")
 	mustRun(t, s, "root", "scontrol", "update", fmt.Sprint("JobId=", long), "Priority=1000000000")
 	mustRun(t, s, "bob", "scancel", fmt.Sprint(first))
 	mustState(long, "RUNNING")

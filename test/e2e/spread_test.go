@@ -9,12 +9,14 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestSpread: Slurm spreads four tasks over four nodes, because each has one CPU free. What is
 // quoted as the most is what four nodes cost, and what was held is told of the nodes that the job
 // has had.
 func TestSpread(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix())})
 	for i := range 8 {

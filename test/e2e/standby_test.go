@@ -13,11 +13,13 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestStandBy: a varqd that stands by takes over from one that is killed, from one that hangs and is then killed, and from one that is
 // stopped, while users submit. All that they were promised is there and is kept, and who was promised nothing was told why.
 func TestStandBy(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{History: site.Calm(time.Now().Unix())})
 	crowd := &crowd{s: s, promised: map[string][]int64{}}

@@ -9,11 +9,13 @@ import (
 
 	"github.com/varq-project/varq/predictor/trial/study"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestStudy runs a study as a job array. Its results equal those of a run on one machine,
 // and the array's tasks print nothing.
 func TestStudy(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{Nodes: 2})
 	out := filepath.Join(s.JobDir(), "study")

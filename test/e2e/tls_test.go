@@ -12,6 +12,7 @@ import (
 	"github.com/varq-project/varq/test/certs"
 	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // tlsSites starts two sites whose varqds speak to one another by TLS, for alice alone. If VARQ_SLURM24=1, beta has Slurm 24.11.
@@ -34,6 +35,7 @@ func tlsSites(t *testing.T) (sites map[string]*site.Site, authority *certs.Autho
 // Users of a cluster reserve at another one whose munge they have not for varq, by their own varqd, and race between the two. Their
 // sbatch alone, which submits there, authenticates as Slurm wants.
 func TestSitesByTLS(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 2)
 	sites, authority := tlsSites(t)
 	alpha, beta := sites["alpha"], sites["beta"]
@@ -112,6 +114,7 @@ func TestSitesByTLS(t *testing.T) {
 // By TLS, too, the work of jobs at two clusters begins at the same time. If one cluster is stopped after they were reserved, no work runs,
 // and nothing is left.
 func TestAllOfByTLS(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 2)
 	sites, _ := tlsSites(t)
 	alpha, beta := sites["alpha"], sites["beta"]
@@ -159,6 +162,7 @@ func TestAllOfByTLS(t *testing.T) {
 // By TLS, too, the work of all jobs of --all-of begins or of none, whoever is killed while they are reserved. It takes the flags of
 // TestReserveKills.
 func TestGroupKillsByTLS(t *testing.T) {
+	thorough.Only(t)
 	inTurn(t, 2)
 	sites, _ := tlsSites(t)
 	killWhileReserving(t, sites["alpha"], sites["beta"], (*kills+1)/2, api.GroupAll)

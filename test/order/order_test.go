@@ -11,6 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // line returns the line of a recording of a job of a project.
@@ -91,6 +92,7 @@ func TestCompare(t *testing.T) {
 
 // TestTwin: on recordings of a real Slurm, with what it says of its order, simulations are much nearer to the waits that came.
 func TestTwin(t *testing.T) {
+	thorough.Only(t)
 	for _, name := range []string{"campaigns", "unseen"} {
 		t.Run(name, func(t *testing.T) { nearer(t, "testdata/"+name+".jsonl.gz") })
 	}

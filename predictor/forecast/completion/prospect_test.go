@@ -9,6 +9,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // certain returns a Forecaster whose lower bounds are the probabilities themselves, and whose forecasts are not
@@ -103,6 +104,7 @@ func TestProspectAgainstDraws(t *testing.T) {
 
 // What is left of a run is what runs that have lasted as long have left.
 func TestRestAgainstDraws(t *testing.T) {
+	thorough.Only(t)
 	r := rand.New(rand.NewPCG(6, 6))
 	runs := learnt(limit, func() int64 { return int64(600 + 3000*r.ExpFloat64()) })
 	f := certain(t, forecasttest.Exponential(1800), runs)
@@ -137,6 +139,7 @@ func TestRestAgainstDraws(t *testing.T) {
 
 // A job that starts at once, and has not run yet, is no less likely to end in time than when it was promised.
 func TestRestFollowsProspect(t *testing.T) {
+	thorough.Only(t)
 	r := rand.New(rand.NewPCG(7, 7))
 	runs := learnt(limit, func() int64 { return int64(600 + 3000*r.ExpFloat64()) })
 	for name, f := range map[string]*Forecaster{

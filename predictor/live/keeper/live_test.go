@@ -22,6 +22,7 @@ import (
 	"github.com/varq-project/varq/predictor/slurm/slurmrestd"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/cluster"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // lab is a keeper on a real Slurm, with a fakeOutlook.
@@ -154,12 +155,55 @@ func (l *lab) lookUntil(job int64, ok func(slurm.QueueEntry, api.Reservation) bo
 	}
 }
 
+// TestLive runs a keeper for each of its subtests on one Slurm. Those that change nothing but their
+// own jobs run side by side, and then the others, one after another.
+func TestLive(t *testing.T) {
+	dir := t.TempDir()
+	c := limited(t, dir)
+	t.Run("beside", func(t *testing.T) {
+		for name, test := range map[string]func(*testing.T, *cluster.Cluster){
+			"limits hold": liveLimitsHold, "interactive": liveInteractive, "start now": liveStartNow, "status": liveStatus,
+			"suspended": liveSuspended, "verdicts": liveVerdicts, "lost start": liveLostStart, "ceiling": liveCeiling,
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(t, c)
+			})
+		}
+	})
+	for name, test := range map[string]func(*testing.T, *cluster.Cluster){
+		"deadline": liveDeadline, "released": liveReleased, "many gone": liveManyGone, "tightened": liveTightened, "changes": liveChanges,
+		"requeue": liveRequeue, "ended in hold": liveEndedInHold, "forgotten requeue": liveForgottenRequeue,
+		"launch fails": func(t *testing.T, c *cluster.Cluster) { liveLaunchFails(t, c, filepath.Join(dir, broken)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			thorough.Only(t)
+			c.Tidy(t)
+			test(t, c)
+		})
+	}
+}
+
+// broken is the file beside the prolog with which the prolog fails.
+const broken = "broken"
+
 // limited is a cluster that enforces limits, and has a partition and a QOS with limits shorter
-// than the job of reserve.
-func limited(t *testing.T) *cluster.Cluster {
-	c := cluster.ForTest(t, cluster.Options{Nodes: 2, SlurmConf: `AccountingStorageEnforce=associations,limits,qos
+// than the job of reserve. Its prolog lies in a folder.
+func limited(t *testing.T, dir string) *cluster.Cluster {
+	t.Helper()
+	prolog := filepath.Join(dir, "prolog")
+	for name := dir; name != os.TempDir(); name = filepath.Dir(name) { // t.TempDir's are closed
+		if err := os.Chmod(name, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(prolog, []byte("#!/bin/sh\n[ ! -e "+filepath.Join(dir, broken)+" ]\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := cluster.ForTest(t, cluster.Options{Nodes: 2, CPUs: 32, Bind: []string{dir}, SlurmConf: `AccountingStorageEnforce=associations,limits,qos
 Licenses=matlab:5
-PartitionName=tiny Nodes=ALL MaxTime=2 State=UP`})
+PartitionName=tiny Nodes=ALL MaxTime=2 State=UP
+Prolog=` + prolog})
 	for _, args := range [][]string{{"add", "qos", "fast", "MaxWall=1"}, {"modify", "user", "alice", "set", "qos+=fast"}} {
 		if out, err := c.Command(t.Context(), "root", "sacctmgr", append([]string{"-i"}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("sacctmgr: %v: %s", err, out)
@@ -170,9 +214,7 @@ PartitionName=tiny Nodes=ALL MaxTime=2 State=UP`})
 
 // A time limit that the keeper has changed is subject to Slurm's limits as any other, also after
 // the user has moved the job to a partition or a QOS with shorter ones.
-func TestLiveLimitsHold(t *testing.T) {
-	t.Parallel()
-	c := limited(t)
+func liveLimitsHold(t *testing.T, c *cluster.Cluster) {
 	for _, user := range []string{"slurm", "varq"} { // SlurmUser acts as alice, an operator cannot
 		t.Run(user, func(t *testing.T) {
 			l := newLab(t, c, user)
@@ -212,13 +254,13 @@ func TestLiveLimitsHold(t *testing.T) {
 
 // Of a job that limits forbid which were tightened after the promise, its user hears by which: once
 // the limits are read again, or as soon as Slurm says so.
-func TestLiveTightened(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, limited(t), "slurm")
+func liveTightened(t *testing.T, c *cluster.Cluster) {
+	l := newLab(t, c, "slurm")
 	tighten := func(partition, qos string) {
 		l.run("root", "scontrol", "update", "PartitionName=main", "MaxTime="+partition)
 		l.run("root", "sacctmgr", "-i", "modify", "qos", "normal", "set", "MaxWall="+qos)
 	}
+	defer tighten("UNLIMITED", "-1")
 	obstacle := func(job int64, text string) {
 		t.Helper()
 		l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
@@ -267,11 +309,10 @@ func TestLiveTightened(t *testing.T) {
 
 // What the user changes is noted, and her job is not cancelled at its deadline. Nor is a job that
 // Slurm has requeued while its nodes idled. A list of licences that Slurm completes is no change.
-func TestLiveChanges(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, limited(t), "slurm")
+func liveChanges(t *testing.T, c *cluster.Cluster) {
+	l := newLab(t, c, "slurm")
 	l.outlook.wait = 2
-	l.run("alice", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600") // no node is free
+	filler := l.run("alice", "sbatch", "--parsable", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600") // no node is free
 	// Slurm completes a list of licences when it reads its configuration.
 	var plain int64
 	l.InTime(t, 10*time.Second, func(lead time.Duration) bool {
@@ -311,7 +352,7 @@ func TestLiveChanges(t *testing.T) {
 		})
 	}
 	for _, change := range []string{
-		"NumNodes=2", "Dependency=afterany:1", "Partition=short", "QOS=fast", "ReqNodeList=node1", "Features=fast", "Licenses=matlab:3", "Nice=10000",
+		"NumNodes=2", "Dependency=afterany:" + filler, "Partition=short", "QOS=fast", "ReqNodeList=node1", "Features=fast", "Licenses=matlab:3", "Nice=10000",
 	} {
 		changed("alice", change, false)
 	}
@@ -331,9 +372,8 @@ func TestLiveChanges(t *testing.T) {
 }
 
 // A job that Slurm requeues while its nodes idle has started in time: it is not cancelled.
-func TestLiveRequeue(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, limited(t), "slurm")
+func liveRequeue(t *testing.T, c *cluster.Cluster) {
+	l := newLab(t, c, "slurm")
 	var job int64
 	var p *api.Plan
 	l.InTime(t, 15*time.Second, func(lead time.Duration) bool {
@@ -376,9 +416,8 @@ func (l *lab) seenHolding(job int64, p *api.Plan) bool {
 
 // A job that was cancelled while its nodes idled has not begun its work, though a node that does not
 // answer keeps it in the queue beyond its deadline.
-func TestLiveEndedInHold(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, limited(t), "slurm")
+func liveEndedInHold(t *testing.T, c *cluster.Cluster) {
+	l := newLab(t, c, "slurm")
 	var job int64
 	var p *api.Plan
 	l.InTime(t, 20*time.Second, func(lead time.Duration) bool {
@@ -424,9 +463,8 @@ func (l *lab) signalNodes(signal syscall.Signal) {
 
 // A slurmctld that is killed before it has saved a requeue forgets it, and goes on with the
 // submission before. The job is still the one that was promised, and its promise is settled.
-func TestLiveForgottenRequeue(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, limited(t), "slurm")
+func liveForgottenRequeue(t *testing.T, c *cluster.Cluster) {
+	l := newLab(t, c, "slurm")
 	ctx := t.Context()
 	partition := func(state string) { l.run("root", "scontrol", "update", "PartitionName=main", "State="+state) }
 	partition("DOWN") // the job is not to start until its state is copied
@@ -465,9 +503,8 @@ func TestLiveForgottenRequeue(t *testing.T) {
 
 // As long as accounting does not say when a job ended, its promise is not settled. What accounting
 // says differently later corrects the settlement.
-func TestLiveVerdicts(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, limited(t), "slurm")
+func liveVerdicts(t *testing.T, c *cluster.Cluster) {
+	l := newLab(t, c, "slurm")
 	ctx := t.Context()
 	job, p := l.startedInTime()
 	wait(p.BeginBy)
@@ -518,9 +555,8 @@ func (l *lab) startedInTime() (job int64, p *api.Plan) {
 
 // A database that was down when a job started may never learn of its start. That the work had begun
 // in time is known all the same, from the queue.
-func TestLiveLostStart(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, limited(t), "slurm")
+func liveLostStart(t *testing.T, c *cluster.Cluster) {
+	l := newLab(t, c, "slurm")
 	job, p := l.startedInTime()
 	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateRunning })
 	l.run("alice", "scancel", strconv.FormatInt(job, 10))
@@ -541,9 +577,8 @@ func TestLiveLostStart(t *testing.T) {
 
 // A job in Slurm's queue is never made eligible so early that its nodes idle for longer than was
 // quoted, unless its user agrees.
-func TestLiveCeiling(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, limited(t), "slurm")
+func liveCeiling(t *testing.T, c *cluster.Cluster) {
+	l := newLab(t, c, "slurm")
 	job, p := l.reserve(2*time.Hour, "")
 	l.look(job)
 	l.outlook.wait = 1800

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,9 +35,8 @@ func wait(at int64) {
 
 // A user who ends her salloc or srun while its nodes idle has cancelled it, whatever Slurm calls
 // that.
-func TestLiveInteractive(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, limited(t), "slurm")
+func liveInteractive(t *testing.T, c *cluster.Cluster) {
+	l := newLab(t, c, "slurm")
 	l.outlook.wait = 600
 	for _, test := range []struct{ command, end string }{{"salloc", "0"}, {"salloc", "3"}, {"salloc", "HUP"}, {"srun", "HUP"}} {
 		p := l.promise(600*time.Second, "") // eligible at once
@@ -66,9 +66,8 @@ func TestLiveInteractive(t *testing.T) {
 }
 
 // A job that Slurm ends because of its own --deadline is settled, though it never started.
-func TestLiveDeadline(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, limited(t), "slurm")
+func liveDeadline(t *testing.T, c *cluster.Cluster) {
+	l := newLab(t, c, "slurm")
 	l.run("alice", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600") // no node is free
 	job, _ := l.reserve(600*time.Second, "")                                                        // eligible at once
 	l.look(job)
@@ -79,9 +78,8 @@ func TestLiveDeadline(t *testing.T) {
 }
 
 // A user who lets her job start now has moved it, though it starts before the keeper looks.
-func TestLiveStartNow(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, limited(t), "slurm")
+func liveStartNow(t *testing.T, c *cluster.Cluster) {
+	l := newLab(t, c, "slurm")
 	job, p := l.reserve(time.Hour, "")
 	l.look(job)
 	l.run("alice", "scontrol", "update", fmt.Sprintf("job=%d", job), "StartTime=now")
@@ -98,9 +96,8 @@ func TestLiveStartNow(t *testing.T) {
 }
 
 // What is told of a job that its user has changed is how it is, at the look that sees it.
-func TestLiveStatus(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, limited(t), "slurm")
+func liveStatus(t *testing.T, c *cluster.Cluster) {
+	l := newLab(t, c, "slurm")
 	job, p := l.reserve(time.Hour, "")
 	if _, r := l.look(job); r.Now < p.Prob {
 		t.Fatalf("promised %+v, reservation %+v", p, r)
@@ -134,9 +131,8 @@ func TestLiveStatus(t *testing.T) {
 
 // A job that its user has held beyond its begin time is not cancelled, though she has released it
 // before the deadline.
-func TestLiveReleased(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, limited(t), "slurm")
+func liveReleased(t *testing.T, c *cluster.Cluster) {
+	l := newLab(t, c, "slurm")
 	l.run("alice", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600") // no node is free
 	var job int64
 	var p *api.Plan
@@ -161,14 +157,12 @@ func TestLiveReleased(t *testing.T) {
 
 // A job that Slurm cannot launch, and so holds, has not been held by its user. It is not cancelled,
 // and the promise is missed.
-func TestLiveLaunchFails(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	prolog := filepath.Join(dir, "prolog")
-	if err := os.WriteFile(prolog, []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
+func liveLaunchFails(t *testing.T, c *cluster.Cluster, broken string) {
+	if err := os.WriteFile(broken, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	l := newLab(t, cluster.ForTest(t, cluster.Options{Nodes: 2, Bind: []string{dir}, SlurmConf: "Prolog=" + prolog}), "slurm")
+	defer os.Remove(broken)
+	l := newLab(t, c, "slurm")
 	var job int64
 	var p *api.Plan
 	l.InTime(t, 10*time.Second, func(lead time.Duration) bool {
@@ -192,10 +186,9 @@ func TestLiveLaunchFails(t *testing.T) {
 }
 
 // Many jobs that are cancelled at once are settled soon.
-func TestLiveManyGone(t *testing.T) {
-	t.Parallel()
+func liveManyGone(t *testing.T, c *cluster.Cluster) {
 	const rounds, jobs = 6, 100 // a user has at most 100 promises without a job
-	l := newLab(t, limited(t), "slurm")
+	l := newLab(t, c, "slurm")
 	look := func() {
 		at := time.Now().Unix()
 		queue, err := l.slurm.Queue(t.Context())
@@ -214,14 +207,15 @@ func TestLiveManyGone(t *testing.T) {
 	}
 	entries, err := l.Ledger.Select(t.Context(), ledger.Query{Open: true})
 	l.must(err)
-	if n := len(slices.DeleteFunc(entries, func(e ledger.Entry) bool { return e.Job == 0 })); n != rounds*jobs {
-		t.Fatalf("%d promises have a job", n)
+	if entries = slices.DeleteFunc(entries, func(e ledger.Entry) bool { return e.Job == 0 }); len(entries) != rounds*jobs {
+		t.Fatalf("%d promises have a job", len(entries))
 	}
+	first := slices.MinFunc(entries, func(a, b ledger.Entry) int { return cmp.Compare(a.Job, b.Job) }).Job
 	l.run("root", "scancel", "--user=alice")
 	const cancelled = 4
 	for ended := ""; ended != strconv.Itoa(rounds*jobs); time.Sleep(200 * time.Millisecond) {
 		var err error
-		ended, err = l.Query(t.Context(), "SELECT COUNT(*) FROM lab_job_table WHERE state = %d AND time_end != 0", cancelled)
+		ended, err = l.Query(t.Context(), "SELECT COUNT(*) FROM lab_job_table WHERE id_job >= %d AND state = %d AND time_end != 0", first, cancelled)
 		l.must(err)
 		ended = strings.TrimSpace(ended)
 	}
@@ -241,9 +235,8 @@ func TestLiveManyGone(t *testing.T) {
 
 // While an operator has suspended a job, its work does not begin, though it has its nodes: a promise
 // is kept if it goes on before the deadline, and missed otherwise.
-func TestLiveSuspended(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, limited(t), "slurm")
+func liveSuspended(t *testing.T, c *cluster.Cluster) {
+	l := newLab(t, c, "slurm")
 	for _, test := range []struct {
 		until string // the job is suspended
 		state string

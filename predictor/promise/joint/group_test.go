@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // group returns a group with sets of these sizes and random probabilities. Each member has a site of its own.
@@ -57,6 +59,7 @@ var structures = map[string][]int{
 }
 
 func TestEqualCorrelations(t *testing.T) {
+	thorough.Only(t)
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, name := range slices.Sorted(maps.Keys(structures)) { // each time in the same order, for the random numbers
 		sizes := structures[name]

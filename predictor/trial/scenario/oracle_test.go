@@ -11,6 +11,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/cluster/sim"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // policies are all the ways to order and to fill a queue.
@@ -123,6 +124,7 @@ var close = cmpopts.EquateApprox(1e-9, 1e-9)
 // If no job reserves, jobs run as in a simulator without a scenario, for every kind of
 // reservations with share 0.
 func TestNobodyReserves(t *testing.T) {
+	thorough.Only(t)
 	jobs := busy(1000)
 	for order, backfill := range policies {
 		alone := nobody{ended: make(map[int64]sched.Job)}

@@ -11,11 +11,13 @@ import (
 	"github.com/varq-project/varq/predictor/logs/trace"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/archive"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // On Los Alamos' failures the forecasts are better than rates of each node where there are many, and never worse
 // than a constant, also on systems on which nothing was chosen; and as many nodes fail as were expected to.
 func TestFaultsOfLosAlamos(t *testing.T) {
+	thorough.Only(t)
 	o := Options{Traces: trace.Folder(archive.Folder(t))}
 	archive.LosAlamos(t)
 	for _, c := range []struct {

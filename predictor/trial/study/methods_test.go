@@ -5,12 +5,14 @@ import (
 
 	"github.com/varq-project/varq/predictor/logs/trace"
 	"github.com/varq-project/varq/test/archive"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestForecasters: on the beginning of a log, with the blend more requests are accepted
 // than with plain QBETS, the promises are kept, and the overhead is less. One seed makes
 // some 230 promises, which tell the share that is kept to two percent: too coarsely.
 func TestForecasters(t *testing.T) {
+	thorough.Only(t)
 	o := Options{Quick: true, Seeds: 3, Traces: trace.Folder(archive.Folder(t)), Background: func(task func()) { go task() }}
 	const log = "CTC-SP2-1996"
 	plain, blend := asInPaper(log), asVarqd(log)

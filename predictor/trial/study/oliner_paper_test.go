@@ -6,11 +6,13 @@ import (
 
 	"github.com/varq-project/varq/predictor/logs/trace"
 	"github.com/varq-project/varq/test/archive"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestOlinerPaper: on the beginnings of the paper's job logs with Los Alamos' failures, the metrics move
 // as in section 5.
 func TestOlinerPaper(t *testing.T) {
+	thorough.Only(t)
 	archive.LosAlamos(t)
 	o := Options{Quick: true, Seeds: 10, Traces: trace.Folder(archive.Folder(t))}
 	needed := map[string]bool{}

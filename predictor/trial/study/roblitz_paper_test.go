@@ -5,11 +5,13 @@ import (
 
 	"github.com/varq-project/varq/predictor/logs/trace"
 	"github.com/varq-project/varq/test/archive"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestRoblitzPaper: on the paper's log requests succeed as often as in section 4.2, more of them with more flexibility (section 4.1), and the
 // other jobs wait longer because of them (section 4.3).
 func TestRoblitzPaper(t *testing.T) {
+	thorough.Only(t)
 	o := Options{Quick: true, Seeds: 8, Traces: trace.Folder(archive.Folder(t))}
 	needed := map[string]bool{}
 	for _, ahead := range []int{0, 12, 24} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // madeUpLogs has a small log for every name. Its jobs run for minutes on a few nodes, and
@@ -141,6 +142,7 @@ func TestCasesAreUnique(t *testing.T) {
 // TestReplaying runs a third of the cases on small logs. Every run has the same values, and
 // the report has only finite numbers although cases are missing.
 func TestReplaying(t *testing.T) {
+	thorough.Only(t)
 	for name, s := range replaying {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Quick: true, Seeds: 1, Traces: madeUpLogs{}}

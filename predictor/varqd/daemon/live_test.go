@@ -28,6 +28,7 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/cluster"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // calm is a past in which one-node jobs of a few minutes wait for two times pace, in
@@ -60,15 +61,33 @@ type live struct {
 	stop     func()
 }
 
-func startLive(t *testing.T) *live { return startLiveAs(t, "root", 0) }
-
-// startLiveAs starts a Slurm, and a daemon that asks it as a user. The clock of the daemon's host
-// is ahead of Slurm's.
-func startLiveAs(t *testing.T, user string, ahead time.Duration) *live {
-	l := &live{Cluster: cluster.ForTest(t, cluster.Options{Nodes: 2, CPUs: 64}), t: t, now: func() time.Time { return time.Now().Add(ahead) }}
-	if _, err := l.LoadHistory(t.Context(), calm(time.Now().Unix(), int64(l.Paced(time.Second).Seconds()))); err != nil {
+// TestLive has a daemon for each of its subtests, which share a Slurm and follow one another.
+func TestLive(t *testing.T) {
+	c := cluster.ForTest(t, cluster.Options{Nodes: 2, CPUs: 64})
+	if _, err := c.LoadHistory(t.Context(), calm(time.Now().Unix(), int64(c.Paced(time.Second).Seconds()))); err != nil {
 		t.Fatal(err)
 	}
+	t.Run("reservations", func(t *testing.T) { liveReservations(t, c) })
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *cluster.Cluster)
+	}{
+		{"nodes", liveNodes}, {"drained", liveDrained}, {"ends", liveEnds}, {"clock ahead", liveClockAhead}, {"load", liveLoad}, {"trouble", liveTrouble}, {"hostile user", liveHostileUser},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			thorough.Only(t)
+			c.Tidy(t)
+			test.run(t, c)
+		})
+	}
+}
+
+func startLive(t *testing.T, c *cluster.Cluster) *live { return startLiveAs(t, c, "root", 0) }
+
+// startLiveAs starts a daemon that asks a Slurm as a user. The clock of the daemon's host is ahead of
+// Slurm's.
+func startLiveAs(t *testing.T, c *cluster.Cluster, user string, ahead time.Duration) *live {
+	l := &live{Cluster: c, t: t, now: func() time.Time { return time.Now().Add(ahead) }}
 	l.scontrol.Env, l.sacctmgr.Env = l.Env(), l.Env()
 	if l.Root() != "/" { // varqd runs here, its Slurm in a chroot
 		dir := t.TempDir()
@@ -84,8 +103,11 @@ func startLiveAs(t *testing.T, user string, ahead time.Duration) *live {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := l.Path("varq")
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	dir, err := os.MkdirTemp(l.Dir, "varq-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	text := fmt.Sprintf(`
@@ -287,9 +309,8 @@ func (l *live) awaitLook() {
 	})
 }
 
-func TestLive(t *testing.T) {
-	t.Parallel()
-	l := startLive(t)
+func liveReservations(t *testing.T, c *cluster.Cluster) {
+	l := startLive(t, c)
 
 	const hours = 3
 	longWork, endWork := l.gate("end")
@@ -415,9 +436,8 @@ func TestLive(t *testing.T) {
 
 // With a host's clock that is 30 s ahead of Slurm's, a job is neither cancelled before its
 // deadline nor left without the time that its work needs.
-func TestLiveClockAhead(t *testing.T) {
-	t.Parallel()
-	l := startLiveAs(t, "root", 30*time.Second)
+func liveClockAhead(t *testing.T, c *cluster.Cluster) {
+	l := startLiveAs(t, c, "root", 30*time.Second)
 	p := l.promise("alice", l.Paced(38*time.Second), api.PlanRequest{
 		Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 120}, Prob: .7, OnMiss: api.OnMissCancel,
 	})
@@ -447,9 +467,8 @@ func TestLiveClockAhead(t *testing.T) {
 
 // Forty jobs of bob, promised as jobs that may run on any node and submitted for one that is
 // taken, all miss their promises. What alice may be promised hardly changes.
-func TestLiveHostileUser(t *testing.T) {
-	t.Parallel()
-	l := startLive(t)
+func liveHostileUser(t *testing.T, c *cluster.Cluster) {
+	l := startLive(t, c)
 	const promises = 40
 	taken := l.run("bob", "sbatch", "--parsable", "--nodelist=node1", "--exclusive", "--output=/dev/null", "--time=60", "--wrap=sleep 3600")
 	l.eventually("node1 is taken", func() bool { return strings.Contains(l.run("bob", "squeue", "--noheader", "--format=%T"), "RUNNING") })
@@ -491,9 +510,8 @@ func TestLiveHostileUser(t *testing.T) {
 
 // While a node is drained, nothing is promised that only both can do. When it is back, all is as
 // before.
-func TestLiveDrained(t *testing.T) {
-	t.Parallel()
-	l := startLive(t)
+func liveDrained(t *testing.T, c *cluster.Cluster) {
+	l := startLive(t, c)
 	prob := func(nodes int32) float64 {
 		now := l.daemon.clock.now()
 		var est [1]workload.Estimate
@@ -513,10 +531,9 @@ func TestLiveDrained(t *testing.T) {
 	l.eventually("both nodes are promised again", func() bool { return prob(2) > .7 })
 }
 
-// TestLiveNodes: varqd sees what happens to the nodes, and when it starts again what has happened.
-func TestLiveNodes(t *testing.T) {
-	t.Parallel()
-	l := startLive(t)
+// liveNodes: varqd sees what happens to the nodes, and when it starts again what has happened.
+func liveNodes(t *testing.T, c *cluster.Cluster) {
+	l := startLive(t, c)
 	state := func() health.State {
 		for _, s := range l.daemon.nodes.Nodes() {
 			if s.Node == "node2" {
@@ -558,9 +575,8 @@ func TestLiveNodes(t *testing.T) {
 
 // Ends are scored as Slurm's accounting tells them, also those of jobs that ended while varqd was away. A job that was
 // requeued has not ended.
-func TestLiveEnds(t *testing.T) {
-	t.Parallel()
-	l := startLive(t)
+func liveEnds(t *testing.T, c *cluster.Cluster) {
+	l := startLive(t, c)
 	submit := func(work string, args ...string) string {
 		return l.run("alice", "sbatch", append([]string{"--parsable", "--output=/dev/null", "--time=60", "--wrap=" + work}, args...)...)
 	}

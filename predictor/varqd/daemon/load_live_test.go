@@ -13,13 +13,13 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/varqd/config"
+	"github.com/varq-project/varq/test/cluster"
 )
 
-// TestLiveLoad: with 1,000 jobs in a real queue, varqd keeps slurmrestd busy for a small share of the
+// liveLoad: with 1,000 jobs in a real queue, varqd keeps slurmrestd busy for a small share of the
 // time, and nevertheless sees what happens to a promised job.
-func TestLiveLoad(t *testing.T) {
-	t.Parallel()
-	l := startLive(t)
+func liveLoad(t *testing.T, c *cluster.Cluster) {
+	l := startLive(t, c)
 	job := l.submit("alice", l.reserve("alice", 3*time.Hour), "true")
 	l.awaitState("alice", job, api.StatePending)
 	l.stop()

@@ -78,10 +78,9 @@ func (l *live) wantPlan(text string) {
 	}
 }
 
-// TestTrouble has what goes wrong at a site, one after the other: nothing of it is quiet.
-func TestTrouble(t *testing.T) {
-	t.Parallel()
-	l := startLiveAs(t, "varq", 0)
+// liveTrouble has what goes wrong at a site, one after the other: nothing of it is quiet.
+func liveTrouble(t *testing.T, c *cluster.Cluster) {
+	l := startLiveAs(t, c, "varq", 0)
 	proxy := newFaultyProxy(t, l.RestURL())
 	l.stop()
 	l.config.Slurmrestd.URL = proxy.URL

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/test/cluster"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // slurmlab runs the command with arguments and returns what it printed.
@@ -26,6 +27,7 @@ func slurmlab(t *testing.T, args ...string) (string, error) {
 }
 
 func TestUpExecDown(t *testing.T) {
+	thorough.Only(t)
 	if testing.Short() {
 		t.Skip("starts a real Slurm: not in short mode")
 	}
@@ -64,6 +66,7 @@ func TestUpExecDown(t *testing.T) {
 // TestExamples: the examples of the manual page and of up's help, which are the same, work as they
 // are printed, with a varq that lies in a folder of its own, of which slurmlab is a part.
 func TestExamples(t *testing.T) {
+	thorough.Only(t)
 	if testing.Short() {
 		t.Skip("starts a real Slurm: not in short mode")
 	}
