@@ -73,10 +73,11 @@ UNIT := -vet=off -p $$(($$(nproc) + 1)) -timeout 1h
 unit:
 	$(GO) test $(UNIT) $$($(GO) list ./... | grep -v /test/e2e)
 
-# Of the packages where goroutines share state, what needs no Slurm. In those that are numbers the race
-# detector takes five to ten times as long, and only make test-all waits for it.
+# Where goroutines share state, what needs no Slurm. Packages that are mostly numbers take five to ten
+# times as long with the race detector, and only make test-all waits for them.
+RACY := $(addprefix ./predictor/,live/keeper live/groups live/extern live/history live/vitals varqd/... slurm/slurmrestd) ./plugin/filter ./wrapper/prompt
 race:
-	$(GO) test $(RACE) $(UNIT) -short ./predictor/live/... ./predictor/varqd/... ./predictor/slurm/slurmrestd ./plugin/filter ./wrapper/prompt
+	$(GO) test $(RACE) $(UNIT) -short $(RACY)
 
 e2e: build
 	$(GO) test -count=1 -timeout 1h -v ./test/e2e

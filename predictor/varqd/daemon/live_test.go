@@ -72,7 +72,7 @@ func TestLive(t *testing.T) {
 		name string
 		run  func(*testing.T, *cluster.Cluster)
 	}{
-		{"nodes", liveNodes}, {"drained", liveDrained}, {"ends", liveEnds}, {"clock ahead", liveClockAhead}, {"load", liveLoad}, {"trouble", liveTrouble}, {"hostile user", liveHostileUser},
+		{"nodes", liveNodes}, {"drained", liveDrained}, {"ends", liveEnds}, {"clock ahead", liveClockAhead}, {"trouble", liveTrouble}, {"hostile user", liveHostileUser}, {"load", liveLoad},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			thorough.Only(t)
