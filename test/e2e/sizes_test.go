@@ -56,7 +56,7 @@ func sizes(t *testing.T, s *site.Site) {
 func sizeAuto(t *testing.T, s *site.Site) {
 	submit := func(want string) {
 		t.Helper()
-		id, r, err := s.Submit(t.Context(), "alice", "--exclusive", "--size=auto", "--sizes=1:12,4:6", "--output=auto.out", "--wrap=sleep 1; echo nodes=$VARQ_NODES time=$VARQ_TIME site=$VARQ_SITE")
+		id, r, err := s.Submit(t.Context(), "alice", "--exclusive", "--size=auto", "--sizes=1:12,4:11", "--output=auto.out", "--wrap=sleep 1; echo nodes=$VARQ_NODES time=$VARQ_TIME site=$VARQ_SITE")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func sizeAuto(t *testing.T, s *site.Site) {
 			t.Fatal(err)
 		}
 		out, err := os.ReadFile(filepath.Join(s.JobDir(), "auto.out"))
-		if want := map[string]string{"1": "nodes=1 time=720 site=lab\n", "4": "nodes=4 time=360 site=lab\n"}[want]; err != nil || string(out) != want {
+		if want := map[string]string{"1": "nodes=1 time=720 site=lab\n", "4": "nodes=4 time=660 site=lab\n"}[want]; err != nil || string(out) != want {
 			t.Errorf("the job says %q, %v, wanted %q", out, err, want)
 		}
 	}
