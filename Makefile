@@ -2,7 +2,7 @@
 #
 #   make demo        a private Slurm on this machine, three reservations and a refusal, a report
 #   make test        before each commit: lint, unit, race and end-to-end tests, known vulnerabilities
-#   make test-all    before a release: all of that and every kill, packages, campaigns, both Slurms
+#   make test-all    before a release: all of that and every kill, packages, campaigns, all Slurms
 #   make quick       what of it needs neither a Slurm nor the race detector
 
 VERSION := 0.1.0
@@ -24,7 +24,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 LDFLAGS := -s -w -X github.com/varq-project/varq/predictor/api.Version=$(VERSION)
 COMMANDS := predictor/cmd/varq predictor/cmd/varqd predictor/cmd/varq-agent plugin/cmd/varq-filter wrapper/cmd/varq-wrapper test/cluster/cmd/slurmlab
 
-.PHONY: all build commands plugin deps demo test test-all quick unit race e2e test-slurm24 chaos bigsite bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
+.PHONY: all build commands plugin deps demo test test-all quick unit race e2e test-slurm24 test-slurm26 chaos bigsite bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
 
 all: build
 
@@ -60,7 +60,7 @@ test-all: export VARQ_TEST_ALL := 1
 test-all: build lint check-generate vulncheck
 	$(GO) test $(RACE) $(UNIT) $$($(GO) list ./... | grep -v -E '/test/(e2e|chaos|bigsite)$$')
 	$(GO) test -count=1 -p 2 -timeout 2h -v ./test/e2e ./test/chaos ./test/bigsite
-	$(MAKE) test-slurm24
+	$(MAKE) test-slurm24 test-slurm26
 
 # Tests that start a Slurm or a browser, or make packages, skip themselves with -short, and no others do.
 quick: build lint
@@ -82,16 +82,18 @@ race:
 e2e: build
 	$(GO) test -count=1 -timeout 1h -v ./test/e2e
 
-# The same end-to-end tests on Slurm 24.11, from Debian 13 in a chroot.
-test-slurm24: build
-	VARQ_TEST_ALL=1 VARQ_SLURM24=1 $(GO) test -timeout 2h -v -count=1 ./test/e2e ./plugin/plugintest ./predictor/varqd/daemon ./predictor/slurm/slurmrestd
+# The same end-to-end tests on later Slurms, from Debian 13 and Debian forky in a chroot.
+test-slurm24: SLURM := 24.11
+test-slurm26: SLURM := 26.05
+test-slurm24 test-slurm26: build
+	VARQ_TEST_ALL=1 VARQ_SLURM=$(SLURM) $(GO) test -timeout 2h -v -count=1 ./test/e2e ./plugin/plugintest ./predictor/varqd/daemon ./predictor/slurm/slurmrestd
 
 # Users, faults and a checker at random: see CONTRIBUTING.md. Without a SEED each campaign is
 # another one. CHAOS takes further options of test/chaos/cmd/chaos.
 DURATION ?= 1h
 SEED     ?= 0
 chaos: build
-	$(GO) run ./test/chaos/cmd/chaos -duration $(DURATION) -seed $(SEED) $(if $(SLURM24),-slurm24) $(CHAOS)
+	$(GO) run ./test/chaos/cmd/chaos -duration $(DURATION) -seed $(SEED) $(CHAOS)
 
 # A big site's load with varq and without: an hour or so on two cores. BIGSITE takes options of
 # test/bigsite/cmd/bigsite, for another size.

@@ -33,17 +33,13 @@ type lab struct {
 	deadlines atomic.Int64 // the last one that wantTakenBack gave
 }
 
-// startLab builds what is tested and starts a Slurm that uses it: 22.05, or 24.11
-// if VARQ_SLURM24=1 is in the environment.
+// startLab builds what is tested and starts the chosen Slurm, which uses it.
 func startLab(t *testing.T) *lab {
 	t.Helper()
 	if testing.Short() || os.Geteuid() != 0 {
 		t.Skip("starts a real Slurm: needs root, and not in short mode")
 	}
-	version := cluster.Slurm2205
-	if os.Getenv("VARQ_SLURM24") == "1" {
-		version = cluster.Slurm2411
-	}
+	version := cluster.Chosen()
 	if err := cluster.Install(t.Context(), version, os.Stderr); errors.Is(err, cluster.ErrNoSlurm) {
 		t.Skip(err)
 	} else if err != nil {

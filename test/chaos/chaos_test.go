@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -18,10 +17,7 @@ func TestCampaign(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a private Slurm takes its time; not with -short")
 	}
-	o := Options{Seed: 14, Submissions: 60, Pace: 1200 * time.Millisecond, Pause: 9 * time.Second, Nodes: 8, Version: cluster.Slurm2205, Evidence: t.ArtifactDir(), Progress: t.Output()}
-	if os.Getenv("VARQ_SLURM24") == "1" {
-		o.Version = cluster.Slurm2411
-	}
+	o := Options{Seed: 14, Submissions: 60, Pace: 1200 * time.Millisecond, Pause: 9 * time.Second, Nodes: 8, Version: cluster.Chosen(), Evidence: t.ArtifactDir(), Progress: t.Output()}
 	report, err := Run(t.Context(), o)
 	if errors.Is(err, cluster.ErrNotRoot) {
 		t.Skip(err)

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-
-	"github.com/varq-project/varq/test/cluster"
 )
 
 // The limits that jobs may run into, in minutes: MaxTime of the partition short, and MaxWall of
@@ -108,7 +106,7 @@ func (c *campaign) makeDisk() error {
 	if err := syscall.Mount("tmpfs", c.disk(), "tmpfs", 0, "mode=777,size="+diskSize); err != nil {
 		return fmt.Errorf("mounting %s: %w", c.disk(), err)
 	}
-	if c.o.Version != cluster.Slurm2411 {
+	if !c.o.Version.InChroot() {
 		return nil
 	}
 	inChroot := filepath.Join(c.Path("root"), c.disk())

@@ -16,37 +16,31 @@ import (
 
 // root is the root folder of a cluster's programs: the machine's own or a chroot.
 type root struct {
-	dir string // "" for the machine's own
+	dir   string // "" for the machine's own
+	cache string // the Debian below it, which does not change
 }
 
-// rootOf returns the root of a cluster in dir. For Slurm 24.11 it is a chroot: an overlay
-// mount on the cached Debian 13. All changes go to the overlay's upper layer. The cache does
-// not change, so several clusters can use it at once.
+// rootOf returns the root of a cluster in dir. A chroot is an overlay mount on the version's cached
+// Debian. All changes go to the overlay's upper layer. The cache does not change, so several
+// clusters can use it at once.
 func rootOf(v Version, dir string) root {
-	if v == Slurm2411 {
-		return root{filepath.Join(dir, "root")}
+	r, _ := v.release()
+	if r.root == "" {
+		return root{}
 	}
-	return root{}
+	return root{filepath.Join(dir, "root"), r.root}
 }
 
 // path returns the path, outside a chroot, of a file in the root.
 func (r root) path(name string) string { return filepath.Join("/", r.dir, name) }
 
-// Slurm24Root returns the folder of the cached Debian 13 with Slurm 24.11.
-func Slurm24Root() string {
-	if dir := os.Getenv("VARQ_SLURM24_ROOT"); dir != "" {
-		return dir
-	}
-	return "/var/cache/varq-slurm24"
-}
-
 // IncludeDir returns the folder of a version's C headers, which exists once that version is
-// installed. For Slurm 24.11 the folder contains only Slurm's headers, because the headers of
-// the chroot's C library do not fit this machine. A plugin that is built on this machine with
-// these headers works in the cluster.
+// installed. For a version in a chroot the folder contains only Slurm's headers, because the
+// headers of the chroot's C library do not fit this machine. A plugin that is built on this machine
+// with these headers works in the cluster.
 func IncludeDir(v Version) string {
-	if v == Slurm2411 {
-		return filepath.Join(Slurm24Root(), "usr", "local", "include")
+	if r, _ := v.release(); r.root != "" {
+		return filepath.Join(r.root, "usr", "local", "include")
 	}
 	return "/usr/include"
 }
@@ -56,31 +50,33 @@ func linkHeaders(dir string) error {
 	return os.Symlink("../../include/slurm", filepath.Join(dir, "usr", "local", "include", "slurm"))
 }
 
-// chrootMade reports whether the cached Debian 13 exists. makeChroot moves it to its place
-// only when it is complete, so checking for one file is enough.
-func chrootMade() bool {
-	_, err := os.Lstat(filepath.Join(Slurm24Root(), "usr", "sbin", "slurmctld"))
+// made reports whether the cached Debian exists. makeChroot moves it to its place only when it is
+// complete, so checking for one file is enough.
+func (r release) made() bool {
+	_, err := os.Lstat(filepath.Join(r.root, "usr", "sbin", "slurmctld"))
 	return err == nil
 }
 
-// makeChroot creates the cached Debian 13 unless it exists.
-func makeChroot(ctx context.Context, progress io.Writer) error {
-	if chrootMade() {
+// makeChroot creates the cached Debian unless it exists.
+func (r release) makeChroot(ctx context.Context, progress io.Writer) error {
+	if r.made() {
 		return nil
 	}
-	dir := Slurm24Root()
-	if err := makeEmpty(dir); err != nil {
+	if err := makeEmpty(r.root); err != nil {
 		return err
 	}
-	if err := installPackages(ctx, []string{"debootstrap"}, "to make a Debian 13 with Slurm 24.11", progress); err != nil {
+	what := fmt.Sprintf("a %s with Slurm %s", r.debian, r.version)
+	if err := installPackages(ctx, []string{"debootstrap"}, "to make "+what, progress); err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "Making a Debian 13 with Slurm 24.11 in %s (about 1.1 GB)\n", dir)
-	partial := dir + ".partial"
+	fmt.Fprintf(os.Stderr, "Making %s in %s (about 1.1 GB)\n", what, r.root)
+	partial := r.root + ".partial"
 	if err := os.RemoveAll(partial); err != nil { // left by an interrupted attempt
 		return err
 	}
-	bootstrap := exec.CommandContext(ctx, "debootstrap", "--variant=minbase", "--include=ca-certificates", "trixie", partial)
+	// The empty mirror is debootstrap's own. The script is named because Debian 12's debootstrap does
+	// not know the names of later suites, which all have the script of sid.
+	bootstrap := exec.CommandContext(ctx, "debootstrap", "--variant=minbase", "--include=ca-certificates", r.suite, partial, "", "sid")
 	if err := runLogged(bootstrap, progress); err != nil {
 		return err
 	}
@@ -91,7 +87,7 @@ func makeChroot(ctx context.Context, progress io.Writer) error {
 	// command ends.
 	const inside = `mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
 chroot "$0" apt-get install --yes --no-install-recommends "$@" && chroot "$0" apt-get clean`
-	args := append([]string{"--mount", "sh", "-c", inside, partial}, slurmPackages...)
+	args := append([]string{"--mount", "sh", "-c", inside, partial, "curl"}, slurmPackages...) // curl is for commands of the guide
 	install := exec.CommandContext(ctx, "unshare", args...)
 	install.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	if err := runLogged(install, progress); err != nil {
@@ -100,10 +96,10 @@ chroot "$0" apt-get install --yes --no-install-recommends "$@" && chroot "$0" ap
 	if err := linkHeaders(partial); err != nil {
 		return err
 	}
-	if err := os.Remove(dir); err != nil { // makeEmpty ensured that it is empty
+	if err := os.Remove(r.root); err != nil { // makeEmpty ensured that it is empty
 		return err
 	}
-	return os.Rename(partial, dir)
+	return os.Rename(partial, r.root)
 }
 
 // enter mounts the chroot. It binds the cluster's folder and the folders in bind at the same
@@ -125,7 +121,7 @@ func (r root) enter(clusterDir string, bind []string) error {
 			return err
 		}
 	}
-	overlay := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", Slurm24Root(), upper, work)
+	overlay := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", r.cache, upper, work)
 	if err := syscall.Mount("overlay", r.dir, "overlay", 0, overlay); err != nil {
 		return fmt.Errorf("mounting %s on %s: %w", overlay, r.dir, err)
 	}

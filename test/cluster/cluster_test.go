@@ -168,8 +168,8 @@ func TestCluster(t *testing.T) {
 func restJob(t *testing.T, c *Cluster, user, token string, id int) int {
 	t.Helper()
 	api := "v0.0.38"
-	if c.Version == Slurm2411 {
-		api = "v0.0.40"
+	if c.Version != Slurm2205 {
+		api = "v0.0.42"
 	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("%s/slurmdb/%s/job/%d", c.RestURL(), api, id), http.NoBody)
 	if err != nil {

@@ -91,7 +91,7 @@ func (c *Cluster) configure(o Options) error {
 		return err
 	}
 	cgroupConf := "CgroupAutomount=no\n"
-	if c.Version == Slurm2411 {
+	if c.Version != Slurm2205 {
 		cgroupConf = "CgroupPlugin=disabled\n"
 	}
 	mungeKey, tokenKey := randomKey(128), randomKey(32)

@@ -60,7 +60,7 @@ func (c *Cluster) program(d Daemon) (program, error) {
 		}, nil
 	case Slurmctld:
 		return program{
-			user: "slurm", args: []string{"slurmctld", "-D"},
+			user: "slurm", args: c.slurmctldArgs(),
 			ready: func(ctx context.Context) bool {
 				out, err := c.output(ctx, "scontrol", "ping")
 				return err == nil && strings.Contains(out, "UP")
@@ -86,6 +86,16 @@ func (c *Cluster) program(d Daemon) (program, error) {
 		}
 	}
 	return program{}, fmt.Errorf("no daemon %q in this cluster", d)
+}
+
+// slurmctldArgs lets Slurm 26.05 start without a saved state where it was killed before it saved any:
+// "fatal: No Assoc usage file to recover". Earlier versions do so by themselves.
+func (c *Cluster) slurmctldArgs() []string {
+	args := []string{"slurmctld", "-D"}
+	if c.Version == Slurm2605 {
+		args = append(args, "-i")
+	}
+	return args
 }
 
 func answers(network, address string) func(context.Context) bool {

@@ -8,14 +8,10 @@ import (
 
 // ForTest starts a cluster for a test and stops it when the test ends. If the test failed,
 // ForTest logs the last lines of the log of every Slurm daemon. It skips the test in short
-// mode, if the process is not root, and if Slurm cannot be installed. If the options have no
-// version, VARQ_SLURM24=1 in the environment selects Slurm 24.11.
+// mode, if the process is not root, and if Slurm cannot be installed.
 func ForTest(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	needSlurm(t)
-	if o.Version == "" && os.Getenv("VARQ_SLURM24") == "1" {
-		o.Version = Slurm2411
-	}
 	c, err := Start(t.Context(), o)
 	if errors.Is(err, ErrNoSlurm) {
 		t.Skip(err)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// slurmPackages lists Debian packages. Their names are the same in Debian 12 and 13. The
+// slurmPackages lists Debian packages. Their names are the same in all Debians of releases. The
 // compiler and the headers are for building the SPANK plugin.
 var slurmPackages = []string{
 	"slurmctld", "slurmd", "slurmdbd", "slurmrestd", "slurm-client",
@@ -43,8 +43,8 @@ func install(ctx context.Context, v Version, progress io.Writer) error {
 		return err
 	}
 	defer unlock()
-	if v == Slurm2411 {
-		return makeChroot(ctx, progress)
+	if r, _ := v.release(); r.root != "" {
+		return r.makeChroot(ctx, progress)
 	}
 	return installPackages(ctx, slurmPackages, "to run a private Slurm", progress)
 }
@@ -80,8 +80,8 @@ func InstallPackages(ctx context.Context, purpose string, names ...string) error
 }
 
 func installed(ctx context.Context, v Version) (bool, error) {
-	if v == Slurm2411 {
-		return chrootMade(), nil
+	if r, _ := v.release(); r.root != "" {
+		return r.made(), nil
 	}
 	missing, err := missingPackages(ctx, slurmPackages)
 	return len(missing) == 0, err

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,18 +9,8 @@ import (
 	"time"
 )
 
-// Version is a Slurm release that Debian provides.
-type Version string
-
-// The supported releases. Slurm2205 is installed on the machine itself, which must be Debian
-// 12. Slurm2411 runs in a chroot of Debian 13.
-const (
-	Slurm2205 Version = "22.05"
-	Slurm2411 Version = "24.11"
-)
-
 // Options describes the cluster to start. The zero value is a cluster of 8 nodes with 4 CPUs
-// each and Slurm 22.05, in a new temporary folder. Its daemons end with its
+// each and the Chosen Slurm, in a new temporary folder. Its daemons end with its
 // starter.
 type Options struct {
 	Dir     string // an empty or new folder; "" means a new temporary folder
@@ -87,9 +78,7 @@ const (
 )
 
 func (o Options) withDefaults() (Options, error) {
-	if o.Version == "" {
-		o.Version = Slurm2205
-	}
+	o.Version = cmp.Or(o.Version, Chosen())
 	if o.Name == "" {
 		o.Name = "lab"
 	}
@@ -105,11 +94,12 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Progress == nil {
 		o.Progress = io.Discard
 	}
+	_, supported := o.Version.release()
 	switch {
 	case strings.ContainsAny(o.Dir, " \t\n#%,:[]"):
 		return o, fmt.Errorf("folder %q has a character that means something else to Slurm", o.Dir)
-	case o.Version != Slurm2205 && o.Version != Slurm2411:
-		return o, fmt.Errorf("version %q is neither %s nor %s", o.Version, Slurm2205, Slurm2411)
+	case !supported:
+		return o, fmt.Errorf("version %q of Slurm is none of %s", o.Version, versions())
 	case strings.Trim(o.Name, "abcdefghijklmnopqrstuvwxyz0123456789") != "":
 		return o, fmt.Errorf("cluster name %q is not a word of lower-case letters and digits", o.Name)
 	case o.Beside != nil && (o.Beside.Name == o.Name || o.Beside.Version != o.Version):

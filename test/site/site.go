@@ -4,6 +4,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -85,9 +86,7 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 	if o.Progress == nil {
 		o.Progress = io.Discard
 	}
-	if o.Version == "" {
-		o.Version = cluster.Slurm2205
-	}
+	o.Version = cmp.Or(o.Version, cluster.Chosen())
 	if err := cluster.Install(ctx, o.Version, o.Progress); err != nil {
 		return nil, err
 	}
@@ -137,13 +136,9 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 
 // ForTest starts a site for a test and stops it when the test ends. It skips the test in short
 // mode and if Start returns cluster.ErrNotRoot; any other error of Start fails the test. If the
-// test failed, ForTest logs the last lines of the logs of varqd, slurmctld and slurmrestd. If
-// the options have no version, VARQ_SLURM24=1 in the environment selects Slurm 24.11.
+// test failed, ForTest logs the last lines of the logs of varqd, slurmctld and slurmrestd.
 func ForTest(t testing.TB, o Options) *Site {
 	t.Helper()
-	if o.Version == "" && os.Getenv("VARQ_SLURM24") == "1" {
-		o.Version = cluster.Slurm2411
-	}
 	if testing.Short() {
 		t.Skip("a private Slurm takes its time; not with -short")
 	}

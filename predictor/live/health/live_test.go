@@ -31,7 +31,7 @@ type live struct {
 }
 
 // TestLive does to the nodes of a real Slurm what happens to them, and compares what accounting and
-// slurmctld say: 22.05, or 24.11 with VARQ_SLURM24=1.
+// slurmctld say, the one that VARQ_SLURM names.
 func TestLive(t *testing.T) {
 	l := follow(t, cluster.ForTest(t, cluster.Options{Nodes: 4, SlurmConf: "SlurmdTimeout=60\nRebootProgram=/bin/true\nResumeTimeout=3600"}))
 	const nhc = "NHC: check_hw_physmem:  Actual RAM size (3900000 kB) less than minimum allowed (4000000 kB)."

@@ -24,7 +24,7 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 )
 
-// TestLive calls every method on a real Slurm: 22.05, or 24.11 with VARQ_SLURM24=1.
+// TestLive calls every method on a real Slurm, the one that VARQ_SLURM names.
 func TestLive(t *testing.T) {
 	c := cluster.ForTest(t, cluster.Options{Nodes: 2, SlurmConf: "AccountingStorageEnforce=associations,limits,qos"})
 	ctx := t.Context()

@@ -28,7 +28,7 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	o := chaos.Options{Version: cluster.Slurm2205, Progress: os.Stdout}
+	o := chaos.Options{Progress: os.Stdout}
 	flag.Uint64Var(&o.Seed, "seed", 0, "seed of all decisions; 0 takes one from the clock")
 	flag.DurationVar(&o.Duration, "duration", time.Hour, "how long jobs are submitted; 0 is no bound")
 	flag.IntVar(&o.Submissions, "submissions", 0, "how many jobs are submitted at most; 0 is no bound")
@@ -36,15 +36,12 @@ func run(ctx context.Context) error {
 	flag.DurationVar(&o.Pause, "pause", 20*time.Second, "mean time between two faults of a lane")
 	flag.IntVar(&o.Nodes, "nodes", 16, "nodes of the cluster")
 	flag.StringVar(&o.Evidence, "evidence", "", "folder for the evidence; default build/chaos-SEED")
-	slurm24 := flag.Bool("slurm24", false, "on Slurm 24.11")
+	cluster.AddFlags(flag.CommandLine, &o.Version)
 	again := flag.Bool("check", false, "only check the evidence in the folder again")
 	flag.Parse()
 	if *again {
 		report, err := chaos.Check(o.Evidence)
 		return show(report, err, o.Evidence)
-	}
-	if *slurm24 {
-		o.Version = cluster.Slurm2411
 	}
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().Unix())

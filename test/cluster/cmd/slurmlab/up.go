@@ -14,7 +14,6 @@ func upCommand() *cobra.Command {
 	var o cluster.Options
 	var past history
 	var v varq
-	var slurm24 bool
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start a Slurm, print its folder, and leave it running",
@@ -25,11 +24,13 @@ func upCommand() *cobra.Command {
   slurmlab down $lab`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.Version = version(slurm24)
 			o.Detached = true
 			o.Progress = cmd.ErrOrStderr()
 			start := up
 			if v.wanted {
+				if o.Version.InChroot() {
+					return fmt.Errorf("--varq: the plugin of the installed varq is for this machine's Slurm, and not for %s", o.Version)
+				}
 				start = v.up
 			}
 			c, err := start(cmd.Context(), o, past)
@@ -40,14 +41,13 @@ func upCommand() *cobra.Command {
 			return nil
 		},
 	}
-	addSlurm24(cmd, &slurm24)
 	f := cmd.Flags()
+	cluster.AddFlags(f, &o.Version)
 	f.StringVar(&o.Dir, "dir", "", "empty or new folder (default a temporary one)")
 	f.IntVar(&o.Nodes, "nodes", 8, "number of nodes")
 	f.IntVar(&o.CPUs, "cpus", 4, "CPUs of a node")
 	past.addFlags(f)
 	v.addFlags(f)
-	cmd.MarkFlagsMutuallyExclusive("varq", "slurm24")
 	return cmd
 }
 
