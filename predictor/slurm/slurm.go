@@ -47,7 +47,7 @@ type QueueEntry struct {
 	// --constraint, --nodelist and --exclude have them.
 	Features, NodeList, Excluded string
 	Shape                        Shape
-	Exclusive                    bool // it is pending, and is to share its nodes with no other job, or with few
+	Exclusive                    bool // it shares its nodes with no other job, or with few
 	Held                         bool // by its user
 	// Stopped is why an operator or Slurm itself holds it, as Slurm writes it ("JobHeldAdmin"),
 	// or empty.

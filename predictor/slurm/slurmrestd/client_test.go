@@ -27,9 +27,14 @@ func TestChooseVersions(t *testing.T) {
 	})
 	check(t, got, versions{controller: 38, database: 40}, err)
 
-	_, err = chooseVersions([]string{"/slurm/v0.0.36/jobs", "/slurmdb/v0.0.40/jobs"})
-	if err == nil || err.Error() != "slurmrestd serves no /slurm API from v0.0.38 to v0.0.45" {
-		t.Errorf("got %v", err)
+	for want, served := range map[string][]string{
+		"slurmrestd serves no /slurm API from v0.0.38 to v0.0.44":                                                               {"/slurm/v0.0.36/jobs", "/slurmdb/v0.0.40/jobs"},
+		"slurmrestd serves no /slurmdb API from v0.0.38 to v0.0.44":                                                             {"/slurm/v0.0.40/jobs"},
+		"slurmrestd serves the /slurm API from v0.0.45 on, and this varq reads it up to v0.0.44: install a varq for this Slurm": {"/slurm/v0.0.46/jobs", "/slurm/v0.0.45/jobs", "/slurmdb/v0.0.45/jobs"},
+	} {
+		if _, err := chooseVersions(served); err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", served, err, want)
+		}
 	}
 }
 
@@ -351,12 +356,12 @@ func TestUpdate(t *testing.T) {
 		want    string
 	}{
 		{38, slurm.Update{Job: 7, BeginTime: 1795217746, TimeLimit: 61, Comment: &comment}, `{"begin_time":"uts1795217746","comment":"mine varq:abcdefghijkl","time_limit":2}`},
-		{45, slurm.Update{Job: 7, BeginTime: 1795217746, TimeLimit: 120}, `{"begin_time":1795217746,"time_limit":2}`},
-		{45, slurm.Update{Job: 7, Comment: new(string)}, `{"comment":""}`},
-		{45, slurm.Update{Job: 7}, ""},
+		{44, slurm.Update{Job: 7, BeginTime: 1795217746, TimeLimit: 120}, `{"begin_time":1795217746,"time_limit":2}`},
+		{44, slurm.Update{Job: 7, Comment: new(string)}, `{"comment":""}`},
+		{44, slurm.Update{Job: 7}, ""},
 		{38, slurm.Update{Job: 7, TimeLimit: 120, Resize: &slurm.Resize{Account: "phys", Nodes: 3, CPUs: 6, CPUsPerTask: 2}}, `{"account":"phys","nodes":"3","time_limit":2}`},
 		{38, slurm.Update{Job: 7, TimeLimit: 120, Resize: &slurm.Resize{Account: "phys", Nodes: 3, Tasks: 6, CPUs: 6, Fewer: true}}, `{"account":"phys","cpus_per_task":1,"nodes":"3","tasks":6,"time_limit":2}`},
-		{45, slurm.Update{Job: 7, TimeLimit: 120, Resize: &slurm.Resize{Account: "phys", Nodes: 3, Tasks: 6, CPUs: 6, Fewer: true}}, `{"account":"phys","minimum_cpus":6,"nodes":"3","tasks":6,"time_limit":2}`},
+		{44, slurm.Update{Job: 7, TimeLimit: 120, Resize: &slurm.Resize{Account: "phys", Nodes: 3, Tasks: 6, CPUs: 6, Fewer: true}}, `{"account":"phys","minimum_cpus":6,"nodes":"3","tasks":6,"time_limit":2}`},
 	} {
 		var got string
 		mux := http.NewServeMux()

@@ -1,11 +1,13 @@
 package slurmrestd
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,21 +19,28 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// serveFixtures returns a client of a server that answers with one version of the API from
-// testdata.
-func serveFixtures(t testing.TB, v version) *Client { return serve(t, fixtureHandler(v)) }
+// serveFixtures returns a client of a server that answers with versions of the API from testdata.
+func serveFixtures(t testing.TB, served ...version) *Client {
+	return serve(t, fixtureHandler(served...))
+}
 
-func fixtureHandler(v version) http.Handler {
+func fixtureHandler(served ...version) http.Handler {
+	paths := map[string]any{}
+	for _, v := range served {
+		for _, f := range []family{controller, database} {
+			paths[fmt.Sprintf("/%s/%v/jobs/", f, v)] = map[string]any{"get": struct{}{}}
+		}
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /openapi", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"info":{},"paths":{"/slurm/%[1]s/jobs/":{"get":{}},"/slurmdb/%[1]s/jobs/":{"get":{}}}}`, v)
+		_ = json.NewEncoder(w).Encode(map[string]any{"info": struct{}{}, "paths": paths})
 	})
 	mux.HandleFunc("GET /{family}/{version}/{name}", func(w http.ResponseWriter, r *http.Request) {
-		if r.PathValue("version") != v.String() {
+		if !slices.ContainsFunc(served, func(v version) bool { return r.PathValue("version") == v.String() }) {
 			http.NotFound(w, r)
 			return
 		}
-		http.ServeFile(w, r, filepath.Join("testdata", v.String(), r.PathValue("family")+"_"+r.PathValue("name")+".json"))
+		http.ServeFile(w, r, filepath.Join("testdata", r.PathValue("version"), r.PathValue("family")+"_"+r.PathValue("name")+".json"))
 	})
 	return mux
 }
@@ -99,7 +108,17 @@ func TestQueue(t *testing.T) {
 		if v == 38 {
 			held.Limit = 0 // it writes null for UNLIMITED
 		}
-		want := []slurm.QueueEntry{requeued, running, begin, held}
+		alone := slurm.QueueEntry{
+			Job:  job(108, "bob", "chem", "main", workload.Size{Nodes: 1, CPUs: 1, Memory: 100}, 300),
+			Name: "alone", Reason: "BeginTime", Exclusive: true,
+		}
+		alone.Eligible += 36000
+		apart := slurm.QueueEntry{
+			Job:  job(109, "bob", "chem", "main", workload.Size{Nodes: 1, CPUs: 1, Memory: 100}, 300),
+			Name: "apart", Reason: "None", NodeList: "node3", Nodes: "node3", Exclusive: true,
+		}
+		apart.State, apart.Start, apart.Given = workload.Running, submitted(109)+1, 1
+		want := []slurm.QueueEntry{requeued, running, begin, held, alone, apart}
 		for i := range want {
 			if j := &want[i]; j.State == workload.Pending {
 				if !j.Held {
@@ -117,6 +136,19 @@ func TestQueue(t *testing.T) {
 		got, err := c.Queue(t.Context())
 		check(t, got, want, err)
 	})
+}
+
+// TestExclusive: of what Slurm 26.05 serves, that is read which tells which jobs are exclusive. v0.0.45
+// has an empty "shared" for each.
+func TestExclusive(t *testing.T) {
+	queue, err := serveFixtures(t, 42, 43, 44, 45).Queue(t.Context())
+	var exclusive []string
+	for i := range queue {
+		if queue[i].Exclusive {
+			exclusive = append(exclusive, queue[i].Name)
+		}
+	}
+	check(t, exclusive, []string{"alone", "apart"}, err)
 }
 
 func TestHistory(t *testing.T) {
@@ -198,7 +230,7 @@ func TestCluster(t *testing.T) {
 			Name: "main", Default: true, Up: true, MaxTime: 2 * 86400, DefaultTime: 3600, MaxNodes: limits.None,
 			Nodes: []string{"node1", "node2", "node3", "node4"}, TotalCPUs: 16,
 		}
-		if v > 38 && v < 45 {
+		if v > 38 {
 			main.Default = false // these versions do not report it
 		}
 		normal := normal

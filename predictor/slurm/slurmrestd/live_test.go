@@ -59,6 +59,7 @@ func TestLive(t *testing.T) {
 			t.Errorf("%+v, %v", nodes, err)
 		}
 	})
+	t.Run("exclusive", lab.exclusive)
 	t.Run("resize", lab.resize)
 	t.Run("update", func(t *testing.T) {
 		begin, comment := began+7200, "moved varq:abcdefghijkl"
@@ -347,6 +348,17 @@ func (l live) atLimit(t *testing.T) {
 	}
 	if job := l.settled(root, first); job.AtLimit {
 		t.Errorf("in accounting: %+v", job)
+	}
+}
+
+// exclusive: the queue tells which jobs share their nodes with no others, or with few.
+func (l live) exclusive(t *testing.T) {
+	for option, want := range map[string]bool{"--exclusive": true, "--exclusive=user": true, "--nodes=1": false} {
+		id := l.submit("alice", option, "--time=10", "--begin=now+1hour", "--wrap=true")
+		if job, err := l.client("root").Job(t.Context(), id); err != nil || job.Exclusive != want {
+			t.Errorf("%s: %+v, %v", option, job, err)
+		}
+		l.run("scancel", strconv.FormatInt(id, 10))
 	}
 }
 

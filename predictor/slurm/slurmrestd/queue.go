@@ -171,6 +171,9 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		RestartCount: int(j.RestartCount.count()),
 		Interactive:  string(j.Batch) == "false",
 		Completing:   slices.Contains(j.State, "COMPLETING"),
+		Exclusive: slices.ContainsFunc(j.Shared, func(with string) bool {
+			return slices.Contains([]string{"none", "user", "mcs", "topo"}, with)
+		}),
 	}
 	if entry.Waking = slices.ContainsFunc(j.State, func(s string) bool { return s == "CONFIGURING" || s == "POWER_UP_NODE" }); entry.Waking {
 		entry.State = workload.Pending
@@ -196,7 +199,6 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		entry.AtLimit = j.Reservation != "" || entry.AtOnce == 0 && slurm.AtLimit(j.Reason) // AtOnce tells more
 		entry.QOSFull = slurm.QOSFull(j.Reason)
 		entry.Shape = j.shape()
-		entry.Exclusive = slices.ContainsFunc(j.Shared, func(with string) bool { return slices.Contains([]string{"none", "user", "mcs"}, with) })
 		switch described := strings.ReplaceAll(j.Description, "_", " "); {
 		case !j.Priority.set || j.Priority.value != 0:
 		case j.Reason == heldByUser && (described == "" || described == requeuedAndHeld):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,10 +23,12 @@ const (
 // version is the N of v0.0.N.
 type version int
 
-// The versions of the API that this package can read.
+// The versions of the API that this package can read. v0.0.45 does not tell which jobs are
+// exclusive ("shared" is empty for all, and nothing is in its place), so that more would be promised
+// than there is room for. Every Slurm that serves it serves v0.0.44, until 27.11.
 const (
 	oldest version = 38
-	newest version = 45
+	newest version = 44
 )
 
 // lastFlat is the last version that writes a partition as a flat object, and reads the time
@@ -95,24 +98,35 @@ func (c *Client) readVersions(ctx context.Context, path string) (versions, error
 // chooseVersions returns the newest version of each family that is both served
 // and known here.
 func chooseVersions(paths []string) (versions, error) {
-	v := make(versions)
+	served := map[family][]version{}
 	for _, path := range paths {
 		part := strings.SplitN(strings.TrimPrefix(path, "/"), "/", 3)
 		if len(part) < 3 {
 			continue
 		}
 		digits, ok := strings.CutPrefix(part[1], "v0.0.")
-		n, err := strconv.Atoi(digits)
-		if !ok || err != nil || version(n) < oldest || version(n) > newest {
-			continue
+		if n, err := strconv.Atoi(digits); ok && err == nil {
+			served[family(part[0])] = append(served[family(part[0])], version(n))
 		}
-		f := family(part[0])
-		v[f] = max(v[f], version(n))
 	}
+	chosen := make(versions)
 	for _, f := range []family{controller, database} {
-		if v[f] == 0 {
-			return nil, fmt.Errorf("slurmrestd serves no /%s API from %v to %v", f, oldest, newest)
+		for _, v := range served[f] {
+			if oldest <= v && v <= newest {
+				chosen[f] = max(chosen[f], v)
+			}
+		}
+		if chosen[f] == 0 {
+			return nil, noVersion(f, served[f])
 		}
 	}
-	return v, nil
+	return chosen, nil
+}
+
+// noVersion says that none of the versions of a family that are served can be read.
+func noVersion(f family, served []version) error {
+	if len(served) > 0 && slices.Min(served) > newest {
+		return fmt.Errorf("slurmrestd serves the /%s API from %v on, and this varq reads it up to %v: install a varq for this Slurm", f, slices.Min(served), newest)
+	}
+	return fmt.Errorf("slurmrestd serves no /%s API from %v to %v", f, oldest, newest)
 }
