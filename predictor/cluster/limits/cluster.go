@@ -68,8 +68,13 @@ type Partition struct {
 	Tier int64
 	// Resume is how long, in seconds, a node may take to be up that Slurm had powered down, or 0 if it powers none down.
 	Resume int64
-	// WholeNodes is true if jobs share no nodes here.
+	// WholeNodes is true if jobs share no nodes here, and have all CPUs of theirs.
 	WholeNodes bool
+	// UserNodes is true if jobs of different users share no nodes here (Slurm's ExclusiveUser). Jobs are
+	// planned as if they shared none, though several of one user may be on a node.
+	UserNodes bool
+	// Segments is true if jobs share no part of the network here (Slurm's ExclusiveTopo).
+	Segments bool
 	// Overcommits is true if a job may start here though other jobs have all processors: jobs
 	// may share them, or give way.
 	Overcommits bool

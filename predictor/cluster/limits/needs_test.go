@@ -51,6 +51,20 @@ func nodes(option string, names ...string) workload.NamedNodes {
 	return workload.NamedNodes{Names: names, Option: option}
 }
 
+// TestSegments: nothing is forecast where jobs have parts of the network alone, whatever they need.
+func TestSegments(t *testing.T) {
+	c := varied()
+	p := c.Partitions["main"]
+	p.Segments = true
+	c.Partitions["main"] = p
+	const want = "--partition=main: jobs have parts of the network alone there"
+	for _, needs := range []*workload.Needs{nil, {MostNodes: 1}} {
+		if rule := c.CheckNeeds(job(1), needs); rule == nil || !strings.HasPrefix(rule.Says, want) {
+			t.Errorf("%+v: %+v", needs, rule)
+		}
+	}
+}
+
 func TestCheckNeeds(t *testing.T) {
 	each := func(amount int64, option string) workload.NodeNeed {
 		return workload.NodeNeed{Amount: amount, Option: option}

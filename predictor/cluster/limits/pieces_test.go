@@ -14,6 +14,7 @@ func TestPieces(t *testing.T) {
 		Partitions: map[string]Partition{
 			"main":  {Nodes: []string{"a", "b"}, ConsumableMemory: true, Memory: Memory{DefMemPerCPU: 10}},
 			"whole": {Nodes: []string{"a", "b"}, WholeNodes: true},
+			"user":  {Nodes: []string{"a", "b"}, UserNodes: true},
 			"share": {Nodes: []string{"a", "b"}},
 			"cores": {Nodes: []string{"c"}},
 			"mixed": {Nodes: []string{"a", "c"}},
@@ -32,6 +33,7 @@ func TestPieces(t *testing.T) {
 	}{
 		"nothing is known":            {"main", size(1, 4, 0, 0), nil, workload.Pieces{}},
 		"the partition's rule":        {"whole", size(2, 2, 0, 0), nil, workload.Pieces{Count: 2, Exclusive: true}},
+		"nodes of a user":             {"user", size(2, 2, 0, 0), &workload.Needs{MostNodes: 2}, workload.Pieces{Count: 2, Exclusive: true}},
 		"exclusive":                   {"main", size(2, 2, 0, 0), &workload.Needs{MostNodes: 2, Exclusive: true}, workload.Pieces{Count: 2, Exclusive: true}},
 		"one node":                    {"main", size(1, 3, 1, 50), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 3, 1, 50)}},
 		"its memory by default":       {"main", size(1, 3, 0, 0), &workload.Needs{MostNodes: 1}, workload.Pieces{Count: 1, Each: size(0, 3, 0, 30)}},

@@ -149,6 +149,7 @@ func (g *Ingest) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, at 
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := &snapshot{g.shown.observe(queue, &g.order, at), at}
+	g.pools.fill(s.queue)
 	later := s.later()
 	g.later.Store(&later)
 	t := g.tracker.Load()

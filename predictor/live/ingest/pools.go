@@ -8,6 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/hostlist"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -84,7 +85,7 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node, now int64) pools {
 		pool := root(name)
 		p := twin.Pool{
 			Name: pool, Size: ofPool[pool], Windows: windows[pool], Apart: apart,
-			Own: ofPartition[name], Nodes: own[name], WholeNodes: c.Partitions[name].WholeNodes,
+			Own: ofPartition[name], Nodes: own[name], WholeNodes: c.Partitions[name].WholeNodes || c.Partitions[name].UserNodes,
 		}
 		if !c.Partitions[name].ConsumableMemory {
 			p.Size.Memory, p.Own.Memory = 0, 0
@@ -92,6 +93,32 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node, now int64) pools {
 		list[name] = p
 	}
 	return list
+}
+
+// fill gives each job that runs and shares its nodes with few all CPUs of these: one of
+// --exclusive=user was given only what it asked for, and others may not have the rest.
+func (p pools) fill(queue []slurm.QueueEntry) {
+	cpus := map[string]map[string]int32{} // by partition and node
+	for i := range queue {
+		e := &queue[i]
+		if e.Start == 0 || !e.Exclusive {
+			continue
+		}
+		of, known := cpus[e.Partition]
+		if !known {
+			of = make(map[string]int32, len(p[e.Partition].Nodes))
+			for _, n := range p[e.Partition].Nodes {
+				of[n.Name] = n.CPUs
+			}
+			cpus[e.Partition] = of
+		}
+		names, _ := hostlist.Expand(e.Nodes) // of a list that cannot be read nothing is known
+		all := int32(0)
+		for _, name := range names {
+			all += of[name]
+		}
+		e.Given = max(e.Given, all)
+	}
 }
 
 // mostWindows is how far ahead windows are followed: two months of those that come every day.

@@ -156,3 +156,46 @@ func TestWindowsAreRemembered(t *testing.T) {
 		}
 	}
 }
+
+// TestNodesOfUsers: no room is seen beside another user's job of a CPU, neither where users have nodes
+// for themselves, nor beside a job that was to have its nodes for its user.
+func TestNodesOfUsers(t *testing.T) {
+	for name, c := range map[string]struct {
+		partition limits.Partition
+		exclusive bool
+		free      bool
+	}{
+		"shared nodes":     {free: true},
+		"nodes of a user":  {partition: limits.Partition{UserNodes: true}},
+		"--exclusive=user": {exclusive: true},
+	} {
+		s := &source{jobs: past(now-day, now-2*3600)}
+		g := start(t, filepath.Join(t.TempDir(), "history.db"), s)
+		rules := limits.Cluster{Partitions: map[string]limits.Partition{"main": c.partition}}
+		var nodes []slurm.Node
+		for _, name := range []string{"n1", "n2"} {
+			nodes = append(nodes, slurm.Node{Name: name, CPUs: 4, Partitions: []string{"main"}, Up: true, State: "MIXED"})
+		}
+		g.ObserveCluster(&rules, nodes)
+		if err := g.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		runs := job(1, -60, -30, 0)
+		runs.Size, runs.Limit, runs.Given = workload.Size{Nodes: 2, CPUs: 2}, day, 2
+		queue := entries(runs)
+		queue[0].Nodes, queue[0].Exclusive = "n[1-2]", c.exclusive
+		if err := g.ObserveQueue(t.Context(), queue, now); err != nil {
+			t.Fatal(err)
+		}
+		for _, cpus := range []int32{1, 5} { // on any of the nodes
+			asked := workload.Claim{Start: now, From: now, Request: workload.Request{User: "bob", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: cpus}, Limit: 60}}
+			asked.Pieces = rules.Pieces(asked.Request, &workload.Needs{MostNodes: cpus})
+			if prob := g.Room("main", 0, now, nil)(asked, 0).Prob; prob > .5 != c.free {
+				t.Errorf("%s: %d CPUs are free with probability %v", name, cpus, prob)
+			}
+		}
+		if queue[0].Given != 2 {
+			t.Error("the queue that others read was changed")
+		}
+	}
+}

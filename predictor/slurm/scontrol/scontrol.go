@@ -230,7 +230,9 @@ func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
 			if p.Up = r["State"] == "UP"; !p.Up {
 				p.State = r["State"]
 			}
-			p.WholeNodes = config.WholeNodes || r["OverSubscribe"] == "EXCLUSIVE"
+			exclusive := r.exclusive()
+			p.WholeNodes = config.WholeNodes || exclusive == "NODE"
+			p.UserNodes, p.Segments = exclusive == "USER", exclusive == "TOPO"
 			p.Overcommits = config.Overcommits || strings.HasPrefix(r["OverSubscribe"], "FORCE") || strings.HasPrefix(r["OverSubscribe"], "YES")
 			p.ConsumableMemory = config.ConsumableMemory
 			p.Tier, _ = strconv.ParseInt(r["PriorityTier"], 10, 64)
@@ -243,6 +245,20 @@ func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
 	if config.Tiers {
 		preempt(cluster, modes)
 	}
+}
+
+// exclusive returns what jobs of a partition have alone, as Slurm 26.05 writes it: NODE, USER, TOPO or
+// NO. Earlier versions have a key for each.
+func (r record) exclusive() string {
+	switch {
+	case r["OverSubscribe"] == "EXCLUSIVE":
+		return "NODE"
+	case r["ExclusiveUser"] == "YES":
+		return "USER"
+	case r["ExclusiveTopo"] == "YES":
+		return "TOPO"
+	}
+	return r["Exclusive"]
 }
 
 // preempt fills in which partitions preempt the jobs of which, given the PreemptMode of each: those of a higher tier, on nodes that both have.

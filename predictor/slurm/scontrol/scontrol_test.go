@@ -160,17 +160,27 @@ func TestMemoryOfPartitions(t *testing.T) {
 	}
 }
 
-// Jobs share no nodes in a partition that says so, nor anywhere with select/linear.
-func TestWholeNodes(t *testing.T) {
-	for conf, want := range map[string]map[string]bool{
-		"SelectType = select/cons_tres\n": {"main": true, "short": false},
-		"SelectType = select/linear\n":    {"main": true, "short": true},
+// Jobs share no nodes in a partition that says so, nor anywhere with select/linear; or only with those of
+// their user, or no part of the network. The lines are what Slurm 22.05, 24.11 and 26.05 print.
+func TestExclusivePartitions(t *testing.T) {
+	for line, want := range map[string]limits.Partition{
+		"DisableRootJobs=NO ExclusiveUser=NO GraceTime=0 OverSubscribe=NO":                         {},
+		"DisableRootJobs=NO ExclusiveUser=NO GraceTime=0 OverSubscribe=EXCLUSIVE":                  {WholeNodes: true},
+		"DisableRootJobs=NO ExclusiveUser=YES GraceTime=0 OverSubscribe=NO":                        {UserNodes: true},
+		"DisableRootJobs=NO ExclusiveUser=NO ExclusiveTopo=NO GraceTime=0 OverSubscribe=EXCLUSIVE": {WholeNodes: true},
+		"DisableRootJobs=NO ExclusiveUser=YES ExclusiveTopo=NO GraceTime=0 OverSubscribe=NO":       {UserNodes: true},
+		"DisableRootJobs=NO ExclusiveUser=NO ExclusiveTopo=YES GraceTime=0 OverSubscribe=NO":       {Segments: true},
+		"DisableRootJobs=NO Exclusive=NO GraceTime=0 OverSubscribe=NO":                             {},
+		"DisableRootJobs=NO Exclusive=NODE GraceTime=0 OverSubscribe=NO":                           {WholeNodes: true},
+		"DisableRootJobs=NO Exclusive=USER GraceTime=0 OverSubscribe=NO":                           {UserNodes: true},
+		"DisableRootJobs=NO Exclusive=TOPO GraceTime=0 OverSubscribe=NO":                           {Segments: true},
 	} {
-		c := cluster()
-		completePartitions(&c, []byte("PartitionName=main OverSubscribe=EXCLUSIVE State=UP\nPartitionName=short OverSubscribe=NO State=UP\n"), parseConfig([]byte(conf)))
-		for name, whole := range want {
-			if c.Partitions[name].WholeNodes != whole {
-				t.Errorf("%s: partition %s: %+v", conf, name, c.Partitions[name])
+		for _, conf := range []string{"SelectType = select/cons_tres\n", "SelectType = select/linear\n"} {
+			c := cluster()
+			completePartitions(&c, []byte("PartitionName=main "+line+" State=UP\n"), parseConfig([]byte(conf)))
+			got := c.Partitions["main"]
+			if whole := want.WholeNodes || strings.Contains(conf, "linear"); got.WholeNodes != whole || got.UserNodes != want.UserNodes || got.Segments != want.Segments {
+				t.Errorf("%s%s: %+v", conf, line, got)
 			}
 		}
 	}

@@ -379,6 +379,9 @@ func (l live) configuration(t *testing.T) {
 		}
 		return got
 	}
+	for name, option := range map[string]string{"alone": "oversubscribe=exclusive", "users": "exclusiveuser=yes"} {
+		l.run("scontrol", "create", "partitionname="+name, "nodes=ALL", option)
+	}
 	got := read()
 	for deadline := time.Now().Add(cluster.Patience); got.Reservations[0].Cores == nil && time.Now().Before(deadline); time.Sleep(time.Second) {
 		got = read() // Slurm 22.05 tells a few seconds later which cores they are
@@ -400,6 +403,11 @@ func (l live) configuration(t *testing.T) {
 	if !p.Up || !p.Default || p.MaxTime <= 0 || p.DefaultTime <= 0 || len(p.Nodes) != 2 || p.TotalCPUs != 8 {
 		t.Errorf("partition %+v", p)
 	}
+	for name, p := range got.Partitions {
+		if p.WholeNodes != (name == "alone") || p.UserNodes != (name == "users") || p.Segments {
+			t.Errorf("partition %+v", p)
+		}
+	}
 	if len(got.Reservations) != 2 || !maps.Equal(got.Reservations[0].Cores, map[string]int64{"node1": 4, "node2": 1}) || got.Reservations[1].Cores != nil ||
 		!got.Reservations[1].Maintenance || len(got.Reservations[1].Nodes) != 2 || got.Reservations[1].End-got.Reservations[1].Start != 7200 {
 		t.Errorf("reservations %+v", got.Reservations)
@@ -407,6 +415,8 @@ func (l live) configuration(t *testing.T) {
 	if operators, err := client.Operators(t.Context()); err != nil || !slices.Contains(operators, "oper") {
 		t.Errorf("operators %v, %v", operators, err)
 	}
+	l.run("scontrol", "delete", "partitionname=alone")
+	l.run("scontrol", "delete", "partitionname=users")
 	l.run("scontrol", "delete", "reservationname=service")
 	l.run("scontrol", "delete", "reservationname=cores")
 }
