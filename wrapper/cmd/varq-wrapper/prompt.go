@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -73,7 +74,7 @@ func (f *flags) promptUntilEnd() (int, error) {
 	job := number("SLURM_JOB_ID")
 	slurm := wrapper.Slurm{}
 	ways := prompt.Ways{Settings: s, Application: application, Output: os.Stderr, SignalSteps: func(signal syscall.Signal) error {
-		return slurm.Signal(job, os.Getenv("SLURM_STEP_ID"), signal)
+		return slurm.Signal(job, step(os.Getenv("SLURM_STEP_ID")), signal)
 	}}
 	p := prompt.Prompter{Settings: s, Tell: teller(&s), Ready: ways.Ready, Prompt: ways.Prompt, Log: os.Stderr, End: func() (int64, error) {
 		if job == 0 {
@@ -84,6 +85,18 @@ func (f *flags) promptUntilEnd() (int, error) {
 	}}
 	p.Run(application.Ended())
 	return 0, nil
+}
+
+// endOfSteps is the first number that is none of a step of srun (Slurm's SLURM_MAX_NORMAL_STEP_ID).
+const endOfSteps = 0xfffffff0
+
+// step returns the number of a step of srun, or "" if it is another's: Slurm 26.05 tells the batch
+// script that it is step -5, which other versions do not.
+func step(id string) string {
+	if n, err := strconv.ParseUint(id, 10, 32); err != nil || n >= endOfSteps {
+		return ""
+	}
+	return id
 }
 
 // teller returns the function that tells of the risk of the job's nodes: as --checkpoint-mtbf says, or as varqd
