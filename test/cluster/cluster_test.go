@@ -43,11 +43,11 @@ func eventually(t *testing.T, what string, holds func() bool) {
 // Nodes without a slurmd are idle as others are, and take allocations.
 func TestDeclared(t *testing.T) {
 	thorough.Only(t)
-	c := ForTest(t, Options{Nodes: 2, Declared: 100})
-	for _, node := range []string{"far1", "far100"} {
+	c := ForTest(t, Options{Nodes: 2, Declared: 1000})
+	for _, node := range []string{"far1", "far1000"} {
 		run(t, c, "alice", "salloc", "--quiet", "--no-shell", "--exclusive", "--nodelist="+node)
 	}
-	if got := run(t, c, "alice", "squeue", "--noheader", "--sort=i", "--format=%T %N"); got != "RUNNING far1\nRUNNING far100" {
+	if got := run(t, c, "alice", "squeue", "--noheader", "--sort=i", "--format=%T %N"); got != "RUNNING far1\nRUNNING far1000" {
 		t.Errorf("squeue: %q", got)
 	}
 	run(t, c, "root", "scancel", "--user=alice")
