@@ -1,5 +1,5 @@
-// Package slurmrestd is a client of Slurm's REST API, v0.0.38 (Slurm 22.05) to v0.0.45
-// (Slurm 26.05).
+// Package slurmrestd is a client of Slurm's REST API, v0.0.38 (Slurm 22.05) to v0.0.44
+// (Slurm 25.11 and 26.05).
 //
 // Each release of Slurm serves some of these versions, and their JSON differs. The client
 // uses the newest version in the server's OpenAPI document that it knows. The same few

@@ -19,7 +19,7 @@ import (
 //   - all versions: PriorityFlags (limits.Cluster.MaxTRES) and the usage of GrpTRESMins
 //   - v0.0.38 to v0.0.41: GrpTRESMins of a QOS
 //   - v0.0.38: which cores a reservation has; without scontrol it counts as having its nodes whole
-//   - v0.0.39 to v0.0.44: the default partition
+//   - from v0.0.39 on: the default partition
 //   - v0.0.39: whether a partition is up
 func (c *Client) Cluster(ctx context.Context) (limits.Cluster, error) {
 	cluster, err := c.Layout(ctx)
@@ -161,7 +161,6 @@ func (p *flatPartition) limits() (limits.Partition, error) {
 // partition is a partition in later versions.
 type partition struct {
 	Name  string `json:"name"`
-	Flags words  `json:"flags"` // since v0.0.45
 	Nodes struct {
 		Configured string `json:"configured"`
 	} `json:"nodes"`
@@ -202,7 +201,6 @@ func (p *partition) required() []presence {
 func (p *partition) limits() (limits.Partition, error) {
 	return newPartition(limits.Partition{
 		Name:        p.Name,
-		Default:     containsFold(p.Flags, "DEFAULT"),
 		Up:          len(p.Partition.State) == 0 || containsFold(p.Partition.State, "UP"),
 		State:       strings.Join(p.Partition.State, "+"),
 		MaxTime:     minutesOrNone(p.Maximums.Time),
