@@ -178,11 +178,11 @@ func run(t testing.TB, c config.Config, fake Slurm) (asking *client.Client, stop
 // serve runs a daemon until the test ends, or stop is called.
 func serve(t testing.TB, d *Daemon) (stop func()) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- errors.Join(d.Run(ctx), d.Close()) }()
 	stop = sync.OnceFunc(func() {
-		cancel()
+		cancel(errors.New("terminated signal received")) // as signal.NotifyContext of Go 1.26.0 says
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
