@@ -130,6 +130,21 @@ func TestRoom(t *testing.T) {
 		withdraw(t, s)
 	})
 
+	t.Run("where each node is one user's", func(t *testing.T) { // who has a CPU of it
+		mustRun(t, s, "root", "scontrol", "update", "partitionname=short", "exclusiveuser=yes")
+		for partition, options := range map[string]string{"short": "-N2 -n2", "main": "-N8 -n8 --exclusive=user"} {
+			free := func() bool {
+				asked := workload.Request{Partition: partition, Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 300}
+				return quoted(t, s, asked, 3*60, .3, false).Plan != nil
+			}
+			eventually(t, "there is room in "+partition, free)
+			mustRun(t, s, "bob", "bash", "-c", "sbatch -t40 -o/dev/null --partition="+partition+" "+options+" --wrap='exec sleep 1d'")
+			eventually(t, "there is none beside a job of "+options+" in "+partition, func() bool { return !free() })
+			mustRun(t, s, "root", "scancel", "--user=bob")
+			eventually(t, "there is room again in "+partition, free)
+		}
+	})
+
 	t.Run("beside reservations of Slurm's", func(t *testing.T) { // two of the same nodes, on one of which a job runs
 		mustRun(t, s, "oper", "sbatch", "--exclusive", "-N1", "-t60", "-wnode8", "-o/dev/null", "--wrap=exec sleep 1d")
 		eventually(t, "varqd has seen that the job runs", func() bool { return predicted(t, s, node).Running == 1 })
