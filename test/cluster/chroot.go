@@ -24,11 +24,10 @@ type root struct {
 // Debian. All changes go to the overlay's upper layer. The cache does not change, so several
 // clusters can use it at once.
 func rootOf(v Version, dir string) root {
-	r, _ := v.release()
-	if r.root == "" {
+	if !v.InChroot() {
 		return root{}
 	}
-	return root{filepath.Join(dir, "root"), r.root}
+	return root{filepath.Join(dir, "root"), v.cache()}
 }
 
 // path returns the path, outside a chroot, of a file in the root.
@@ -39,8 +38,8 @@ func (r root) path(name string) string { return filepath.Join("/", r.dir, name) 
 // headers of the chroot's C library do not fit this machine. A plugin that is built on this machine
 // with these headers works in the cluster.
 func IncludeDir(v Version) string {
-	if r, _ := v.release(); r.root != "" {
-		return filepath.Join(r.root, "usr", "local", "include")
+	if v.InChroot() {
+		return filepath.Join(v.cache(), "usr", "local", "include")
 	}
 	return "/usr/include"
 }
@@ -50,27 +49,29 @@ func linkHeaders(dir string) error {
 	return os.Symlink("../../include/slurm", filepath.Join(dir, "usr", "local", "include", "slurm"))
 }
 
-// made reports whether the cached Debian exists. makeChroot moves it to its place only when it is
-// complete, so checking for one file is enough.
-func (r release) made() bool {
-	_, err := os.Lstat(filepath.Join(r.root, "usr", "sbin", "slurmctld"))
+// cached reports whether the version's Debian exists. makeChroot moves it to its place only when it
+// is complete, so checking for one file is enough.
+func (v Version) cached() bool {
+	_, err := os.Lstat(filepath.Join(v.cache(), "usr", "sbin", "slurmctld"))
 	return err == nil
 }
 
-// makeChroot creates the cached Debian unless it exists.
-func (r release) makeChroot(ctx context.Context, progress io.Writer) error {
-	if r.made() {
-		return nil
+// makeChroot creates the version's Debian unless it exists.
+func makeChroot(ctx context.Context, v Version, progress io.Writer) error {
+	r, supported := v.release()
+	if !supported || v.cached() {
+		return nil // Start rejects what is not supported
 	}
-	if err := makeEmpty(r.root); err != nil {
+	dir := v.cache()
+	if err := makeEmpty(dir); err != nil {
 		return err
 	}
 	what := fmt.Sprintf("a %s with Slurm %s", r.debian, r.version)
 	if err := installPackages(ctx, []string{"debootstrap"}, "to make "+what, progress); err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "Making %s in %s (about 1.1 GB)\n", what, r.root)
-	partial := r.root + ".partial"
+	fmt.Fprintf(os.Stderr, "Making %s in %s (about 1.1 GB)\n", what, dir)
+	partial := dir + ".partial"
 	if err := os.RemoveAll(partial); err != nil { // left by an interrupted attempt
 		return err
 	}
@@ -96,10 +97,10 @@ chroot "$0" apt-get install --yes --no-install-recommends "$@" && chroot "$0" ap
 	if err := linkHeaders(partial); err != nil {
 		return err
 	}
-	if err := os.Remove(r.root); err != nil { // makeEmpty ensured that it is empty
+	if err := os.Remove(dir); err != nil { // makeEmpty ensured that it is empty
 		return err
 	}
-	return os.Rename(partial, r.root)
+	return os.Rename(partial, dir)
 }
 
 // enter mounts the chroot. It binds the cluster's folder and the folders in bind at the same

@@ -5,8 +5,8 @@
 // last cluster also removes the users that the clusters created.
 //
 // A cluster needs root, because Slurm's daemons run as several users. It needs Debian packages
-// and installs missing ones. Slurm 22.05 is Debian 12's own; later ones come from later
-// Debians in a chroot.
+// and installs missing ones. The Slurm of another Debian than the machine's comes with it,
+// in a chroot.
 package cluster
 
 import (

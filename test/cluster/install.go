@@ -43,8 +43,8 @@ func install(ctx context.Context, v Version, progress io.Writer) error {
 		return err
 	}
 	defer unlock()
-	if r, _ := v.release(); r.root != "" {
-		return r.makeChroot(ctx, progress)
+	if v.InChroot() {
+		return makeChroot(ctx, v, progress)
 	}
 	return installPackages(ctx, slurmPackages, "to run a private Slurm", progress)
 }
@@ -80,8 +80,8 @@ func InstallPackages(ctx context.Context, purpose string, names ...string) error
 }
 
 func installed(ctx context.Context, v Version) (bool, error) {
-	if r, _ := v.release(); r.root != "" {
-		return r.made(), nil
+	if v.InChroot() {
+		return v.cached(), nil
 	}
 	missing, err := missingPackages(ctx, slurmPackages)
 	return len(missing) == 0, err

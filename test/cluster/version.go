@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Version is a Slurm release that Debian provides.
 type Version string
 
-// The supported releases. Slurm2205 is installed on the machine itself, which must be Debian 12.
-// The others run in a chroot.
+// The supported releases. The one that the machine's own Debian provides is installed on the machine
+// itself. The others run in a chroot.
 const (
 	Slurm2205 Version = "22.05"
 	Slurm2411 Version = "24.11"
@@ -25,13 +26,12 @@ type release struct {
 	version Version
 	suite   string // of Debian's archive
 	debian  string // that suite's name for users
-	root    string // folder of the cached chroot; "" if the version is the machine's own
 }
 
 var releases = []release{
-	{Slurm2205, "bookworm", "Debian 12", ""},
-	{Slurm2411, "trixie", "Debian 13", "/var/cache/varq-slurm24"},
-	{Slurm2605, "forky", "Debian forky", "/var/cache/varq-slurm26"},
+	{Slurm2205, "bookworm", "Debian 12"},
+	{Slurm2411, "trixie", "Debian 13"},
+	{Slurm2605, "forky", "Debian forky"},
 }
 
 // release returns where the version comes from, and whether it is supported.
@@ -43,38 +43,59 @@ func (v Version) release() (r release, supported bool) {
 	return releases[i], true
 }
 
+// word returns a word for the version: "slurm24".
+func (v Version) word() string {
+	year, _, _ := strings.Cut(string(v), ".")
+	return "slurm" + year
+}
+
+// own returns the version that the machine's own Debian provides, or "" if it is none of these.
+var own = sync.OnceValue(func() Version {
+	text, _ := os.ReadFile("/etc/os-release") // where there is none, it is no Debian
+	return versionOf(string(text))
+})
+
+// versionOf returns the version that a Debian provides, given its os-release.
+func versionOf(osRelease string) Version {
+	for line := range strings.Lines(osRelease) {
+		for _, r := range releases {
+			if strings.TrimSpace(line) == "VERSION_CODENAME="+r.suite {
+				return r.version
+			}
+		}
+	}
+	return ""
+}
+
 // InChroot reports whether the version runs in a chroot, because this machine's Debian has another.
-func (v Version) InChroot() bool {
-	r, _ := v.release()
-	return r.root != ""
-}
+func (v Version) InChroot() bool { return v != own() }
 
-// Chosen returns the version that VARQ_SLURM names in the environment, Slurm2205 without it. Start
-// rejects one that is not supported.
+// cache returns the folder of the version's Debian, which is the lowest layer of its chroots.
+func (v Version) cache() string { return "/var/cache/varq-" + v.word() }
+
+// Chosen returns the version that VARQ_SLURM names in the environment, and without it the machine's
+// own, or Slurm2205 if it has none. Start rejects one that is not supported.
 func Chosen() Version {
-	return cmp.Or(Version(os.Getenv("VARQ_SLURM")), Slurm2205)
+	return cmp.Or(Version(os.Getenv("VARQ_SLURM")), own(), Slurm2205)
 }
 
-// AddFlags gives a command a flag for each version that runs in a chroot, as --slurm24. to becomes
-// the one that is given, and at first Slurm2205. The flag sets of Go and of cobra will both do.
+// AddFlags gives a command a flag for each version, as --slurm24. to becomes the one that is given,
+// and at first the Chosen one. The flag sets of Go and of cobra will both do.
 func AddFlags(f interface {
 	BoolFunc(name, usage string, given func(string) error)
 }, to *Version) {
-	*to = Slurm2205
+	*to = Chosen()
+	var given Version
 	for _, r := range releases {
-		if r.root == "" {
-			continue
-		}
-		year, _, _ := strings.Cut(string(r.version), ".")
-		f.BoolFunc("slurm"+year, "Slurm "+string(r.version)+", from "+r.debian+" in a chroot", func(text string) error {
+		f.BoolFunc(r.version.word(), fmt.Sprintf("Slurm %s, of %s", r.version, r.debian), func(text string) error {
 			wanted, err := strconv.ParseBool(text)
 			switch {
 			case err != nil || !wanted:
 				return err
-			case *to != Slurm2205 && *to != r.version:
-				return fmt.Errorf("a cluster has either Slurm %s or %s", *to, r.version)
+			case given != "" && given != r.version:
+				return fmt.Errorf("a cluster has either Slurm %s or %s", given, r.version)
 			}
-			*to = r.version
+			given, *to = r.version, r.version
 			return nil
 		})
 	}

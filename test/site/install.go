@@ -30,7 +30,7 @@ func (s *Site) install(ctx context.Context, version cluster.Version, progress io
 	if err := run(ctx, "make", "--no-print-directory", "-C", sourceTree(), "install", "DESTDIR="+s.dest, "PREFIX=/usr"); err != nil {
 		return err
 	}
-	if version == cluster.Slurm2205 {
+	if !version.InChroot() {
 		return nil
 	}
 	p, err := find(s.dest)
