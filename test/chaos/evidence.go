@@ -224,7 +224,11 @@ func readSights(name string) (map[string][]Sight, error) {
 }
 
 func readLedger(name string) (rows []Row, err error) {
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: name}).String())
+	absolute, err := filepath.Abs(name) // a URL would take the first folder of another for a host
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: absolute}).String())
 	if err != nil {
 		return nil, err
 	}
