@@ -68,8 +68,6 @@ func TestSite(t *testing.T) {
 		test   func(*testing.T, *site.Site)
 		inTest bool // make test runs it
 	}{
-		{"size auto", sizeAuto, true},
-		{"lock in", lockIn, false},
 		{"every among others", everyAmongOthers, false},
 		{"faults", faults, true},
 		{"policy", policy, true},
