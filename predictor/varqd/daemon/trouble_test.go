@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -186,7 +187,16 @@ func liveTrouble(t *testing.T, c *cluster.Cluster) {
 			return strings.Contains(strings.Join(h.Problems, " "), "disk: "+l.config.Ledger.Path+": the file cannot be written")
 		})
 		l.run("alice", "scancel", job)
-		l.awaitLook()
+		looks := func() (n float64) { // at the whole queue, or at alice's job alone
+			text := metrics(t, l.config.Server.Socket)
+			for _, read := range []string{readQueue, readReservations} {
+				count, _ := strconv.ParseFloat(metric(text, `varq_look_seconds_count{read="`+read+`"} `), 64) // there may be none yet
+				n += count
+			}
+			return n
+		}
+		first := looks()
+		l.eventually("varqd looks at the job", func() bool { return looks() >= first+2 })
 		entries, err := l.daemon.ledger.Select(t.Context(), ledger.Query{})
 		if err != nil {
 			t.Fatal(err)
