@@ -24,7 +24,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 LDFLAGS := -s -w -X github.com/varq-project/varq/predictor/api.Version=$(VERSION)
 COMMANDS := predictor/cmd/varq predictor/cmd/varqd predictor/cmd/varq-agent plugin/cmd/varq-filter wrapper/cmd/varq-wrapper test/cluster/cmd/slurmlab
 
-.PHONY: all build commands plugin deps demo test test-all quick unit race e2e test-slurm24 test-slurm26 chaos bigsite bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
+.PHONY: all build commands plugin deps demo test checks test-all quick unit race e2e test-slurm24 test-slurm26 chaos bigsite bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
 
 all: build
 
@@ -48,7 +48,6 @@ demo: build
 test: build check-generate
 	$(MAKE) --no-print-directory --jobs=2 checks e2e
 
-.PHONY: checks
 checks:
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory vulncheck
@@ -73,8 +72,8 @@ UNIT := -vet=off -p $$(($$(nproc) + 1)) -timeout 1h
 unit:
 	$(GO) test $(UNIT) $$($(GO) list ./... | grep -v /test/e2e)
 
-# Where goroutines share state, what needs no Slurm. The race detector leaves out what is numbers, which it
-# makes five to ten times as slow, and so do scenes of one goroutine: make test-all waits for these.
+# The packages whose goroutines share state, with the race detector: what needs no Slurm. Numbers, which
+# the detector makes five to ten times as slow, and scenes of one goroutine have it in make test-all.
 RACY    := $(addprefix ./predictor/,$(addprefix live/,extern health history keeper outlook vitals) varqd/... slurm/slurmrestd) ./plugin/filter ./wrapper/prompt
 NUMBERS := gonum.org/v1/gonum $(addprefix github.com/varq-project/varq/predictor/,cluster forecast promise)
 race:

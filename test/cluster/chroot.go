@@ -75,8 +75,8 @@ func makeChroot(ctx context.Context, v Version, progress io.Writer) error {
 	if err := os.RemoveAll(partial); err != nil { // left by an interrupted attempt
 		return err
 	}
-	// The empty mirror is debootstrap's own. The script is named because Debian 12's debootstrap does
-	// not know the names of later suites, which all have the script of sid.
+	// The empty mirror is debootstrap's own. The script is named because Debian 12's debootstrap
+	// does not know the names of later suites, which all have the script of sid.
 	bootstrap := exec.CommandContext(ctx, "debootstrap", "--variant=minbase", "--include=ca-certificates", r.suite, partial, "", "sid")
 	if err := runLogged(bootstrap, progress); err != nil {
 		return err

@@ -88,8 +88,8 @@ func (c *Cluster) program(d Daemon) (program, error) {
 	return program{}, fmt.Errorf("no daemon %q in this cluster", d)
 }
 
-// slurmctldArgs lets Slurm 26.05 start without a saved state where it was killed before it saved any:
-// "fatal: No Assoc usage file to recover". Earlier versions do so by themselves.
+// slurmctldArgs lets Slurm 26.05 start without a saved state where it was killed before it saved
+// any: "fatal: No Assoc usage file to recover". Earlier versions do so by themselves.
 func (c *Cluster) slurmctldArgs() []string {
 	args := []string{"slurmctld", "-D"}
 	if c.Version == Slurm2605 {

@@ -13,8 +13,8 @@ import (
 // Version is a Slurm release that Debian provides.
 type Version string
 
-// The supported releases. The one that the machine's own Debian provides is installed on the machine
-// itself. The others run in a chroot.
+// The supported releases. The one that the machine's own Debian provides is installed on the
+// machine itself. The others run in a chroot.
 const (
 	Slurm2205 Version = "22.05"
 	Slurm2411 Version = "24.11"

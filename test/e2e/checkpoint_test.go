@@ -93,8 +93,8 @@ func requeueOption(t *testing.T, s *site.Site) string {
 	return "--requeue=expedite"
 }
 
-// goesOn waits until the job has been requeued and goes on. Slurm would let it wait for two minutes, but
-// for one that goes first, which may run again before anybody has seen it wait.
+// goesOn waits until the job has been requeued and goes on. Slurm would let it wait for two
+// minutes, but for one that goes first, which may run again before anybody has seen it wait.
 func (c *counter) goesOn(t *testing.T, s *site.Site) {
 	t.Helper()
 	waits := false

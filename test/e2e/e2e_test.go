@@ -1,7 +1,7 @@
-// Package e2e tests varq end to end: with sbatch, srun and salloc on a real Slurm of eight
-// nodes. varq is installed by `make install`, and varqd learns from a real accounting
-// database. TestSite and TestPair have what one site, and two that know each other, do for their
-// users. A test whose site is otherwise, or broken on purpose, has one of its own, and sites take turns.
+// Package e2e tests varq end to end: with sbatch, srun and salloc on a real Slurm of eight nodes.
+// varq is installed by `make install`, and varqd learns from a real accounting database. TestSite
+// and TestPair have what one site, and two that know each other, do for their users. A test whose
+// site is otherwise, or broken on purpose, has one of its own, and sites take turns.
 package e2e
 
 import (
@@ -193,6 +193,15 @@ func deadline(s *site.Site) (option string, at int64) { return deadlineIn(s.Pace
 func deadlineIn(lead time.Duration) (option string, at int64) {
 	at = time.Now().Add(lead).Unix()
 	return "--begin-by=" + time.Unix(at, 0).Format("2006-01-02T15:04:05"), at
+}
+
+// reported returns how many promises varq report counts for alice, and of them those kept and open.
+func reported(t *testing.T, s *site.Site) (sum api.ReportRow) {
+	t.Helper()
+	for _, row := range decode[api.Report](t, mustRun(t, s, "alice", "varq", "report", "--json").Stdout).Rows {
+		sum.Promises, sum.Kept, sum.Open = sum.Promises+row.Promises, sum.Kept+row.Kept, sum.Open+row.Open
+	}
+	return sum
 }
 
 func minutes(n int64) string { return fmt.Sprintf("%02d:%02d:00", n/60, n%60) }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
 // series is what varq every show --json tells.
@@ -54,8 +55,8 @@ func seriesOf(t *testing.T, s *site.Site) (every func(code int, args ...string) 
 	}, state
 }
 
-// every: a job that recurs is reserved with a promise, followed until that is settled, and reserved again by a job as scrontab makes of
-// varq every run. It ends with the job that waits.
+// every: a job that recurs is reserved with a promise, followed until that is settled, and reserved
+// again by a job as scrontab makes of varq every run. It ends with the job that waits.
 func every(t *testing.T, s *site.Site) {
 	every, state := seriesOf(t, s)
 	varq := filepath.Join(filepath.Dir(s.Wrapper()), "varq")
@@ -112,9 +113,11 @@ case $VARQ_RESERVE in *describe*) exec sbatch "$@" ;; esac
 kill -9 $$
 `
 
-// everyAmongOthers: of several jobs of a user for one hour a series takes, and cancels, that which its own sbatch has submitted, also if
-// that was killed. What sbatch would submit no job with makes no series.
+// everyAmongOthers: of several jobs of a user for one hour a series takes, and cancels, that which
+// its own sbatch has submitted, also if that was killed. What sbatch would submit no job with makes
+// no series.
 func everyAmongOthers(t *testing.T, s *site.Site) {
+	thorough.Only(t)
 	every, _ := seriesOf(t, s)
 	at := time.Now().Add(3 * time.Hour).Truncate(time.Minute)
 	hour := at.Format("15:04") + " daily"

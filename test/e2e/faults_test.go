@@ -33,7 +33,8 @@ func faults(t *testing.T, s *site.Site) {
 	}
 }
 
-// killAndRestart is a round of faults. The promise that it returns is missed if all that took longer than the lead.
+// killAndRestart is a round of faults. The promise that it returns is missed if all that took
+// longer than the lead.
 func killAndRestart(t *testing.T, s *site.Site, lead time.Duration) (id int64, r api.Reservation) {
 	t.Helper()
 	ctx := t.Context()

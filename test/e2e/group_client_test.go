@@ -13,11 +13,14 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
-// groupClientKilled: a client that is killed when its home has confirmed a job, and the other site has not, leaves the group as it is by then. Of
-// --any-of the job that is confirmed runs; of --all-of none does. The other is cancelled, has missed nothing, and uses no limit.
+// groupClientKilled: a client that is killed when its home has confirmed a job, and the other site
+// has not, leaves the group as it is by then. Of --any-of the job that is confirmed runs; of
+// --all-of none does. The other is cancelled, has missed nothing, and uses no limit.
 func groupClientKilled(t *testing.T, sites map[string]*site.Site) {
+	thorough.Only(t)
 	alpha, beta := sites["alpha"], sites["beta"]
 	filler := fill(t, alpha)
 	for _, options := range [][]string{either(alpha), together(alpha)} {

@@ -9,11 +9,14 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
-// allOfHeldUp: a job of --all-of that an operator suspends over the time at which all are to begin, or puts back into the queue, has missed its
-// promise. Without it nothing runs: the other one is cancelled, and told why, and none waits for ever.
+// allOfHeldUp: a job of --all-of that an operator suspends over the time at which all are to begin,
+// or puts back into the queue, has missed its promise. Without it nothing runs: the other one is
+// cancelled, and told why, and none waits for ever.
 func allOfHeldUp(t *testing.T, sites map[string]*site.Site) {
+	thorough.Only(t)
 	alpha, beta := sites["alpha"], sites["beta"]
 	for verb, note := range map[string]string{"suspend": "suspended by an operator", "requeuehold": "did not start in time"} {
 		r := reserveGroup(t, sites, verb, func() []string { return together(alpha) })
@@ -49,9 +52,10 @@ func allOfHeldUp(t *testing.T, sites map[string]*site.Site) {
 	}
 }
 
-// allOfSuspendedLast: if an operator suspends a job of --all-of when all have been told to begin, the others do. It begins when it is resumed, and has
-// missed its promise.
+// allOfSuspendedLast: if an operator suspends a job of --all-of when all have been told to begin,
+// the others do. It begins when it is resumed, and has missed its promise.
 func allOfSuspendedLast(t *testing.T, sites map[string]*site.Site) {
+	thorough.Only(t)
 	alpha, beta := sites["alpha"], sites["beta"]
 	r := reserveGroup(t, sites, "last", func() []string { return together(alpha) })
 	job := map[string]int64{}

@@ -8,11 +8,13 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/varqd/broker"
 	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
 )
 
-// groupKills: whoever is killed, whenever that is, the work of one job of --any-of begins, and that of all jobs of --all-of or of
-// none. It takes the flags of TestReserveKills.
+// groupKills: whoever is killed, whenever that is, the work of one job of --any-of begins, and that
+// of all jobs of --all-of or of none. It takes the flags of TestReserveKills.
 func groupKills(t *testing.T, sites map[string]*site.Site) {
+	thorough.Only(t)
 	killWhileReserving(t, sites["alpha"], sites["beta"], (*kills+1)/2, api.GroupAny, api.GroupAll)
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/broker"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/site"
-	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestPair has what users do with two sites whose varqds know each other.
@@ -22,22 +21,18 @@ func TestPair(t *testing.T) {
 	inTurn(t, 2)
 	sites := groupSites(t)
 	for _, c := range []struct {
-		name   string
-		test   func(*testing.T, map[string]*site.Site)
-		inTest bool // make test runs it
+		name string
+		test func(*testing.T, map[string]*site.Site)
 	}{
-		{"reserve", reserveEither, true},
-		{"all of", allOf, true},
-		{"any of", anyOf, true},
-		{"all of, held up", allOfHeldUp, false},
-		{"all of, suspended last", allOfSuspendedLast, false},
-		{"client killed", groupClientKilled, false},
-		{"kills", groupKills, false},
+		{"reserve", reserveEither},
+		{"all of", allOf},
+		{"any of", anyOf},
+		{"all of, held up", allOfHeldUp},
+		{"all of, suspended last", allOfSuspendedLast},
+		{"client killed", groupClientKilled},
+		{"kills", groupKills},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if !c.inTest {
-				thorough.Only(t)
-			}
 			for _, s := range sites {
 				s.Tidy(t)
 			}
@@ -46,8 +41,8 @@ func TestPair(t *testing.T) {
 	}
 }
 
-// groupSites starts two sites, alpha and beta, whose varqds know each other. Half of the small jobs of the past were in
-// the partition short. Time costs half as much at beta.
+// groupSites starts two sites, alpha and beta, whose varqds know each other. Half of the small jobs
+// of the past were in the partition short. Time costs half as much at beta.
 func groupSites(t *testing.T) map[string]*site.Site {
 	t.Helper()
 	history := func(yield func(workload.Job, error) bool) {
@@ -221,18 +216,13 @@ func fill(t *testing.T, s *site.Site) (job string) {
 	return job
 }
 
-// anyOf: of two jobs of which one is enough, that runs which starts first, and exactly one does: whichever cluster is full, and also if
-// both become free at once, or while the home is down. The command that reserved them has long ended.
+// anyOf: of two jobs of which one is enough, that runs which starts first, and exactly one does:
+// whichever cluster is full, and also if both become free at once, or while the home is down. The
+// command that reserved them has long ended.
 func anyOf(t *testing.T, sites map[string]*site.Site) {
 	alpha, beta := sites["alpha"], sites["beta"]
 	any := func() []string { return either(alpha) }
-	kept := func() (n int) {
-		for _, row := range decode[api.Report](t, mustRun(t, alpha, "alice", "varq", "report", "--json").Stdout).Rows {
-			n += row.Kept
-		}
-		return n
-	}
-	before := kept()
+	before := reported(t, alpha)
 	for free, full := range map[string]string{"alpha": "beta", "beta": "alpha"} {
 		filler := fill(t, sites[full])
 		reserveGroup(t, sites, "free-"+free, any).ran(free)
@@ -278,15 +268,18 @@ func anyOf(t *testing.T, sites map[string]*site.Site) {
 	}
 	// Their sites have vouched for them, so that they count.
 	for began := time.Now(); ; time.Sleep(time.Second) {
-		if now := kept(); now == before+4 {
+		now := reported(t, alpha)
+		if now.Promises == before.Promises+4 && now.Kept == before.Kept+4 && now.Open <= before.Open {
 			break
-		} else if time.Since(began) > alpha.Paced(time.Minute) {
-			t.Fatalf("%d promises are kept, before %d, of\n%s", now, before, mustRun(t, alpha, "alice", "varq", "status").Stdout)
+		}
+		if time.Since(began) > alpha.Paced(time.Minute) {
+			t.Fatalf("the groups are reported as %+v, before as %+v, of the promises\n%s", now, before, mustRun(t, alpha, "alice", "varq", "status").Stdout)
 		}
 	}
 }
 
-// allOf: the work of jobs at two clusters begins at the same time. Each cluster has jobs in two partitions, of which one runs.
+// allOf: the work of jobs at two clusters begins at the same time. Each cluster has jobs in two
+// partitions, of which one runs.
 func allOf(t *testing.T, sites map[string]*site.Site) {
 	n := 0
 	sites["alpha"].InTime(t, 90*time.Second, func(lead time.Duration) bool {

@@ -13,7 +13,6 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/site"
-	"github.com/varq-project/varq/test/thorough"
 )
 
 // TestSite has what one ordinary site does for its users. Every kind of reservation runs beside the
@@ -64,19 +63,15 @@ func TestSite(t *testing.T) {
 	})
 	t.Run("report", func(t *testing.T) { report(t, s) })
 	for _, c := range []struct {
-		name   string
-		test   func(*testing.T, *site.Site)
-		inTest bool // make test runs it
+		name string
+		test func(*testing.T, *site.Site)
 	}{
-		{"every among others", everyAmongOthers, false},
-		{"faults", faults, true},
-		{"policy", policy, true},
-		{"shadow", shadow, true},
+		{"every among others", everyAmongOthers},
+		{"faults", faults},
+		{"policy", policy},
+		{"shadow", shadow},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if !c.inTest {
-				thorough.Only(t)
-			}
 			s.Tidy(t)
 			c.test(t, s)
 		})

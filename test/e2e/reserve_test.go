@@ -15,8 +15,9 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// twoSites starts two clusters, alpha and beta, each with its own daemons, and lets the users of alpha choose between them.
-// alpha has Slurm 22.05, and beta the chosen one. Its jobs write, and its varqd reaches alpha's munge, in alpha's folder.
+// twoSites starts two clusters, alpha and beta, each with its own daemons, and lets the users of
+// alpha choose between them. alpha has Slurm 22.05, and beta the chosen one. Its jobs write, and
+// its varqd reaches alpha's munge, in alpha's folder.
 func twoSites(t *testing.T, a, b site.Options) (alpha, beta *site.Site) {
 	t.Helper()
 	now := time.Now().Unix()

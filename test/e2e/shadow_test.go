@@ -17,7 +17,7 @@ import (
 // have promised and kept.
 func shadow(t *testing.T, s *site.Site) {
 	configured(t, s, "plan:\n  mode: shadow\n")
-	promised := promises(t, s)
+	promised := reported(t, s).Promises
 	seen := filepath.Join(s.JobDir(), "shadow.seen")
 	file, _ := script(t, s, "shadow", "", "until [ -e "+seen+" ]; do sleep .1; done; sleep 1")
 	r, err := s.Run(t.Context(), "alice", "sbatch", "--begin-by=now+6hours", "--prob=0.6", "--time=5", "--job-name=shadow", file)
@@ -84,7 +84,7 @@ func shadow(t *testing.T, s *site.Site) {
 	}
 	t.Logf("the page:\n%s", page)
 	// The user has no more promises than before, and the job that waits is as it was.
-	if now := promises(t, s); now != promised {
+	if now := reported(t, s).Promises; now != promised {
 		t.Errorf("%d promises, before %d", now, promised)
 	}
 	now, err := s.Job(t.Context(), far)
@@ -108,13 +108,4 @@ func shadow(t *testing.T, s *site.Site) {
 	if read(); report.Jobs != watched {
 		t.Errorf("after a crash: %+v", report)
 	}
-}
-
-// promises returns how many promises alice has had, open ones and others.
-func promises(t *testing.T, s *site.Site) (n int) {
-	t.Helper()
-	for _, row := range decode[api.Report](t, mustRun(t, s, "alice", "varq", "report", "--json").Stdout).Rows {
-		n += row.Promises
-	}
-	return n
 }

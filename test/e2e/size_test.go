@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// sizeFromPast: varq size forecasts the wait of each size, and learns from a user's own past runs, and from nobody else's, how
-// long each takes.
+// sizeFromPast: varq size forecasts the wait of each size, and learns from a user's own past runs,
+// and from nobody else's, how long each takes.
 func sizeFromPast(t *testing.T, s *site.Site) {
 	submit := func(user string, nodes, seconds int) int64 {
 		id, _, err := s.Submit(t.Context(), user, "--begin=now", "--job-name=scaling", "--nodes="+strconv.Itoa(nodes), "--time=5",

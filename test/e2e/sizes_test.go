@@ -15,8 +15,8 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// sizes: a job that can have several sizes gets the one that its user prefers of those that can be promised, and
-// is told which.
+// sizes: a job that can have several sizes gets the one that its user prefers of those that can be
+// promised, and is told which.
 func sizes(t *testing.T, s *site.Site) {
 	script := filepath.Join(s.JobDir(), "sizes.sh")
 	write := "#!/bin/sh\n#SBATCH --nodes=1 --time=5:00:00\necho nodes=$VARQ_NODES time=$VARQ_TIME site=$VARQ_SITE slurm=$SLURM_JOB_NUM_NODES\nsrun sh -c 'echo step nodes=$VARQ_NODES' | sort -u\n"
@@ -52,20 +52,20 @@ func sizes(t *testing.T, s *site.Site) {
 	}
 }
 
-// TestSizeAuto has jobs that get the size with which they are expected to end first. How long jobs run must be known
-// for that, so that they have a site where nobody else's have run.
+// TestSizeAuto has jobs that get the size with which they are expected to end first. How long jobs
+// run must be known for that, so that they have a site where nobody else's have run.
 func TestSizeAuto(t *testing.T) {
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{Nodes: 4, History: site.Calm(time.Now().Unix())})
 	t.Run("idle and busy", func(t *testing.T) { sizeAuto(t, s) })
 	t.Run("lock in", func(t *testing.T) {
-		thorough.Only(t)
 		s.Tidy(t)
 		lockIn(t, s)
 	})
 }
 
-// sizeAuto: a job without a promise gets all nodes where they are idle, and one where the others are busy for long.
+// sizeAuto: a job without a promise gets all nodes where they are idle, and one where the others
+// are busy for long.
 func sizeAuto(t *testing.T, s *site.Site) {
 	submit := func(want string) {
 		t.Helper()
@@ -105,9 +105,10 @@ func sizeAuto(t *testing.T, s *site.Site) {
 	submit("1")
 }
 
-// lockIn: a job whose size is not locked in gets another one while it waits, when that has become better, and is told what it
-// has; one whose size is locked in keeps it.
+// lockIn: a job whose size is not locked in gets another one while it waits, when that has become
+// better, and is told what it has; one whose size is locked in keeps it.
 func lockIn(t *testing.T, s *site.Site) {
+	thorough.Only(t)
 	ctx := t.Context()
 	submit := func(user string, args ...string) int64 {
 		t.Helper()

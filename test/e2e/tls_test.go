@@ -15,7 +15,8 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// tlsSites starts two sites whose varqds speak to one another by TLS, for alice alone. alpha has Slurm 22.05, and beta the chosen one.
+// tlsSites starts two sites whose varqds speak to one another by TLS, for alice alone. alpha has
+// Slurm 22.05, and beta the chosen one.
 func tlsSites(t *testing.T) (sites map[string]*site.Site, authority *certs.Authority) {
 	t.Helper()
 	now := time.Now().Unix()

@@ -70,8 +70,8 @@ type Partition struct {
 	Resume int64
 	// WholeNodes is true if jobs share no nodes here, and have all CPUs of theirs.
 	WholeNodes bool
-	// UserNodes is true if jobs of different users share no nodes here (Slurm's ExclusiveUser). Jobs are
-	// planned as if they shared none, though several of one user may be on a node.
+	// UserNodes is true if jobs of different users share no nodes here (Slurm's ExclusiveUser).
+	// Jobs are planned as if they shared none, though several of one user may be on a node.
 	UserNodes bool
 	// Segments is true if jobs share no part of the network here (Slurm's ExclusiveTopo).
 	Segments bool

@@ -13,9 +13,6 @@ import (
 // advice ends the sentence of a rule about what cannot be forecast.
 const advice = ": leave it out, or submit the job without a promise"
 
-// segmentsAdvice ends that of a rule about a partition.
-const segmentsAdvice = ": take another partition, or submit the job without a promise"
-
 // CheckNeeds returns the rule by which Slurm would refuse the job at its submission, or by which
 // nothing can be forecast for it; nil if there is none. Waits are forecast for jobs that may run
 // on any nodes of their partition that have the CPUs, the memory and the GPUs. So what leaves out
@@ -26,7 +23,8 @@ func (c *Cluster) CheckNeeds(r workload.Request, n *workload.Needs) *Rule {
 		return rule
 	}
 	if c.Partitions[r.Partition].Segments {
-		return need("--partition=%s: jobs have parts of the network alone there, and when one is free cannot be forecast%s", r.Partition, segmentsAdvice)
+		return need("--partition=%s: jobs have parts of the network alone there, and when one is free cannot be forecast: "+
+			"take another partition, or submit the job without a promise", r.Partition)
 	}
 	if n == nil {
 		return nil

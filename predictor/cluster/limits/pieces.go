@@ -2,10 +2,10 @@ package limits
 
 import "github.com/varq-project/varq/predictor/workload"
 
-// Pieces returns what a job needs of single nodes, as far as the parts of its submission tell: whole
-// nodes if it is alone on them, or may be as no other user's job is there; otherwise all that it asks for if that is on one node, or what each
-// of its nodes must have, even if the others are its own, or the CPUs of its tasks. The request is
-// complete.
+// Pieces returns what a job needs of single nodes, as far as the parts of its submission tell:
+// whole nodes if it is alone on them, or may be as no other user's job is there; otherwise all that
+// it asks for if that is on one node, or what each of its nodes must have, even if the others are
+// its own, or the CPUs of its tasks. The request is complete.
 func (c *Cluster) Pieces(r workload.Request, n *workload.Needs) workload.Pieces {
 	return c.Takes().Pieces(r, n)
 }

@@ -157,8 +157,8 @@ func TestWindowsAreRemembered(t *testing.T) {
 	}
 }
 
-// TestNodesOfUsers: no room is seen beside another user's job of a CPU, neither where users have nodes
-// for themselves, nor beside a job that was to have its nodes for its user.
+// TestNodesOfUsers: no room is seen beside another user's job of a CPU, neither where users have
+// nodes for themselves, nor beside a job that was to have its nodes for its user.
 func TestNodesOfUsers(t *testing.T) {
 	for name, c := range map[string]struct {
 		partition limits.Partition

@@ -247,8 +247,8 @@ func completePartitions(cluster *limits.Cluster, out []byte, config Config) {
 	}
 }
 
-// exclusive returns what jobs of a partition have alone, as Slurm 26.05 writes it: NODE, USER, TOPO or
-// NO. Earlier versions have a key for each.
+// exclusive returns what jobs of a partition have alone, as Slurm 26.05 writes it: NODE, USER, TOPO
+// or NO. Earlier versions have a key for each.
 func (r record) exclusive() string {
 	switch {
 	case r["OverSubscribe"] == "EXCLUSIVE":

@@ -160,8 +160,9 @@ func TestMemoryOfPartitions(t *testing.T) {
 	}
 }
 
-// Jobs share no nodes in a partition that says so, nor anywhere with select/linear; or only with those of
-// their user, or no part of the network. The lines are what Slurm 22.05, 24.11 and 26.05 print.
+// Jobs share no nodes in a partition that says so, nor anywhere with select/linear; or only with
+// those of their user, or no part of the network. The lines are what Slurm 22.05, 24.11 and 26.05
+// print.
 func TestExclusivePartitions(t *testing.T) {
 	for line, want := range map[string]limits.Partition{
 		"DisableRootJobs=NO ExclusiveUser=NO GraceTime=0 OverSubscribe=NO":                         {},

@@ -138,8 +138,8 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// TestExclusive: of what Slurm 26.05 serves, that is read which tells which jobs are exclusive. v0.0.45
-// has an empty "shared" for each.
+// TestExclusive: of what Slurm 26.05 serves, that is read which tells which jobs are exclusive.
+// v0.0.45 has an empty "shared" for each.
 func TestExclusive(t *testing.T) {
 	queue, err := serveFixtures(t, 42, 43, 44, 45).Queue(t.Context())
 	var exclusive []string

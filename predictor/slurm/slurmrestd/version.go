@@ -24,8 +24,8 @@ const (
 type version int
 
 // The versions of the API that this package can read. v0.0.45 does not tell which jobs are
-// exclusive ("shared" is empty for all, and nothing is in its place), so that more would be promised
-// than there is room for. Every Slurm that serves it serves v0.0.44, until 27.11.
+// exclusive ("shared" is empty for all, and nothing is in its place), so that more would be
+// promised than there is room for. Every Slurm that serves it serves v0.0.44, until 27.11.
 const (
 	oldest version = 38
 	newest version = 44

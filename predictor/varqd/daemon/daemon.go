@@ -311,7 +311,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	err = errors.Join(d.server.Shutdown(closing), ended(closing, &running))
-	// The cause is that of asked, whatever its maker says why it is done, unless serving has failed.
+	// The cause is that of asked, whatever its maker says why it is done, unless serving has
+	// failed.
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Cause(asked)) {
 		err = errors.Join(cause, err)
 	}

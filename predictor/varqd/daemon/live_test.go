@@ -84,8 +84,8 @@ func TestLive(t *testing.T) {
 
 func startLive(t *testing.T, c *cluster.Cluster) *live { return startLiveAs(t, c, "root", 0) }
 
-// startLiveAs starts a daemon that asks a Slurm as a user. The clock of the daemon's host is ahead of
-// Slurm's.
+// startLiveAs starts a daemon that asks a Slurm as a user. The clock of the daemon's host is ahead
+// of Slurm's.
 func startLiveAs(t *testing.T, c *cluster.Cluster, user string, ahead time.Duration) *live {
 	l := &live{Cluster: c, t: t, now: func() time.Time { return time.Now().Add(ahead) }}
 	l.scontrol.Env, l.sacctmgr.Env = l.Env(), l.Env()
