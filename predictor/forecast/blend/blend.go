@@ -27,6 +27,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/influence"
 	"github.com/varq-project/varq/predictor/forecast/mixture"
 	"github.com/varq-project/varq/predictor/forecast/pending"
 	"github.com/varq-project/varq/predictor/forecast/recalibration"
@@ -41,7 +42,7 @@ type Blend struct {
 	rng           *rand.Rand
 	weights       mixture.Weights
 	recalibration *recalibration.Recalibration
-	influence     influence
+	influence     *influence.Influence
 
 	unscored pending.Sample[*record] // by job that waits
 	// latest is the newest forecast, or nil if an event has come since. It saves the
@@ -78,7 +79,7 @@ func New(name string, rng *rand.Rand, experts ...forecast.Forecaster) *Blend {
 		rng:           rng,
 		weights:       mixture.New(len(experts)),
 		recalibration: recalibration.New(),
-		influence:     influence{users: map[string]share{}},
+		influence:     influence.New(),
 		unscored:      pending.New[*record](),
 		spare:         sync.Pool{New: func() any { return &record{opinions: make([]opinion, len(experts))} }},
 	}

@@ -68,7 +68,7 @@ func (b *Blend) learn(r *record, wait float64) {
 			losses[i] = o.wait.CRPS(wait)
 		}
 	}
-	weight := b.influence.weigh(r.question.User)
+	weight := b.influence.Weigh(r.question.User)
 	b.weights.Learn(r.group, losses, weight)
 	b.recalibration.Learn(r.question.User, weight, &r.mixture, &r.recalibrated, wait, b.rng.Float64())
 }

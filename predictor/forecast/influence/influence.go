@@ -1,4 +1,5 @@
-package blend
+// Package influence bounds what the outcomes of one user's jobs teach about the jobs of others.
+package influence
 
 import (
 	"cmp"
@@ -7,13 +8,13 @@ import (
 	"slices"
 )
 
-// influence bounds what the outcomes of one user's jobs teach about the jobs of others.
+// Influence weighs outcomes by whose they are.
 //
 // What delays one job of a user delays her others: her jobs are submitted in bursts, ask for the
 // same, and wait for one another. So many outcomes of one user are hardly more evidence than
 // one, and the n-th of hers among the newest outcomes has the weight 1/n. Her 1,000 outcomes in a
 // row weigh no more than 9 of as many users, whatever they are.
-type influence struct {
+type Influence struct {
 	users    map[string]share
 	outcomes float64 // of all users
 }
@@ -21,7 +22,7 @@ type influence struct {
 // share is how many of the newest outcomes are one user's.
 type share struct {
 	count float64 // as of her newest outcome; it fades with each outcome of any user
-	at    float64 // influence.outcomes then
+	at    float64 // Influence.outcomes then
 }
 
 const (
@@ -32,9 +33,12 @@ const (
 	mostShares = 2000
 )
 
-// weigh returns the weight, between 0 and 1, of an outcome of a user. It is 1 if nobody knows
+// New returns the Influence of users of whom nothing is known.
+func New() *Influence { return &Influence{users: map[string]share{}} }
+
+// Weigh returns the weight, between 0 and 1, of an outcome of a user. It is 1 if nobody knows
 // whose job it was.
-func (i *influence) weigh(user string) float64 {
+func (i *Influence) Weigh(user string) float64 {
 	if user == "" {
 		return 1
 	}
@@ -48,13 +52,13 @@ func (i *influence) weigh(user string) float64 {
 }
 
 // count returns how many of the newest outcomes are a user's.
-func (i *influence) count(user string) float64 {
+func (i *Influence) count(user string) float64 {
 	s := i.users[user]
 	return s.count * math.Exp((s.at-i.outcomes)/newest)
 }
 
 // forget forgets the smallest half of the shares.
-func (i *influence) forget() {
+func (i *Influence) forget() {
 	names := slices.SortedFunc(maps.Keys(i.users), func(a, b string) int {
 		return cmp.Or(cmp.Compare(i.count(a), i.count(b)), cmp.Compare(a, b))
 	})
