@@ -5,7 +5,8 @@
 //
 //	qbets, forest, features, twin, downey
 //	               methods: what past waits and the present queue say of a wait
-//	extrapolation  follows simulations where the queue is longer than ever before
+//	extrapolation  follows simulations where the queue is longer than ever, while they prove true
+//	influence      bounds what one user's outcomes teach about others
 //	expert         a Forecaster for each method
 //	mixture        weighs experts by their past scores
 //	recalibration  replaces probabilities by how often such probabilities came true

@@ -66,7 +66,7 @@ func (f *Ahead) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 		return false
 	}
 	if f.forest.beyond != nil && f.moments.present(q.Now) {
-		a.Beyond = f.forest.beyond.apply(&a.Wait, f.forest.later(q))
+		a.Beyond = f.forest.beyond.apply(&a.Wait, f.forest.later(q), &q.Request)
 	}
 	return true
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // TestSurelyBeyond: where short jobs went before those with long limits, more work than ever is ahead of one as soon as it is in any order.
@@ -20,7 +21,7 @@ func TestSurelyBeyond(t *testing.T) {
 		for i := range d {
 			d[i] = 1 // it starts at once
 		}
-		share = b.apply(&d, a)
+		share = b.apply(&d, a, &workload.Request{})
 		return share, d.Within(hour)
 	}
 	if share, prob := within(anchor{longest: 75 * hour, sure: 12 * hour}); share != 0 || prob != 1 {
@@ -32,7 +33,7 @@ func TestSurelyBeyond(t *testing.T) {
 	if share, prob := within(anchor{longest: 75 * hour, sure: 12 * hour, ordered: true}); share != 1 || prob > .01 {
 		t.Errorf("behind half a day of work: a share of %v, %v within an hour", share, prob)
 	}
-	if a := (anchor{longest: 2 * hour, sure: hour}).less(func(float64) float64 { return hour / 2 }); a != (anchor{1.5 * hour, hour / 2, false}) {
+	if a := (anchor{longest: 2 * hour, sure: hour, likely: hour}).less(func(float64) float64 { return hour / 2 }); a != (anchor{1.5 * hour, hour / 2, hour / 2, false}) {
 		t.Errorf("half an hour later: %+v", a)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/cluster/walltime"
+	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/features"
 	"github.com/varq-project/varq/predictor/forecast/forest"
@@ -96,7 +97,7 @@ func (f *Forest) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 		return false
 	}
 	if f.beyond != nil {
-		a.Beyond = f.beyond.apply(&a.Wait, s.asCase.anchor)
+		a.Beyond = f.beyond.apply(&a.Wait, s.asCase.anchor, &q.Request)
 	}
 	return true
 }
@@ -188,11 +189,18 @@ func (f *Forest) Submitted(j *workload.Job) {
 		if f.watch != nil {
 			f.watch.submitted(j, &s.features)
 		}
+		if f.beyond != nil && f.beyond.share(s.asCase.anchor) > 0 {
+			var plain delay.Distribution
+			if f.model.Predict(s.asCase.Case, &plain) {
+				f.beyond.expect(j, &plain, s.asCase.anchor)
+			}
+		}
 	}
 	f.model.Grow() // here, since Started should be fast
 	f.changed()
 	f.extractor.Submitted(j)
 	if f.twin != nil {
+		f.beyond.trust.Wait(j.Since())
 		f.twin.Submitted(j)
 		f.watch.look(f.extractor, j.Since())
 	}
@@ -236,6 +244,7 @@ func (f *Forest) Started(j *workload.Job) {
 	f.changed()
 	f.extractor.Started(j)
 	if f.twin != nil {
+		f.beyond.trust.Started(j.ID, j.Start)
 		f.twin.Started(j)
 		f.watch.started(j)
 	}
@@ -247,6 +256,7 @@ func (f *Forest) Ended(j *workload.Job) {
 	f.changed()
 	f.extractor.Ended(j)
 	if f.twin != nil {
+		f.beyond.trust.Ended(j.ID, j.End)
 		f.twin.Ended(j)
 		f.watch.ended(j)
 		f.watch.look(f.extractor, j.End)

@@ -68,7 +68,7 @@ func (f *Simulation) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 		within += a.Wait[k]
 		a.Wait[k] = min(1, within/sum)
 	}
-	a.Beyond = f.forest.beyond.apply(&a.Wait, s.asCase.anchor)
+	a.Beyond = f.forest.beyond.apply(&a.Wait, s.asCase.anchor, &q.Request)
 	return true
 }
 

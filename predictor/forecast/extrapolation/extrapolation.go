@@ -16,6 +16,8 @@
 // r(p) is the p-quantile of x(wait) - x(anchor) over past waits with long anchors. So it
 // is also learnt how far simulations are to be believed. A forecast only becomes longer: a
 // method may know of a delay that simulations do not see, but none of work that is gone.
+//
+// Trust says how far that is to be believed, by scores of the jobs that came meanwhile.
 package extrapolation
 
 import (

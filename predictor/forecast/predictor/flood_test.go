@@ -96,6 +96,43 @@ func TestFlood(t *testing.T) {
 	}
 }
 
+// TestFalseAlarm: jobs whose limits are much longer than any before, and that run for a minute,
+// keep the machine full. Simulations until their limits say that the next one waits for days. After
+// a few have started, nobody is told of hours any more.
+func TestFalseAlarm(t *testing.T) {
+	p, q, now := calm(t)
+	var running []workload.Job
+	alarms := 0
+	for id := range int64(60) {
+		j := workload.Job{ID: 1_000_000 + id, Submit: now, Eligible: now}
+		j.User, j.Partition, j.CPUs, j.Limit = "alice", "batch", 32, 5*86_400
+		question := forecast.AtSubmission(&j)
+		var a forecast.Answer
+		p.Forecast(&question, &a)
+		if a.Wait.Quantile(.5) > 3600 {
+			if alarms++; id >= 10 {
+				t.Errorf("job %d: a median of %v s, %v beyond", id, a.Wait.Quantile(.5), a.Beyond)
+			}
+		}
+		q.Submit(j)
+		p.Submitted(&j)
+		now += 30
+		if len(running) == 2 { // the machine is full
+			ended := running[0]
+			ended.End, running = now, running[1:]
+			q.Remove(ended.ID)
+			p.Ended(&ended)
+		}
+		j.Start, j.State = now, workload.Running
+		q.Start(j)
+		p.Started(&j)
+		running = append(running, j)
+	}
+	if alarms == 0 {
+		t.Error("no alarm: this tests nothing")
+	}
+}
+
 // TestAnchorsAreShared: a question about a submission to come may be answered by what was
 // simulated for another. The answer does not depend on what was asked before.
 func TestAnchorsAreShared(t *testing.T) {

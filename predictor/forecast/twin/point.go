@@ -12,7 +12,11 @@ import (
 // Point is how long a job would wait, in seconds, if no further job came.
 type Point struct {
 	Expected int64 // if every job runs for the median of its predicted run time
-	Limits   int64 // if every job runs for its limit
+	// Means is Expected if each job that waits runs for the mean of its predicted run time, and
+	// those that run end one sooner and one later than at the median. The work of many jobs is a
+	// sum of means: medians leave out that a few of them run for long.
+	Means  int64
+	Limits int64 // if every job runs for its limit
 	// ByOrder is Expected if the pool followed each order, with EASY backfilling. No
 	// pool follows one order exactly. Where the orders differ, a reader of ByOrder can
 	// learn which one comes nearest. Where Slurm's priorities are known, there is no other
@@ -57,7 +61,7 @@ func (p Point) Serving(w rollout.Windows, now int64) Point {
 	if len(w.Since(now)) == 0 {
 		return p
 	}
-	for _, wait := range []*int64{&p.Expected, &p.Limits} {
+	for _, wait := range []*int64{&p.Expected, &p.Means, &p.Limits} {
 		*wait -= w.Closed(now, now+*wait)
 	}
 	for i := range p.ByOrder {
@@ -97,6 +101,8 @@ func (t *Twin) point(r *workload.Request, task *rollout.Task, now, id int64) Poi
 		}
 		return s.wait(policy, *task, medians)
 	})
+	s.means()
+	p.Means = s.wait(s.Policy, *task, medians)
 	return p
 }
 

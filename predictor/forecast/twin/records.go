@@ -31,6 +31,7 @@ type records struct {
 	full      []string               // the QOS whose jobs were left out, as they were full
 	running   int64                  // processor-seconds until the running jobs end
 	expected  record
+	means     record
 	limits    record
 	byOrder   [rollout.Orders]record // of those that the pool may follow, but that of the policy that is believed
 }
@@ -136,6 +137,8 @@ func (r *records) make(s *Snapshot) {
 			r.byOrder[i].make(s, policy, medians)
 		}
 	}
+	s.means()
+	r.means.make(s, s.Policy, medians)
 }
 
 // ahead returns Point.Ahead of a task.
@@ -154,7 +157,7 @@ func (r *records) ahead(task *rollout.Task) int64 {
 func (r *records) point(t *Twin, task *rollout.Task, now, id int64) Point {
 	free := r.free()
 	wait := func(of *record) int64 { return of.wait(task, now, free, r.newcomers, id) }
-	p := Point{Expected: wait(&r.expected), Limits: wait(&r.limits), Policy: r.expected.policy, Ahead: r.ahead(task)}
+	p := Point{Expected: wait(&r.expected), Means: wait(&r.means), Limits: wait(&r.limits), Policy: r.expected.policy, Ahead: r.ahead(task)}
 	p.ByOrder = t.byOrder(func(policy rollout.Policy) int64 {
 		if policy == p.Policy {
 			return p.Expected

@@ -1,0 +1,215 @@
+package extrapolation
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/influence"
+)
+
+// The rivals are the forecasts of a job among which a Trust chooses.
+const (
+	Plain  = iota // what was learnt from past waits
+	Likely        // moved towards a simulation in which jobs run for as long as is predicted
+	Moved         // moved towards the longest simulation, and the shortest where the order is known
+	Rivals        // how many they are
+)
+
+// Trust says how far each of the rivals is to be believed. A simulation may be wrong about what is
+// ahead: time limits that nobody means, or jobs that all others pass, make an anchor long of which
+// nothing comes. So the rivals are experts, weighted by their CRPS for the jobs that came while the
+// queue lay beyond what was learnt. As in package mixture the weights are exponential; some jobs
+// are to be enough, and so the rate is higher. There are weights by all jobs, and by those of each
+// line. They begin even, and a job that rival k has the score s(k) for makes
+//
+//	w(k) into (1-forget) w(k) exp(-rate s(k)) / sum + forget / Rivals
+//
+// in the order in which they came (fixed share: Herbster and Warmuth 1998). So no rival is given up
+// for good. A rival's weight for jobs of a line is its weight by all jobs times that by the line's.
+//
+// The moved forecast is there for what was never seen. So it is believed alone as long as no scores
+// speak against it: beside its 1, a rival counts for as much as its weight exceeds that of the
+// moved one, divided by that.
+//
+// A wait that is short is known soon, and those that simulations are followed for are known last.
+// So jobs that still wait are scored, too: by the terms of the CRPS that no outcome can change any
+// more, those of the delays which are over. As the order is that in which jobs came, those that
+// hang in the queue tell little while newer ones start.
+//
+// A job counts as so much of one as of its terms is known, and one user's n-th of late as the
+// 1/n-th of that (package influence): to the power of so much both factors are taken that are in
+// the formula.
+type Trust struct {
+	influence *influence.Influence
+	older     beliefs           // by the jobs before the newest
+	newest    []*rivals         // in the order in which they came; at most remembers
+	waiting   map[int64]*rivals // of them, by job
+	now       beliefs           // by all
+	due       int64             // when those that wait are scored anew
+}
+
+// beliefs are the weights by all jobs, and by those of each line.
+type beliefs struct {
+	pool  [Rivals]float64
+	lines map[string][Rivals]float64
+}
+
+// even is the weights of the rivals to begin with.
+var even = [Rivals]float64{1. / Rivals, 1. / Rivals, 1. / Rivals}
+
+const (
+	rate   = 3
+	forget = .1
+	// remembers is how many jobs are remembered at most. When there are more, the scores of the
+	// older half are final as they are.
+	remembers = 2000
+	// mostLines is the most lines that are known of jobs before.
+	mostLines = 1000
+	// scoredInASecond is how many jobs are scored anew in a second of the cluster's time: the more
+	// are remembered, the longer they are left alone.
+	scoredInASecond = 32
+)
+
+// rivals are the forecasts of a job.
+type rivals struct {
+	job    int64
+	line   string
+	since  int64
+	weight float64
+	of     *[Rivals]delay.Distribution // nil once it waits no longer
+	passed int                         // terms that are known
+	scores [Rivals]float64             // the sums of these
+}
+
+// pass takes in the terms of the delays that are over at a time, if the job still waits.
+func (r *rivals) pass(time int64) {
+	if r.of == nil {
+		return
+	}
+	for end := delay.Index(float64(max(0, time-r.since))); r.passed < end; r.passed++ {
+		for k := range r.of {
+			p := r.of[k][r.passed]
+			r.scores[k] += p * p / delay.Points
+		}
+	}
+}
+
+// start takes in all other terms, of a job that starts now.
+func (r *rivals) start() {
+	for k := range r.scores {
+		for _, p := range r.of[k][r.passed:] {
+			r.scores[k] += (1 - p) * (1 - p) / delay.Points
+		}
+	}
+	r.passed = delay.Points
+}
+
+// NewTrust returns a Trust that knows no jobs.
+func NewTrust() *Trust {
+	begin := beliefs{even, map[string][Rivals]float64{}}
+	return &Trust{influence: influence.New(), older: begin, waiting: map[int64]*rivals{}, now: begin.clone()}
+}
+
+func (b *beliefs) clone() beliefs { return beliefs{b.pool, maps.Clone(b.lines)} }
+
+// of returns the weights by the jobs of a line alone.
+func (b *beliefs) of(line string) [Rivals]float64 {
+	if own, ok := b.lines[line]; ok {
+		return own
+	}
+	return even
+}
+
+// Of returns the weights of the rivals for jobs of a line: those of a partition and QOS, for
+// example. They add up to 1.
+func (t *Trust) Of(line string) (weights [Rivals]float64) {
+	own, sum := t.now.of(line), 1.
+	moved := t.now.pool[Moved] * own[Moved]
+	for k := range weights {
+		weights[k] = max(0, t.now.pool[k]*own[k]/moved-1)
+		sum += weights[k]
+	}
+	weights[Moved] = 1
+	for k := range weights {
+		weights[k] /= sum
+	}
+	return weights
+}
+
+// Expect notes the forecasts of a user's job of a line that waits since a time. The Trust keeps of.
+func (t *Trust) Expect(job int64, user, line string, since int64, of *[Rivals]delay.Distribution) {
+	if len(t.newest) == remembers {
+		for _, r := range t.newest[:remembers/2] {
+			r.pass(since)
+			t.older.weigh(r)
+			delete(t.waiting, r.job)
+		}
+		t.newest = slices.Delete(t.newest, 0, remembers/2)
+		if len(t.older.lines) > mostLines {
+			clear(t.older.lines)
+		}
+	}
+	r := &rivals{job: job, line: line, since: since, weight: t.influence.Weigh(user), of: of}
+	t.newest = append(t.newest, r)
+	t.waiting[job] = r
+}
+
+// Started scores the forecasts of a job that has started.
+func (t *Trust) Started(job, at int64) { t.left(job, at, true) }
+
+// Ended scores those of a job that has ended by what of the wait was over, and does nothing if it
+// had started.
+func (t *Trust) Ended(job, at int64) { t.left(job, at, false) }
+
+// left takes in that a job waits no longer.
+func (t *Trust) left(job, at int64, starts bool) {
+	r, ok := t.waiting[job]
+	if ok {
+		r.pass(at)
+		if starts {
+			r.start()
+		}
+		r.of = nil
+		delete(t.waiting, job)
+	}
+	t.Wait(at)
+}
+
+// Wait scores the forecasts of all jobs that wait at a time, if that is due. It costs O(remembers).
+func (t *Trust) Wait(at int64) {
+	if at < t.due || len(t.newest) == 0 {
+		return
+	}
+	t.due = at + int64(len(t.newest))/scoredInASecond
+	t.now = t.older.clone()
+	for _, r := range t.newest {
+		r.pass(at)
+		t.now.weigh(r)
+	}
+}
+
+// weigh changes weights by the scores of a job.
+func (b *beliefs) weigh(r *rivals) {
+	if r.passed == 0 {
+		return
+	}
+	var factors [Rivals]float64
+	for k, score := range r.scores {
+		factors[k] = math.Exp(-rate * r.weight * score)
+	}
+	kept := math.Pow(1-forget, r.weight*float64(r.passed)/delay.Points)
+	own := b.of(r.line)
+	for _, w := range [...]*[Rivals]float64{&b.pool, &own} {
+		sum := 0.
+		for k := range w {
+			w[k] *= factors[k]
+			sum += w[k]
+		}
+		for k := range w {
+			w[k] = kept*w[k]/sum + (1-kept)*even[k]
+		}
+	}
+	b.lines[r.line] = own
+}

@@ -1,0 +1,255 @@
+package extrapolation
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast/influence"
+)
+
+// days returns the rivals of a job that would start at once if the queue was like others before,
+// but waits for days by either simulation.
+func days() *[Rivals]delay.Distribution {
+	of := new([Rivals]delay.Distribution)
+	of[Plain] = within(60)
+	for i := range delay.Points {
+		of[Likely][i] = min(1, max(0, delay.At(i)-86_400)/(3*86_400))
+		of[Moved][i] = min(1, max(0, delay.At(i)-3*86_400)/(9*86_400))
+	}
+	return of
+}
+
+// sums checks that weights add up to 1.
+func sums(t *testing.T, w [Rivals]float64) {
+	t.Helper()
+	if sum := w[Plain] + w[Likely] + w[Moved]; math.Abs(sum-1) > 1e-9 || slices.Min(w[:]) < 0 {
+		t.Fatalf("weights of %v", w)
+	}
+}
+
+// TestFalseAlarm: when a few jobs have started at once though days were simulated, simulations are
+// hardly followed any more: in their partition, and less elsewhere. When as many have then waited
+// for half a day, they are followed again.
+func TestFalseAlarm(t *testing.T) {
+	of, trust := days(), NewTrust()
+	if got := trust.Of("a/"); got[Moved] != 1 {
+		t.Errorf("at first: %v", got)
+	}
+	for id := range int64(4) {
+		trust.Expect(id, "alice", "a/", 100*id, of)
+		trust.Started(id, 100*id+1)
+	}
+	if own, other := trust.Of("a/"), trust.Of("b/"); own[Plain] < .9 || other[Plain] > own[Plain] || other[Plain] < .3 {
+		t.Errorf("after 4 outcomes: %.3f, and %.3f in another partition", own, other)
+	}
+	for id := range int64(8) {
+		trust.Expect(100+id, fmt.Sprint("user", id), "a/", 1000, of)
+	}
+	trust.Wait(1000)
+	before := trust.Of("a/")
+	trust.Wait(1000 + 43_200)
+	if got := trust.Of("a/"); before[Plain] < .9 || got[Plain] > .1 {
+		t.Errorf("of jobs that begin to wait %.3f, and after half a day %.3f", before, got)
+	}
+}
+
+// TestShortWaitsTeachNoMore: in a flood in which most wait, simulations are followed though those
+// that start are those that do not wait.
+func TestShortWaitsTeachNoMore(t *testing.T) {
+	of, trust := days(), NewTrust()
+	now := int64(0)
+	for id := range int64(200) {
+		now += 60
+		trust.Expect(id, "", "a/", now, of)
+		if id%10 == 9 { // the one of ten that goes before the others
+			trust.Started(id, now+5)
+		}
+		trust.Wait(now)
+	}
+	if got := trust.Of("a/"); got[Plain] > .1 {
+		t.Errorf("%.3f", got)
+	}
+}
+
+// TestHangingJobs: while hundreds of jobs hang in the queue, all others start at once. The next one
+// is not told that it will hang.
+func TestHangingJobs(t *testing.T) {
+	of, trust := days(), NewTrust()
+	now := int64(0)
+	for id := range int64(700) {
+		trust.Expect(id, fmt.Sprint("user", id%20), "a/", now, of)
+	}
+	for id := int64(1000); id < 1400; id++ {
+		now += 1800
+		trust.Expect(id, fmt.Sprint("other", id%20), "a/", now, of)
+		trust.Started(id, now+2)
+	}
+	if got := trust.Of("a/"); got[Plain] < .9 {
+		t.Errorf("%.3f", got)
+	}
+}
+
+// TestScoreIsOfTheWait: what was scored of a job while it waited and what remains are together its
+// CRPS.
+func TestScoreIsOfTheWait(t *testing.T) {
+	for _, wait := range []int64{0, 1, 59, 3600, 200_000, 1e9} {
+		r := rivals{since: 1000, of: days()}
+		r.pass(1000 + wait/2)
+		r.pass(1000 + wait)
+		r.start()
+		for k, got := range r.scores {
+			if want := r.of[k].CRPS(float64(wait)); math.Abs(got-want) > 1e-9 {
+				t.Errorf("%d s: %v, want %v", wait, got, want)
+			}
+		}
+	}
+}
+
+// TestAgainstOracle compares weights with those that follow from the formula in the comment, worked
+// out anew for each line from all jobs.
+func TestAgainstOracle(t *testing.T) {
+	type noted struct {
+		id, since, started int64 // started is 0 while it waits
+		line               string
+		weight             float64
+		of                 *[Rivals]delay.Distribution
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	trust, weighs := NewTrust(), influence.New()
+	var jobs []noted
+	oracle := func(now int64, line string) (weights [Rivals]float64) {
+		all := [...][Rivals]float64{even, even}
+		for _, j := range jobs {
+			known, score := 1., func(k int) float64 { return j.of[k].CRPS(float64(j.started - j.since)) }
+			if j.started == 0 {
+				over := delay.Index(float64(now - j.since))
+				known = float64(over) / delay.Points
+				score = func(k int) (s float64) {
+					for _, p := range j.of[k][:over] {
+						s += p * p / delay.Points
+					}
+					return s
+				}
+			}
+			for i := range all {
+				if i == 1 && j.line != line {
+					continue
+				}
+				next, sum := all[i], 0.
+				for k := range next {
+					next[k] *= math.Pow(math.Exp(-rate*score(k)), j.weight)
+					sum += next[k]
+				}
+				for k := range next {
+					kept := math.Pow(1-forget, j.weight*known)
+					all[i][k] = kept*next[k]/sum + (1-kept)/Rivals
+				}
+			}
+		}
+		sum := 0.
+		for k := range weights {
+			weights[k] = max(0, all[0][k]*all[1][k]/(all[0][Moved]*all[1][Moved])-1)
+			if k == Moved {
+				weights[k] = 1
+			}
+			sum += weights[k]
+		}
+		for k := range weights {
+			weights[k] /= sum
+		}
+		return weights
+	}
+	now := int64(0)
+	for id := range int64(300) {
+		now += 60 + random.Int64N(3600)
+		j := noted{id: id, since: now, line: []string{"a/", "b/"}[random.IntN(2)], of: days()}
+		if random.IntN(2) == 0 {
+			j.of[Plain] = within(1e5 * random.Float64())
+		}
+		user := fmt.Sprint("user", random.IntN(5))
+		j.weight = weighs.Weigh(user)
+		trust.Expect(id, user, j.line, now, j.of)
+		jobs = append(jobs, j)
+		if k := random.IntN(len(jobs)); jobs[k].started == 0 {
+			jobs[k].started = now
+			trust.Started(jobs[k].id, now)
+		}
+		trust.Wait(now)
+		for _, line := range []string{"a/", "b/", "c/"} {
+			got, want := trust.Of(line), oracle(now, line)
+			sums(t, got)
+			for k := range got {
+				if math.Abs(got[k]-want[k]) > 1e-9 {
+					t.Fatalf("job %d, line %s: %v, want %v", id, line, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestCrowd: what was learnt before thousands of jobs came at once is not forgotten for them.
+func TestCrowd(t *testing.T) {
+	of, trust := days(), NewTrust()
+	for id := range int64(10) {
+		trust.Expect(id, fmt.Sprint("user", id), "a/", 100*id, of)
+		trust.Started(id, 100*id+1)
+	}
+	for id := int64(100); id < 100+3*remembers; id++ {
+		trust.Expect(id, "mallory", "a/", 2000, of)
+		trust.Wait(2000)
+	}
+	trust.Wait(3000)
+	if got := trust.Of("a/"); got[Plain] < .9 {
+		t.Errorf("%.3f", got)
+	}
+}
+
+// TestRemembersTheNewest: however many jobs come, memory is bounded.
+func TestRemembersTheNewest(t *testing.T) {
+	of, trust := days(), NewTrust()
+	for id := range int64(10 * remembers) {
+		trust.Expect(id, "", fmt.Sprint(id), id, of)
+		if len(trust.newest) > remembers || len(trust.waiting) > remembers {
+			t.Fatalf("%d jobs, %d that wait", len(trust.newest), len(trust.waiting))
+		}
+	}
+	trust.Wait(1e6)
+	if len(trust.now.lines) > remembers+mostLines+remembers/2 {
+		t.Errorf("%d lines", len(trust.now.lines))
+	}
+	trust.Started(1, 1e6) // it is forgotten
+	sums(t, trust.Of("1"))
+}
+
+// TestSameAgain: the same events give the same weights, to the last bit.
+func TestSameAgain(t *testing.T) {
+	run := func() [Rivals]float64 {
+		random := rand.New(rand.NewPCG(2, 2))
+		of, trust := days(), NewTrust()
+		for id := range int64(2000) {
+			trust.Expect(id, fmt.Sprint(id%7), fmt.Sprint(id%3), 40*id, of)
+			if done := random.Int64N(id + 1); done%3 > 0 {
+				trust.Started(done, 40*id+10)
+			}
+		}
+		return trust.Of("1")
+	}
+	if a, b := run(), run(); a != b {
+		t.Errorf("%v and %v", a, b)
+	}
+}
+
+// BenchmarkWait scores as many jobs as are noted at most.
+func BenchmarkWait(b *testing.B) {
+	of, trust := days(), NewTrust()
+	for id := range int64(remembers) {
+		trust.Expect(id, fmt.Sprint("user", id%50), fmt.Sprint(id%10), id, of)
+	}
+	for now := int64(10_000); b.Loop(); now += 3600 {
+		trust.Wait(now)
+	}
+}
