@@ -1,7 +1,7 @@
 // Package blend combines the forecasts of several experts into one whose probabilities
 // come true as often as they say.
 //
-// A forecast passes through five stages, in the order of combine (blend.go):
+// A forecast passes through six stages, in the order of combine (blend.go):
 //
 //	experts         each answers the question by itself
 //	mixture         the experts' distributions are averaged, with weights learnt from
@@ -11,6 +11,8 @@
 //	tails           a little probability is moved to longer delays (tails.go)
 //	recalibration   each probability is replaced by how often such probabilities came
 //	                true (package recalibration)
+//	choice          the result is averaged with what it was before recalibration, at each
+//	                delay by the scores of both there (choice.go)
 //	lower bounds    each probability gets a lower confidence bound, which promises
 //	                rest on (package recalibration)
 //
@@ -42,6 +44,7 @@ type Blend struct {
 	rng           *rand.Rand
 	weights       mixture.Weights
 	recalibration *recalibration.Recalibration
+	choice        choice
 	influence     *influence.Influence
 
 	unscored pending.Sample[*record] // by job that waits
@@ -79,6 +82,7 @@ func New(name string, rng *rand.Rand, experts ...forecast.Forecaster) *Blend {
 		rng:           rng,
 		weights:       mixture.New(len(experts)),
 		recalibration: recalibration.New(),
+		choice:        newChoice(),
 		influence:     influence.New(),
 		unscored:      pending.New[*record](),
 		spare:         sync.Pool{New: func() any { return &record{opinions: make([]opinion, len(experts))} }},
@@ -146,7 +150,7 @@ func (b *Blend) combine(q *forecast.Question, a *forecast.Answer, r *record) boo
 	addTails(&r.mixture)
 	a.Recalibrated = b.recalibration.Effective()
 	b.recalibration.Apply(q.User, &r.mixture, &r.recalibrated)
-	a.Wait = r.recalibrated.Wait
+	b.choice.mix(q.User, &r.mixture, &r.recalibrated.Wait, &a.Wait)
 	b.recalibration.LowerBounds(q.User, &a.Wait, &a.Lower)
 	return r.answered
 }

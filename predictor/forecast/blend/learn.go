@@ -70,5 +70,6 @@ func (b *Blend) learn(r *record, wait float64) {
 	}
 	weight := b.influence.Weigh(r.question.User)
 	b.weights.Learn(r.group, losses, weight)
+	b.choice.learn(r.question.User, weight, &r.mixture, &r.recalibrated.Wait, wait)
 	b.recalibration.Learn(r.question.User, weight, &r.mixture, &r.recalibrated, wait, b.rng.Float64())
 }
