@@ -12,7 +12,8 @@
 //	recalibration   each probability is replaced by how often such probabilities came
 //	                true (package recalibration)
 //	choice          the result is averaged with what it was before recalibration, at each
-//	                delay by the scores of both there (choice.go)
+//	                delay by the scores of both there (choice.go). Where the queue lies
+//	                beyond all that was learnt from, the tail before is kept (tails.go).
 //	lower bounds    each probability gets a lower confidence bound, which promises
 //	                rest on (package recalibration)
 //
@@ -151,6 +152,7 @@ func (b *Blend) combine(q *forecast.Question, a *forecast.Answer, r *record) boo
 	a.Recalibrated = b.recalibration.Effective()
 	b.recalibration.Apply(q.User, &r.mixture, &r.recalibrated)
 	b.choice.mix(q.User, &r.mixture, &r.recalibrated.Wait, &a.Wait)
+	keepTail(&a.Wait, &r.mixture, beyond)
 	b.recalibration.LowerBounds(q.User, &a.Wait, &a.Lower)
 	return r.answered
 }

@@ -28,3 +28,21 @@ func addTails(d *delay.Distribution) {
 		}
 	}
 }
+
+// keepTail undoes the recalibration of the long half of d's delays as far as the queue lies beyond
+// all that was learnt from. before is the forecast before recalibration, and share is
+// Evidence.Beyond.
+//
+// Recalibration has learnt what forecasts of ordinary queues are worth. What is forecast of a queue
+// that is longer rests on simulations, and outcomes are late: in the first hours of a flood,
+// recalibration would shorten the tail that waits are in. It is kept wholly where share is a half
+// or more, and where before gives probabilities of .75 or more.
+func keepTail(d, before *delay.Distribution, share float64) {
+	share = min(1, 2*share)
+	last := 0.
+	for i, p := range before {
+		kept := share * min(1, 4*max(0, p-.5))
+		last = max(last, d[i]+kept*(p-d[i]))
+		d[i] = last
+	}
+}

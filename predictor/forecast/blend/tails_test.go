@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/forecast/recalibration"
 )
@@ -66,4 +67,35 @@ func coverageWhileGrowing(tails func(*delay.Distribution)) float64 {
 		c.Learn("", 1, raw, &got, seconds, .5)
 	}
 	return float64(covered) / n
+}
+
+// TestTailBeyond: forecasts have been twice too long. As far as the queue lies beyond all that was
+// learnt from, only the median is corrected.
+func TestTailBeyond(t *testing.T) {
+	raw, beyond := forecasttest.Exponential(2000), 0.
+	expert := &scripted{name: "expert", says: func(*forecast.Question) *delay.Distribution { return raw }}
+	l := newLife(1, expert)
+	ask := func() (median, tail float64) {
+		expert.beyond = beyond
+		j, a, _ := l.submit("a")
+		l.wait(j, math.Floor(1000*l.random.ExpFloat64()))
+		return a.Wait.Quantile(.5) / raw.Quantile(.5), a.Wait.Quantile(.95) / raw.Quantile(.95)
+	}
+	for range 2000 {
+		ask()
+	}
+	_, least := ask()
+	if least > .6 {
+		t.Errorf("ordinarily, the .95 quantile is %.2f of the forecast", least)
+	}
+	for _, beyond = range []float64{.1, .25, .5, 1} {
+		median, tail := ask()
+		if median > .7 || tail < least {
+			t.Errorf("%v beyond, the quantiles are %.2f and %.2f of the forecast", beyond, median, tail)
+		}
+		least = tail
+	}
+	if least < .95 {
+		t.Errorf("wholly beyond, the .95 quantile is %.2f of the forecast", least)
+	}
 }
