@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/site"
 	"github.com/varq-project/varq/test/thorough"
 )
@@ -56,12 +58,27 @@ func sizes(t *testing.T, s *site.Site) {
 // run must be known for that, so that they have a site where nobody else's have run.
 func TestSizeAuto(t *testing.T) {
 	inTurn(t, 1)
-	s := site.ForTest(t, site.Options{Nodes: 4, History: site.Calm(time.Now().Unix())})
+	s := site.ForTest(t, site.Options{Nodes: 4, History: wholeNodes(site.Calm(time.Now().Unix()))})
 	t.Run("idle and busy", func(t *testing.T) { sizeAuto(t, s) })
 	t.Run("lock in", func(t *testing.T) {
 		s.Tidy(t)
 		lockIn(t, s)
 	})
+}
+
+// wholeNodes returns a history in which the small jobs had all four CPUs of each of their nodes, as
+// those of --exclusive have.
+func wholeNodes(history iter.Seq2[workload.Job, error]) iter.Seq2[workload.Job, error] {
+	return func(yield func(workload.Job, error) bool) {
+		for j, err := range history {
+			if j.Nodes <= 4 {
+				j.CPUs = 4 * j.Nodes
+			}
+			if !yield(j, err) {
+				return
+			}
+		}
+	}
 }
 
 // sizeAuto: a job without a promise gets all nodes where they are idle, and one where the others
