@@ -28,9 +28,9 @@ func TestChooseVersions(t *testing.T) {
 	check(t, got, versions{controller: 38, database: 40}, err)
 
 	for want, served := range map[string][]string{
-		"slurmrestd serves no /slurm API from v0.0.38 to v0.0.44":                                                               {"/slurm/v0.0.36/jobs", "/slurmdb/v0.0.40/jobs"},
-		"slurmrestd serves no /slurmdb API from v0.0.38 to v0.0.44":                                                             {"/slurm/v0.0.40/jobs"},
-		"slurmrestd serves the /slurm API from v0.0.45 on, and this varq reads it up to v0.0.44: install a varq for this Slurm": {"/slurm/v0.0.46/jobs", "/slurm/v0.0.45/jobs", "/slurmdb/v0.0.45/jobs"},
+		"slurmrestd serves no /slurm API from v0.0.38 to v0.0.44":   {"/slurm/v0.0.36/jobs", "/slurmdb/v0.0.40/jobs"},
+		"slurmrestd serves no /slurmdb API from v0.0.38 to v0.0.44": {"/slurm/v0.0.40/jobs"},
+		"slurmrestd serves the /slurm API from v0.0.45 on, and this varq reads it up to v0.0.44: let slurmrestd serve a version before (its option -d), or install a later varq": {"/slurm/v0.0.46/jobs", "/slurm/v0.0.45/jobs", "/slurmdb/v0.0.45/jobs"},
 	} {
 		if _, err := chooseVersions(served); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v, want %s", served, err, want)

@@ -126,7 +126,7 @@ func chooseVersions(paths []string) (versions, error) {
 // noVersion says that none of the versions of a family that are served can be read.
 func noVersion(f family, served []version) error {
 	if len(served) > 0 && slices.Min(served) > newest {
-		return fmt.Errorf("slurmrestd serves the /%s API from %v on, and this varq reads it up to %v: install a varq for this Slurm", f, slices.Min(served), newest)
+		return fmt.Errorf("slurmrestd serves the /%s API from %v on, and this varq reads it up to %v: %w", f, slices.Min(served), newest, slurm.ErrVersion)
 	}
 	return fmt.Errorf("slurmrestd serves no /%s API from %v to %v", f, oldest, newest)
 }

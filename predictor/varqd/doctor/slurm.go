@@ -74,6 +74,9 @@ func askSlurmrestd(err error) string {
 	if errors.Is(err, slurm.ErrPermission) {
 		return "check slurmrestd.token_file or token_command, slurmrestd.user, and that slurmrestd runs with SLURM_JWT=daemon"
 	}
+	if errors.Is(err, slurm.ErrVersion) {
+		return "start slurmrestd without -d, or with an older version beside: -d v0.0.45,v0.0.44"
+	}
 	return "check slurmrestd.url, and that slurmrestd and slurmctld run: systemctl status slurmrestd slurmctld"
 }
 

@@ -149,3 +149,16 @@ func TestClock(t *testing.T) {
 		}
 	}
 }
+
+// TestRemedy: what to do about an error of slurmrestd depends on the error.
+func TestRemedy(t *testing.T) {
+	for err, want := range map[error]string{
+		slurm.ErrVersion:     "-d v0.0.45,v0.0.44",
+		slurm.ErrPermission:  "slurmrestd.token_file",
+		slurm.ErrUnavailable: "slurmrestd.url",
+	} {
+		if got := askSlurmrestd(fmt.Errorf("asking: %w", err)); !strings.Contains(got, want) {
+			t.Errorf("%v: %s", err, got)
+		}
+	}
+}

@@ -68,6 +68,9 @@ type exclusive struct {
 }
 
 func (e *exclusive) Set(text string) error {
+	if text == "topo" {
+		return errors.New("no wait is forecast of a job that shares a part of the network with no other")
+	}
 	if !slices.Contains([]string{"true", "user", "mcs"}, text) {
 		return fmt.Errorf("%.40q is neither user nor mcs", text)
 	}
