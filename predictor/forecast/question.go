@@ -62,3 +62,7 @@ type Opinion struct {
 	Weight float64 // its mixture weight; those of all Opinions sum up to 1
 	Evidence
 }
+
+// Group names the group of jobs that r belongs to where forecasters are weighed by their scores:
+// the jobs of its partition and QOS. The Class of an Evidence is another thing.
+func Group(r *workload.Request) string { return r.Partition + "/" + r.QOS }

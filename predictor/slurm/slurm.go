@@ -17,7 +17,7 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrPermission: this user may not do what was requested.
 	ErrPermission = errors.New("permission denied")
-	// ErrVersion: only versions of slurmrestd's API are served that are later than any that is read.
+	// ErrVersion: all versions of its API that slurmrestd serves are later than those that are read.
 	ErrVersion = errors.New("let slurmrestd serve a version before (its option -d), or install a later varq")
 	// ErrRefused: Slurm understood the request and refused it because of a limit or
 	// the job's state.

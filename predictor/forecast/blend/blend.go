@@ -34,7 +34,6 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/mixture"
 	"github.com/varq-project/varq/predictor/forecast/pending"
 	"github.com/varq-project/varq/predictor/forecast/recalibration"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Blend is a forecast.Forecaster made of others. It has no answer while an expert says
@@ -60,7 +59,7 @@ type Blend struct {
 type record struct {
 	question     forecast.Question
 	answered     bool
-	group        string    // as groupOf returns it
+	group        string    // as forecast.Group returns it
 	opinions     []opinion // by expert
 	mixture      delay.Distribution
 	recalibrated recalibration.Forecast
@@ -109,7 +108,7 @@ func (b *Blend) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 
 // combine answers q into a, and records the forecast in r.
 func (b *Blend) combine(q *forecast.Question, a *forecast.Answer, r *record) bool {
-	r.question, r.group = *q, groupOf(&q.Request)
+	r.question, r.group = *q, forecast.Group(&q.Request)
 	weights := make([]float64, len(b.experts))
 	b.weights.Fill(weights, r.group)
 	down, sum, beyond := "", 0., 0.
@@ -156,10 +155,6 @@ func (b *Blend) combine(q *forecast.Question, a *forecast.Answer, r *record) boo
 	b.recalibration.LowerBounds(q.User, &a.Wait, &a.Lower)
 	return r.answered
 }
-
-// groupOf names the group of jobs that r belongs to in the mixture: those of the same
-// partition and QOS. The Class of an Evidence is another thing.
-func groupOf(r *workload.Request) string { return r.Partition + "/" + r.QOS }
 
 // Forget forgets the newest forecast, since what it rests on has changed.
 func (b *Blend) Forget() { b.setLatest(nil) }

@@ -15,10 +15,10 @@ import (
 //
 //	(R(t) - 1[wait <= t])^2 - (F(t) - 1[wait <= t])^2
 //
-// The sum decays with each outcome. It has two parts: the outcomes of all users, and once more those
-// of the job's user, about whom forecasts may err in a way of her own. So R and F are two experts
-// with exponential weights, as in package mixture; the mean of a Brier score over the grid is the
-// CRPS.
+// The sum decays with each outcome. It has two parts: the outcomes of all users, and once more
+// those of the job's user, about whom forecasts may err in a way of her own. So R and F are two
+// experts with exponential weights, as in package mixture; the mean of a Brier score over the grid
+// is the CRPS.
 //
 // Waits come in bursts, and recalibration takes those of one cause for as many. After a short past
 // or a shock it may say of long delays what no expert does.

@@ -2,6 +2,7 @@ package expert
 
 import (
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/extrapolation"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
@@ -91,7 +92,7 @@ func (b *beyond) apply(d *delay.Distribution, a anchor, r *workload.Request) (sh
 	}
 	of, shares := b.rivals(d, a)
 	*d = delay.Distribution{}
-	for k, weight := range b.trust.Of(lineOf(r)) {
+	for k, weight := range b.trust.Of(forecast.Group(r)) {
 		d.Mix(&of[k], weight)
 		share += weight * shares[k]
 	}
@@ -101,8 +102,5 @@ func (b *beyond) apply(d *delay.Distribution, a anchor, r *workload.Request) (sh
 // expect notes the forecasts for a job that begins to wait, to score them.
 func (b *beyond) expect(j *workload.Job, plain *delay.Distribution, a anchor) {
 	of, _ := b.rivals(plain, a)
-	b.trust.Expect(j.ID, j.User, lineOf(&j.Request), j.Since(), of)
+	b.trust.Expect(j.ID, j.User, forecast.Group(&j.Request), j.Since(), of)
 }
-
-// lineOf names the jobs of a partition and QOS.
-func lineOf(r *workload.Request) string { return r.Partition + "/" + r.QOS }

@@ -22,12 +22,13 @@ const (
 // nothing comes. So the rivals are experts, weighted by their CRPS for the jobs that came while the
 // queue lay beyond what was learnt. As in package mixture the weights are exponential; some jobs
 // are to be enough, and so the rate is higher. There are weights by all jobs, and by those of each
-// line. They begin even, and a job that rival k has the score s(k) for makes
+// group. They begin even, and a job that rival k has the score s(k) for makes
 //
 //	w(k) into (1-forget) w(k) exp(-rate s(k)) / sum + forget / Rivals
 //
 // in the order in which they came (fixed share: Herbster and Warmuth 1998). So no rival is given up
-// for good. A rival's weight for jobs of a line is its weight by all jobs times that by the line's.
+// for good. A rival's weight for jobs of a group is its weight by all jobs times that by the
+// group's.
 //
 // The moved forecast is there for what was never seen. So it is believed alone as long as no scores
 // speak against it: beside its 1, a rival counts for as much as its weight exceeds that of the
@@ -50,10 +51,10 @@ type Trust struct {
 	due       int64             // when those that wait are scored anew
 }
 
-// beliefs are the weights by all jobs, and by those of each line.
+// beliefs are the weights by all jobs, and by those of each group.
 type beliefs struct {
-	pool  [Rivals]float64
-	lines map[string][Rivals]float64
+	pool   [Rivals]float64
+	groups map[string][Rivals]float64
 }
 
 // even is the weights of the rivals to begin with.
@@ -65,8 +66,8 @@ const (
 	// remembers is how many jobs are remembered at most. When there are more, the scores of the
 	// older half are final as they are.
 	remembers = 2000
-	// mostLines is the most lines that are known of jobs before.
-	mostLines = 1000
+	// mostGroups is the most groups that are known of jobs before.
+	mostGroups = 1000
 	// scoredInASecond is how many jobs are scored anew in a second of the cluster's time: the more
 	// are remembered, the longer they are left alone.
 	scoredInASecond = 32
@@ -75,7 +76,7 @@ const (
 // rivals are the forecasts of a job.
 type rivals struct {
 	job    int64
-	line   string
+	group  string
 	since  int64
 	weight float64
 	of     *[Rivals]delay.Distribution // nil once it waits no longer
@@ -112,20 +113,20 @@ func NewTrust() *Trust {
 	return &Trust{influence: influence.New(), older: begin, waiting: map[int64]*rivals{}, now: begin.clone()}
 }
 
-func (b *beliefs) clone() beliefs { return beliefs{b.pool, maps.Clone(b.lines)} }
+func (b *beliefs) clone() beliefs { return beliefs{b.pool, maps.Clone(b.groups)} }
 
-// of returns the weights by the jobs of a line alone.
-func (b *beliefs) of(line string) [Rivals]float64 {
-	if own, ok := b.lines[line]; ok {
+// of returns the weights by the jobs of a group alone.
+func (b *beliefs) of(group string) [Rivals]float64 {
+	if own, ok := b.groups[group]; ok {
 		return own
 	}
 	return even
 }
 
-// Of returns the weights of the rivals for jobs of a line: those of a partition and QOS, for
+// Of returns the weights of the rivals for jobs of a group: those of a partition and QOS, for
 // example. They add up to 1.
-func (t *Trust) Of(line string) (weights [Rivals]float64) {
-	own, sum := t.now.of(line), 1.
+func (t *Trust) Of(group string) (weights [Rivals]float64) {
+	own, sum := t.now.of(group), 1.
 	moved := t.now.pool[Moved] * own[Moved]
 	for k := range weights {
 		weights[k] = max(0, t.now.pool[k]*own[k]/moved-1)
@@ -138,8 +139,9 @@ func (t *Trust) Of(line string) (weights [Rivals]float64) {
 	return weights
 }
 
-// Expect notes the forecasts of a user's job of a line that waits since a time. The Trust keeps of.
-func (t *Trust) Expect(job int64, user, line string, since int64, of *[Rivals]delay.Distribution) {
+// Expect notes the forecasts of a user's job of a group that waits since a time. The Trust keeps
+// of.
+func (t *Trust) Expect(job int64, user, group string, since int64, of *[Rivals]delay.Distribution) {
 	if len(t.newest) == remembers {
 		for _, r := range t.newest[:remembers/2] {
 			r.pass(since)
@@ -147,11 +149,11 @@ func (t *Trust) Expect(job int64, user, line string, since int64, of *[Rivals]de
 			delete(t.waiting, r.job)
 		}
 		t.newest = slices.Delete(t.newest, 0, remembers/2)
-		if len(t.older.lines) > mostLines {
-			clear(t.older.lines)
+		if len(t.older.groups) > mostGroups {
+			clear(t.older.groups)
 		}
 	}
-	r := &rivals{job: job, line: line, since: since, weight: t.influence.Weigh(user), of: of}
+	r := &rivals{job: job, group: group, since: since, weight: t.influence.Weigh(user), of: of}
 	t.newest = append(t.newest, r)
 	t.waiting[job] = r
 }
@@ -200,7 +202,7 @@ func (b *beliefs) weigh(r *rivals) {
 		factors[k] = math.Exp(-rate * r.weight * score)
 	}
 	kept := math.Pow(1-forget, r.weight*float64(r.passed)/delay.Points)
-	own := b.of(r.line)
+	own := b.of(r.group)
 	for _, w := range [...]*[Rivals]float64{&b.pool, &own} {
 		sum := 0.
 		for k := range w {
@@ -211,5 +213,5 @@ func (b *beliefs) weigh(r *rivals) {
 			w[k] = kept*w[k]/sum + (1-kept)*even[k]
 		}
 	}
-	b.lines[r.line] = own
+	b.groups[r.group] = own
 }

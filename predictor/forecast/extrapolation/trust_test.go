@@ -110,18 +110,18 @@ func TestScoreIsOfTheWait(t *testing.T) {
 }
 
 // TestAgainstOracle compares weights with those that follow from the formula in the comment, worked
-// out anew for each line from all jobs.
+// out anew for each group from all jobs.
 func TestAgainstOracle(t *testing.T) {
 	type noted struct {
 		id, since, started int64 // started is 0 while it waits
-		line               string
+		group              string
 		weight             float64
 		of                 *[Rivals]delay.Distribution
 	}
 	random := rand.New(rand.NewPCG(1, 1))
 	trust, weighs := NewTrust(), influence.New()
 	var jobs []noted
-	oracle := func(now int64, line string) (weights [Rivals]float64) {
+	oracle := func(now int64, group string) (weights [Rivals]float64) {
 		all := [...][Rivals]float64{even, even}
 		for _, j := range jobs {
 			known, score := 1., func(k int) float64 { return j.of[k].CRPS(float64(j.started - j.since)) }
@@ -136,7 +136,7 @@ func TestAgainstOracle(t *testing.T) {
 				}
 			}
 			for i := range all {
-				if i == 1 && j.line != line {
+				if i == 1 && j.group != group {
 					continue
 				}
 				next, sum := all[i], 0.
@@ -166,25 +166,25 @@ func TestAgainstOracle(t *testing.T) {
 	now := int64(0)
 	for id := range int64(300) {
 		now += 60 + random.Int64N(3600)
-		j := noted{id: id, since: now, line: []string{"a/", "b/"}[random.IntN(2)], of: days()}
+		j := noted{id: id, since: now, group: []string{"a/", "b/"}[random.IntN(2)], of: days()}
 		if random.IntN(2) == 0 {
 			j.of[Plain] = within(1e5 * random.Float64())
 		}
 		user := fmt.Sprint("user", random.IntN(5))
 		j.weight = weighs.Weigh(user)
-		trust.Expect(id, user, j.line, now, j.of)
+		trust.Expect(id, user, j.group, now, j.of)
 		jobs = append(jobs, j)
 		if k := random.IntN(len(jobs)); jobs[k].started == 0 {
 			jobs[k].started = now
 			trust.Started(jobs[k].id, now)
 		}
 		trust.Wait(now)
-		for _, line := range []string{"a/", "b/", "c/"} {
-			got, want := trust.Of(line), oracle(now, line)
+		for _, group := range []string{"a/", "b/", "c/"} {
+			got, want := trust.Of(group), oracle(now, group)
 			sums(t, got)
 			for k := range got {
 				if math.Abs(got[k]-want[k]) > 1e-9 {
-					t.Fatalf("job %d, line %s: %v, want %v", id, line, got, want)
+					t.Fatalf("job %d, group %s: %v, want %v", id, group, got, want)
 				}
 			}
 		}
@@ -218,8 +218,8 @@ func TestRemembersTheNewest(t *testing.T) {
 		}
 	}
 	trust.Wait(1e6)
-	if len(trust.now.lines) > remembers+mostLines+remembers/2 {
-		t.Errorf("%d lines", len(trust.now.lines))
+	if len(trust.now.groups) > remembers+mostGroups+remembers/2 {
+		t.Errorf("%d groups", len(trust.now.groups))
 	}
 	trust.Started(1, 1e6) // it is forgotten
 	sums(t, trust.Of("1"))
