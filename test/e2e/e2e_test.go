@@ -237,15 +237,20 @@ func mustRun(t *testing.T, s *site.Site, user, name string, args ...string) (r s
 func mustRunBy(t *testing.T, s *site.Site, user, name string, make func() []string) (r site.Run) {
 	t.Helper()
 	var args []string
-	eventually(t, "what is asked for is promised", func() bool {
+	for end := time.Now().Add(cluster.Patience); ; time.Sleep(100 * time.Millisecond) {
 		args = make()
 		var err error
 		if r, err = s.Run(context.WithoutCancel(t.Context()), user, name, args...); err != nil {
 			t.Fatal(err)
 		}
 		refused := strings.Contains(r.Stderr, "varq: no promise") || strings.Contains(r.Stderr, " is in the past") || name == "varq" && r.Code == 1 && r.Stderr == ""
-		return !refused
-	})
+		if !refused {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s %s is never promised: %s%s", name, strings.Join(args, " "), r.Stdout, r.Stderr)
+		}
+	}
 	if r.Code != 0 {
 		t.Fatalf("%s %s: exit code %d: %s", name, strings.Join(args, " "), r.Code, r.Stderr)
 	}

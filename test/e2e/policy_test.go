@@ -17,9 +17,9 @@ func policy(t *testing.T, s *site.Site) {
 	configured(t, s, `policy:
   - {partition: main, user: [alice, bob], reserve: yes}
   - {name: pilot phase, reserve: no}
-  - {name: chemistry, account: chem, max_prob: 0.6}
+  - {name: chemistry, account: chem, max_prob: 0.6, max_cost: 2x}
   - {name: one each, per_user: {reservations: 2}}
-  - {name: physics, account: phys, per_account: {node_hours: 0.1}, max_cost: 2x}
+  - {name: physics, account: phys, per_account: {node_hours: 1}}
 `)
 	file, _ := script(t, s, "policy", "", "")
 	asked := []string{"--begin-by=now+6hours", "--time=5", "--job-name=policy"}
@@ -40,7 +40,7 @@ func policy(t *testing.T, s *site.Site) {
 	}
 	refused("alice", `there are no reservations for anybody (rule "pilot phase" of the site's policy); submit the job without one`, "--partition=short", "--prob=0.6")
 	refused("bob", `a probability of at most 0.6 is promised to account chem (rule "chemistry" of the site's policy); ask for --prob=0.6 or less`, "--prob=0.7")
-	refused("alice", "a ceiling of 1.00 node-hours", "--prob=0.6", "--max-cost=1")
+	refused("bob", "a ceiling of 1.00 node-hours", "--prob=0.6", "--max-cost=1")
 
 	// Who names no probability gets the highest there is, and who names no ceiling the quote.
 	id, r := reserve(t, s, "bob", append(asked, file)...)
@@ -76,10 +76,10 @@ func policy(t *testing.T, s *site.Site) {
 	}
 
 	// Node-hours of an account: what is held by one reservation leaves no room for another.
-	_, first := reserve(t, s, "alice", append(asked, "--prob=0.6", "--max-cost=2x", "--nodes=4", file)...)
+	_, first := reserve(t, s, "alice", append(asked, "--prob=0.6", "--max-cost=0.8", "--nodes=4", file)...)
 	used := limits("alice").Rules[3].Shares[0]
-	if want := (api.LimitShare{Account: "phys", Open: 1, NodeSeconds: first.Ceiling.NodeSeconds, MaxNodeSeconds: 360}); used != want {
+	if want := (api.LimitShare{Account: "phys", Open: 1, NodeSeconds: first.Ceiling.NodeSeconds, MaxNodeSeconds: 3600}); used != want {
 		t.Errorf("%+v, want %+v", used, want)
 	}
-	refused("alice", "the nodes of the 1 open reservation that account phys has (account phys) may idle for ", "--prob=0.6", "--max-cost=2x", "--nodes=4")
+	refused("alice", "the nodes of the 1 open reservation that account phys has (account phys) may idle for ", "--prob=0.6", "--max-cost=0.8", "--nodes=4")
 }
