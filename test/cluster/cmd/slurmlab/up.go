@@ -29,7 +29,7 @@ func upCommand() *cobra.Command {
 			start := up
 			if v.wanted {
 				if o.Version.InChroot() {
-					return fmt.Errorf("--varq: the plugin of the installed varq is for this machine's Slurm, and not for %s", o.Version)
+					return fmt.Errorf("--varq: the plugin of the installed varq is for this machine's Slurm, and not for %s: start this machine's with varq, or Slurm %[1]s without --varq", o.Version)
 				}
 				start = v.up
 			}
