@@ -55,7 +55,7 @@ type Job struct {
 	Array         int64
 	Tasks, AtOnce int32
 	// Given is how many processors Slurm gave to the job when it started, which may be more than
-	// it asked for, or 0 where that is not known.
+	// it asked for, or will give it at least if it waits; 0 where that is not known.
 	Given int32
 	// Pinned is true if the job may run on some nodes of its partition only, for a reason
 	// that its Request does not tell, as far as that is known. It waits for these nodes.
@@ -270,6 +270,9 @@ type Estimate struct {
 	// Taken is the probability that running jobs and promises made before leave no room for the
 	// job at the end of the budget. Prob is at most 1 - Taken.
 	Taken float64
+	// Missed is how many promises with such a budget were missed of late for each that was expected
+	// to be. Prob is corrected by it: 1-Prob is Missed times what it would be.
+	Missed float64
 	// Down says why nothing can be promised now, as during an outage: a sentence
 	// without a full stop. It is empty in normal times.
 	Down string

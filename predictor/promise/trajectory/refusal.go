@@ -66,6 +66,8 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 		why += ": "
 	case beyond:
 		why = "more work is ahead than was ever learnt from, and by simulations of the queue "
+	case unlucky(points, r.Prob):
+		why = "of promises with about as little time to start many were missed of late, and with regard to these "
 	case p.Cluster != nil: // what waits for the end of a reservation, waits for as much longer
 		if reserved := p.Cluster.ReservedBetween(r.Job.Partition, r.Now, r.Deadline); reserved != "" {
 			why = "beside " + reserved + " "
@@ -79,6 +81,15 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 		return &Refusal{Reason: why + "no start by the deadline can be promised, however little is asked" + more}
 	}
 	return &Refusal{Reason: fmt.Sprintf("%sthe job starts by the deadline with a probability of %.2f at best, not %.6g", why, best, r.Prob) + more}
+}
+
+// unlucky reports whether a point would have a probability if no more promises had been missed than
+// varq expects before it knows of any.
+func unlucky(points []Point, prob float64) bool {
+	const known = 2 // Missed, while nothing is known
+	return slices.ContainsFunc(points, func(pt Point) bool {
+		return pt.Missed > known && 1-(1-pt.Prob)*known/pt.Missed >= prob
+	})
 }
 
 // tooShort ends a sentence on for how long nodes may idle.

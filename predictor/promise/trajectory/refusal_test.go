@@ -515,3 +515,33 @@ func TestRefusedBeyond(t *testing.T) {
 		}
 	}
 }
+
+// luckless is a forecaster after many missed promises.
+type luckless struct {
+	curve
+	missed float64
+}
+
+func (l luckless) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	l.curve.Forecast(r, now, c, est)
+	for i := range est {
+		est[i].Prob, est[i].Missed = max(0, 1-l.missed*(1-est[i].Prob)), l.missed
+	}
+}
+
+// TestRefusedAfterMisses: where the promises that were missed of late are why no promise can be made,
+// and only there, a refusal says so.
+func TestRefusedAfterMisses(t *testing.T) {
+	const misses = "of promises with about as little time to start many were missed of late, and with regard to these "
+	for _, c := range []struct{ missed, prob, mean float64 }{{2, .9, 4 * hour}, {10, .7, 2.5 * hour}, {10, .9, 4 * hour}} {
+		p := Planner{Forecaster: luckless{curve{c.mean, 1000}, c.missed}, Cluster: site(nil)}
+		a := p.Decide(request(1, 6*hour, c.prob))
+		if a.Refusal == nil {
+			t.Errorf("%+v: promised", c)
+			continue
+		}
+		if says := strings.HasPrefix(a.Refusal.Reason, misses); says != (c.prob == .7) {
+			t.Errorf("%+v: %s", c, a.Refusal.Reason)
+		}
+	}
+}
