@@ -250,6 +250,8 @@ type Evidence struct {
 	// Beyond is how far the queue lies beyond all that was learnt from, from 0 to 1: as far
 	// as that, the forecast follows simulations of the queue instead of past waits.
 	Beyond float64 `json:"beyond,omitempty"`
+	// AsOf is when the queue was read on which the forecast rests, Unix seconds; 0 if it was not.
+	AsOf int64 `json:"as_of,omitempty"`
 	// Learning is true while varqd knows only the newest part of the past: soon after its start.
 	Learning bool `json:"learning,omitempty"`
 	// Taken is the probability that running jobs leave no room for the job now. Only a

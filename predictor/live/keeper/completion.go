@@ -100,7 +100,7 @@ func (k *Keeper) planCompletion(ctx context.Context, user string, req *api.PlanR
 		return refuse(&api.Refusal{Reason: agreed.Reason + because(blocked, prospect, &waking), Offers: offers})
 	}
 	plan := k.completionPlan(planner, &r, agreed.Promise, prospect, &wait)
-	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
+	plan.OnMiss, plan.AsOf = cmp.Or(req.OnMiss, api.OnMissRun), k.Outlook.Seen()
 	plan.Cluster = stay(planner.Cluster)
 	plan.Exclude, plan.Safer, plan.CheckpointInterval = avoided, safer, req.CheckpointInterval
 	if k.Shadow {

@@ -114,7 +114,7 @@ func (k *Keeper) plan(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 	plan := apiPlan(&r, got.Plan)
 	plan.WorkLimit = got.Job.Limit
-	plan.Learning = k.Outlook.Learning()
+	plan.Learning, plan.AsOf = k.Outlook.Learning(), k.Outlook.Seen()
 	terms.agree(&plan, &r)
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
 	if req.Tentative != 0 {

@@ -70,6 +70,7 @@ func (k *Keeper) predict(ctx context.Context, user string, req *api.PredictReque
 		answer.Beyond, answer.Taken = 0, 0 // simulations told of the nodes, and not of the queue
 	}
 	answer.Waiting, answer.Running = k.Outlook.Queue()
+	answer.AsOf = k.Outlook.Seen()
 	for i, q := range asked {
 		answer.Bounds[i] = api.Bound{Quantile: q, Confidence: k.Confidence}
 		if ok {

@@ -38,7 +38,7 @@ func (e *Env) showEnd(asked *api.PlanRequest, answer *api.PlanAnswer, options []
 	if left := p.LeavesOut(); left != "" {
 		s.Line("Nodes", "%s", left)
 	}
-	s.Line("Forecast", "from %s", told.Evidence(p.Evidence))
+	s.Line("Forecast", "from %s", told.Evidence(&p.Evidence, e.Now()))
 	fmt.Fprintf(&s, "\nTo have it promised:\n\n  sbatch %s job.sh\n", strings.Join(options, " "))
 	s.WriteString(e.ends(asked, answer.Offers, options))
 	_, err := io.WriteString(e.Stdout, s.String())

@@ -68,7 +68,7 @@ confidence given, and on that reservations rest.`,
 			}
 		}
 		if !*why {
-			_, err = fmt.Fprintf(env.Stdout, "\n%s\n", strings.Join(append(env.nodes(&prediction), basis(&prediction.Evidence)), "\n"))
+			_, err = fmt.Fprintf(env.Stdout, "\n%s\n", strings.Join(append(env.nodes(&prediction), env.basis(&prediction.Evidence)), "\n"))
 			return err
 		}
 		scores, err := varqd.Calibration(cmd.Context(), api.CalibrationQuery{

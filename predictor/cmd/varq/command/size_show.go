@@ -98,7 +98,7 @@ func (e *Env) showSizes(a sizeAnswer, past *past, job *jobFlags) error {
 	if past != nil {
 		s.WriteString(strings.Join(past.says(), "\n") + "\n")
 	}
-	s.WriteString(basis(&a.Evidence) + "\n")
+	s.WriteString(e.basis(&a.Evidence) + "\n")
 	for _, r := range a.Sizes {
 		if r.Nodes == a.Best {
 			does := bestBy[a.By]
@@ -132,7 +132,7 @@ func (e *Env) showOptions(a sizeAnswer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(e.Stderr, "varq: no size is the best: "+basis(&a.Evidence))
+	_, err := fmt.Fprintln(e.Stderr, "varq: no size is the best: "+e.basis(&a.Evidence))
 	return err
 }
 

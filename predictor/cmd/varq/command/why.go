@@ -16,11 +16,11 @@ import (
 const blend = "blend"
 
 // basis says in one sentence what a prediction was computed from.
-func basis(e *api.Evidence) string {
-	if e.Down != "" {
-		return fmt.Sprintf("Nothing can be promised now: %s.", e.Down)
+func (e *Env) basis(on *api.Evidence) string {
+	if on.Down != "" {
+		return fmt.Sprintf("Nothing can be promised now: %s.", on.Down)
 	}
-	return fmt.Sprintf("From %s.", told.Evidence(*e))
+	return fmt.Sprintf("From %s.", told.Evidence(on, e.Now()))
 }
 
 // nodes says in at most one sentence that too few nodes can start jobs, or can at once.
@@ -42,10 +42,10 @@ func (e *Env) reasons(p *api.Prediction, scores *api.Calibration) []string {
 	queue := fmt.Sprintf("%s and %s", cli.Count(p.Waiting, "job waits", "jobs wait"), cli.Count(p.Running, "runs", "run"))
 	said := e.nodes(p)
 	if len(p.Members) == 0 {
-		return append(said, basis(&p.Evidence), queue+".")
+		return append(said, e.basis(&p.Evidence), queue+".")
 	}
 	if p.Down != "" {
-		said = append(said, basis(&p.Evidence))
+		said = append(said, e.basis(&p.Evidence))
 	}
 	if percent := math.Ceil(100 * p.Beyond); percent > 0 {
 		said = append(said, fmt.Sprintf("More work is ahead than was ever learnt from: the prediction is moved from past waits towards simulations of the queue, %.0f %% of the way.", percent))

@@ -52,12 +52,15 @@ func Plan(p *api.Plan, asked *api.PlanRequest, now int64, zone *time.Location) [
 	if left := p.LeavesOut(); left != "" {
 		line("Nodes", "%s", left)
 	}
-	line("Forecast", "from %s", Evidence(p.Evidence))
+	line("Forecast", "from %s", Evidence(&p.Evidence, now))
 	return lines
 }
 
-// Evidence says in a phrase what a forecast rests on.
-func Evidence(e api.Evidence) string {
+// longAgo is how old the queue may be on which a forecast rests, in seconds, without that it is told.
+const longAgo = 30
+
+// Evidence says in a phrase what a forecast rests on that is told now.
+func Evidence(e *api.Evidence, now int64) string {
 	if e.Sample == 0 {
 		return "no past wait: none of jobs like it is known"
 	}
@@ -73,6 +76,9 @@ func Evidence(e api.Evidence) string {
 	}
 	if percent := math.Round(100 * e.Taken); percent > 0 {
 		text += fmt.Sprintf("; with a probability of %.0f %% running jobs leave no room for it now", percent)
+	}
+	if age := now - e.AsOf; e.AsOf != 0 && age > longAgo {
+		text += fmt.Sprintf("; the queue was read %s ago, and jobs that came since are not counted", slurmtime.FormatDuration(age))
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 )
 
 func TestEvidence(t *testing.T) {
+	const now = 1_700_000_000
 	for want, e := range map[string]api.Evidence{
 		"no past wait: none of jobs like it is known": {},
 		"12 past waits":                        {Sample: 12},
@@ -14,8 +15,9 @@ func TestEvidence(t *testing.T) {
 		"12 past waits, the newest: varqd is still learning from those before, and may answer otherwise in some minutes": {Sample: 12, Learning: true},
 		"12 past waits and, as more work is ahead than was ever learnt from, simulations of the queue":                   {Sample: 12, Beyond: .2},
 		"12 past waits; with a probability of 7 % running jobs leave no room for it now":                                 {Sample: 12, Taken: .07},
+		"12 past waits; the queue was read 00:00:45 ago, and jobs that came since are not counted":                       {Sample: 12, AsOf: now - 45},
 	} {
-		if got := Evidence(e); got != want {
+		if got := Evidence(&e, now); got != want {
 			t.Errorf("%+v: %q, not %q", e, got, want)
 		}
 	}
