@@ -21,6 +21,7 @@ type category struct {
 	next  int    // index of the oldest in a full ring
 	first int64  // when the first job of the batch ended
 	batch int    // jobs of the batch that have ended
+	added int    // jobs that have ended, since ever
 	fit   fit    // of the newest jobs
 }
 
@@ -31,6 +32,7 @@ func (c *category) add(b by, p past, submit, end int64, random *rand.PCG) {
 		c.first, c.batch = end, 0
 	}
 	c.batch++
+	c.added++
 	switch {
 	case c.batch > memory:
 		i, _ := bits.Mul64(random.Uint64(), uint64(c.batch))

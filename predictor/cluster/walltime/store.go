@@ -25,15 +25,38 @@ func (s *store) of(j *sched.Job) (a alike) {
 		return *known
 	}
 	for t := range templates {
-		k, ok := keyOf(t, j)
-		if !ok {
-			continue
-		}
-		if a[t], ok = s.young[k]; !ok {
-			a[t] = s.old[k]
-		}
+		a[t] = s.category(t, j)
 	}
 	return a
+}
+
+// category returns the category of templates[t] that a job belongs to, or nil.
+func (s *store) category(t int, j *sched.Job) *category {
+	k, ok := keyOf(t, j)
+	if !ok {
+		return nil
+	}
+	if c, ok := s.young[k]; ok {
+		return c
+	}
+	return s.old[k]
+}
+
+// special returns the category of the most special template that a job belongs to, and that
+// template. It is nil if there is none.
+func (s *store) special(j *sched.Job) (t int, c *category) {
+	known := s.kinds[kindOf(j)]
+	for t := range templates {
+		if known != nil {
+			c = known[t]
+		} else {
+			c = s.category(t, j)
+		}
+		if c != nil {
+			return t, c
+		}
+	}
+	return 0, nil
 }
 
 // obtain returns the categories of a job, to add the job to them. It makes those that are

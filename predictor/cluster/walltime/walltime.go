@@ -109,6 +109,19 @@ func (p *Predictor) Estimate(j *sched.Job) (seconds int64, ok bool) {
 	return int64(math.Ceil(prediction.Seconds)), ok
 }
 
+// Basis is how many jobs like another one have ended, by the most special template that knows any.
+// A Distribution that was made with another Basis is out of date.
+type Basis struct{ template, jobs int }
+
+// Basis returns that of a job.
+func (p *Predictor) Basis(j *sched.Job) Basis {
+	t, c := p.categories.special(j)
+	if c == nil {
+		return Basis{}
+	}
+	return Basis{t, c.added}
+}
+
 // Learn learns from a job that has ended.
 func (p *Predictor) Learn(j *sched.Job) {
 	p.test(j)

@@ -421,3 +421,33 @@ func learnt(n int) ([]sched.Job, *Predictor) {
 	live(jobs, &p, nil, func(*sched.Job, int64) {})
 	return jobs, &p
 }
+
+// TestBasis: a Basis changes when a job has ended that is more like a job than those before, or as
+// much, and not when others end.
+func TestBasis(t *testing.T) {
+	var p Predictor
+	job := func(user int32, limit int64) *sched.Job {
+		return &sched.Job{User: user, Group: -1, App: -1, Queue: 0, Procs: 4, Limit: limit, Start: 100, End: 160}
+	}
+	about := job(1, 600)
+	last := p.Basis(about)
+	for _, c := range []struct {
+		ended   *sched.Job
+		changes bool
+	}{
+		{job(2, 60), true},   // nothing was known
+		{job(1, 60), true},   // the first of the user
+		{job(2, 60), false},  // the user is known by now
+		{job(1, 600), true},  // the first with this limit
+		{job(1, 60), false},  // that has another
+		{job(1, 600), true},  // one more
+		{job(2, 600), false}, // of another user
+	} {
+		p.Learn(c.ended)
+		if now := p.Basis(about); (now != last) != c.changes {
+			t.Errorf("after a job of user %d with a limit of %d s: %+v, %+v before", c.ended.User, c.ended.Limit, now, last)
+		} else {
+			last = now
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/extrapolation"
+	"github.com/varq-project/varq/predictor/forecast/influence"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -12,12 +13,12 @@ import (
 type anchor struct {
 	longest float64 // of all waits that were simulated
 	sure    float64 // the shortest by any order, if jobs run as long as expected
-	likely  float64 // if jobs run for the mean of their predicted run times
+	likely  float64 // if jobs run for the median of their predicted run times
 	ordered bool    // Slurm's priorities are known, and so the order
 }
 
 func anchorOf(p *twin.Point) anchor {
-	likely := p.Means
+	likely := p.Expected
 	if p.TooLarge {
 		likely = twin.Endless
 	}
@@ -25,7 +26,7 @@ func anchorOf(p *twin.Point) anchor {
 }
 
 // known reports whether the waits end.
-func (a anchor) known() bool { return max(a.longest, a.likely) < twin.Endless }
+func (a anchor) known() bool { return a.longest < twin.Endless }
 
 // less returns the anchor with waits that are shorter by so much as by returns for each.
 func (a anchor) less(by func(wait float64) float64) anchor {
@@ -45,16 +46,18 @@ func (a anchor) least(b anchor) anchor {
 type beyond struct {
 	longest, sure, likely *extrapolation.Extrapolation
 	trust                 *extrapolation.Trust
+	influence             *influence.Influence
 }
 
 func newBeyond() *beyond {
-	return &beyond{extrapolation.New(), extrapolation.New(), extrapolation.New(), extrapolation.NewTrust()}
+	return &beyond{extrapolation.New(), extrapolation.New(), extrapolation.New(), extrapolation.NewTrust(), influence.New()}
 }
 
-func (b *beyond) learn(a anchor, wait float64) {
-	b.longest.Learn(a.longest, wait)
-	b.sure.Learn(a.sure, wait)
-	b.likely.Learn(a.likely, wait)
+func (b *beyond) learn(a anchor, wait float64, user string) {
+	weight := b.influence.Weigh(user)
+	b.longest.Learn(a.longest, wait, weight)
+	b.sure.Learn(a.sure, wait, weight)
+	b.likely.Learn(a.likely, wait, weight)
 }
 
 // share returns how far an anchor lies beyond what was learnt, from 0 to 1.

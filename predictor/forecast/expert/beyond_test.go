@@ -14,7 +14,7 @@ func TestSurelyBeyond(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	b := newBeyond()
 	for range 2000 {
-		b.learn(anchor{longest: 100 * hour * random.ExpFloat64(), sure: 60 * random.Float64()}, 10*random.Float64())
+		b.learn(anchor{longest: 100 * hour * random.ExpFloat64(), sure: 60 * random.Float64()}, 10*random.Float64(), "")
 	}
 	within := func(a anchor) (share, prob float64) {
 		var d delay.Distribution

@@ -237,7 +237,7 @@ func (f *Forest) Started(j *workload.Job) {
 		if wait, ok := j.Wait(); ok {
 			f.model.Learn(c.Case, float64(wait))
 			if f.beyond != nil && c.known() {
-				f.beyond.learn(c.anchor, float64(wait))
+				f.beyond.learn(c.anchor, float64(wait), j.User)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/influence"
 	"github.com/varq-project/varq/predictor/forecast/pending"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
@@ -15,14 +16,15 @@ import (
 // Guan 2023). Some dozens of waits are enough for it, where a Forest needs hundreds, and it is the better the more the twin knows of
 // Slurm's order. A forecast costs O(mostErrors).
 type Simulation struct {
-	forest  *Forest
-	waiting pending.Sample[float64] // by job: the logarithm of the wait that was expected
-	errors  []misjudged             // a ring, once it is full
-	learnt  int                     // how many there have been
+	forest    *Forest
+	waiting   pending.Sample[float64] // by job: the logarithm of the wait that was expected
+	errors    []misjudged             // a ring, once it is full
+	learnt    int                     // how many there have been
+	influence *influence.Influence
 }
 
 // misjudged has the logarithms of a wait as it was expected, and as it was.
-type misjudged struct{ expected, actual float64 }
+type misjudged struct{ expected, actual, weight float64 }
 
 const (
 	mostErrors  = 400 // that are remembered
@@ -39,7 +41,7 @@ const (
 
 // NewSimulation returns a Simulation that has learnt nothing. The caller must tell it of each event before it tells f, which must have a twin.
 func NewSimulation(f *Forest) *Simulation {
-	return &Simulation{forest: f, waiting: pending.New[float64]()}
+	return &Simulation{forest: f, waiting: pending.New[float64](), influence: influence.New()}
 }
 
 // Name returns "simulation".
@@ -56,7 +58,7 @@ func (f *Simulation) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	expected, sum := logOf(s.simulated), 0.
 	for i := range f.errors {
 		e := &f.errors[(f.learnt-1-i)%mostErrors] // the i newer ones come first
-		weight := leastWeight + math.Exp(-float64(i)/errorsLife-math.Abs(e.expected-expected)/errorsReach)
+		weight := leastWeight + e.weight*math.Exp(-float64(i)/errorsLife-math.Abs(e.expected-expected)/errorsReach)
 		wait := math.Exp(expected+e.actual-e.expected) - errorsShift
 		if k := delay.Index(max(0, math.Round(wait))); k < delay.Points {
 			a.Wait[k] += weight
@@ -92,7 +94,7 @@ func (f *Simulation) Started(j *workload.Job) {
 	if !ok || !known {
 		return
 	}
-	e := misjudged{expected, logOf(float64(wait))}
+	e := misjudged{expected, logOf(float64(wait)), f.influence.Weigh(j.User)}
 	if len(f.errors) < mostErrors {
 		f.errors = append(f.errors, e)
 	} else {

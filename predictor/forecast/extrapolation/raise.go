@@ -9,7 +9,7 @@ import (
 // Share returns s: how far an anchor, in seconds, lies beyond what was learnt. It is 0 up
 // to the edge, and 1 where the forecast follows the simulations alone.
 func (e *Extrapolation) Share(anchor float64) float64 {
-	return max(0, min(1, (x(anchor)-e.edge)/math.Log(far)))
+	return max(0, min(1, (e.x(anchor)-e.x(e.edge))/math.Log(far)))
 }
 
 // Apply turns d into the corrected forecast, and returns the Share of the anchor, in
@@ -21,14 +21,14 @@ func (e *Extrapolation) Apply(d *delay.Distribution, anchor float64) float64 {
 	}
 	// raised returns x(Q'(p)). It rises with p.
 	raised := func(p float64) float64 {
-		from := x(d.Quantile(p))
-		return max(from, (1-share)*from+share*(x(anchor)+e.ratio(p)))
+		from := e.x(d.Quantile(p))
+		return max(from, (1-share)*from+share*(e.x(anchor)+e.ratio(p)))
 	}
 	var to delay.Distribution
 	p := 0. // the probability of a wait up to the point before
 	for i := range to {
 		// The probability is the greatest p with Q'(p) of at most this delay.
-		at, high := x(delay.At(i)), d[i]
+		at, high := e.x(delay.At(i)), d[i]
 		if raised(high) <= at {
 			p = high
 		}
@@ -49,10 +49,13 @@ func (e *Extrapolation) Apply(d *delay.Distribution, anchor float64) float64 {
 const exact = 1e-5
 
 // ratio returns r(p).
-func (e *Extrapolation) ratio(p float64) float64 {
-	n := len(e.sorted)
-	if n == 0 {
-		return 0
+func (e *Extrapolation) ratio(p float64) (r float64) {
+	left := p * e.weight
+	for i := range e.ratios {
+		r = e.ratios[i].value
+		if left -= e.ratios[i].weight; left < 0 {
+			break
+		}
 	}
-	return e.sorted[min(n-1, int(p*float64(n)))]
+	return r
 }

@@ -98,7 +98,11 @@ func TestBlocked(t *testing.T) {
 			end := block(p, q, now)
 			now += 60
 			for _, lead := range leads {
-				if prob := best(lead); prob > .05 {
+				most := .05
+				if lead == 12*3600 {
+					most = .35 // half of the jobs that are like the one of a week end within two hours
+				}
+				if prob := best(lead); prob > most {
 					t.Errorf("a start within %d s has the probability %.3f", lead, prob)
 				}
 			}

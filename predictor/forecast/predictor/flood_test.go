@@ -133,6 +133,67 @@ func TestFalseAlarm(t *testing.T) {
 	}
 }
 
+// TestSecondFlood: a user of whom nothing is known submits jobs whose limits are days and that run for
+// seconds, and soon after many more of them. The machine starts jobs in the order in which they come.
+// Behind neither flood a start is as good as promised that does not come.
+func TestSecondFlood(t *testing.T) {
+	p, q, now := calm(t)
+	var waiting, running []workload.Job
+	id := int64(1_000_000)
+	submit := func(user string, limit int64) {
+		id++
+		j := workload.Job{ID: id, Submit: now, Eligible: now, Priority: 1}
+		j.User, j.Partition, j.CPUs, j.Limit = user, "batch", 8, limit
+		q.Submit(j)
+		p.Submitted(&j)
+		waiting = append(waiting, j)
+	}
+	// pass lets a second pass: jobs that have run for so long end, and others start.
+	pass := func(run int64) {
+		now++
+		for len(running) > 0 && running[0].Start+run <= now {
+			j := running[0]
+			j.End, running = now, running[1:]
+			q.Remove(j.ID)
+			p.Ended(&j)
+		}
+		for len(running) < 8 && len(waiting) > 0 {
+			j := waiting[0]
+			j.Start, j.State, waiting = now, workload.Running, waiting[1:]
+			q.Start(j)
+			p.Started(&j)
+			running = append(running, j)
+		}
+	}
+	within := func(seconds float64) float64 {
+		var a forecast.Answer
+		r := workload.Request{User: "alice", Partition: "batch", Size: workload.Size{CPUs: 8}, Limit: 300}
+		p.Forecast(&forecast.Question{Request: r, Now: now, Submit: now}, &a)
+		return a.Lower.Within(seconds)
+	}
+	for n := range 120 {
+		submit("bob", 2*86_400)
+		if n%10 == 9 {
+			pass(20)
+		}
+	}
+	for len(waiting) > 0 || len(running) > 0 {
+		pass(20)
+		if len(waiting) > 24 && within(10) > .5 {
+			t.Errorf("%d jobs wait, and the next starts within 10 s with a probability of %.2f", len(waiting), within(10))
+		}
+	}
+	for range 1500 {
+		submit("bob", 2*86_400)
+	}
+	for second := range 1800 {
+		pass(60)
+		if second%30 == 0 && within(3600) > .6 {
+			t.Errorf("%d jobs wait for three hours, and after %d s the next one starts within an hour with a probability of %.2f", len(waiting), second, within(3600))
+		}
+	}
+}
+
 // TestAnchorsAreShared: a question about a submission to come may be answered by what was
 // simulated for another. The answer does not depend on what was asked before.
 func TestAnchorsAreShared(t *testing.T) {

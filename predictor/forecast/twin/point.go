@@ -12,11 +12,11 @@ import (
 // Point is how long a job would wait, in seconds, if no further job came.
 type Point struct {
 	Expected int64 // if every job runs for the median of its predicted run time
-	// Means is Expected if each job that waits runs for the mean of its predicted run time, and
-	// those that run end one sooner and one later than at the median. The work of many jobs is a
-	// sum of means: medians leave out that a few of them run for long.
-	Means  int64
-	Limits int64 // if every job runs for its limit
+	// Cautious is Expected if each job runs for the cautious quantile of its predicted run time. It
+	// is what may well happen where little is known of the jobs ahead, when their limits tell most,
+	// and near Expected where it is known how long such jobs run.
+	Cautious int64
+	Limits   int64 // if every job runs for its limit
 	// ByOrder is Expected if the pool followed each order, with EASY backfilling. No
 	// pool follows one order exactly. Where the orders differ, a reader of ByOrder can
 	// learn which one comes nearest. Where Slurm's priorities are known, there is no other
@@ -37,6 +37,9 @@ type Point struct {
 	TooLarge bool
 }
 
+// cautious is above how many of its predicted run times a job is if it runs for long.
+const cautious = .9
+
 // Endless is the wait, in seconds, of a job that is TooLarge.
 const Endless = 365 * 24 * 3600
 
@@ -45,7 +48,7 @@ func (p *Point) Longest() int64 {
 	if p.TooLarge {
 		return Endless
 	}
-	return max(p.Expected, p.Limits, slices.Max(p.ByOrder[:]))
+	return max(p.Expected, p.Cautious, slices.Max(p.ByOrder[:]))
 }
 
 // Shortest returns the shortest of the waits by order, in seconds.
@@ -61,7 +64,7 @@ func (p Point) Serving(w rollout.Windows, now int64) Point {
 	if len(w.Since(now)) == 0 {
 		return p
 	}
-	for _, wait := range []*int64{&p.Expected, &p.Means, &p.Limits} {
+	for _, wait := range []*int64{&p.Expected, &p.Cautious, &p.Limits} {
 		*wait -= w.Closed(now, now+*wait)
 	}
 	for i := range p.ByOrder {
@@ -101,8 +104,8 @@ func (t *Twin) point(r *workload.Request, task *rollout.Task, now, id int64) Poi
 		}
 		return s.wait(policy, *task, medians)
 	})
-	s.means()
-	p.Means = s.wait(s.Policy, *task, medians)
+	s.cautious()
+	p.Cautious = s.wait(s.Policy, *task, medians)
 	return p
 }
 

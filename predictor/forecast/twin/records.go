@@ -31,7 +31,7 @@ type records struct {
 	full      []string               // the QOS whose jobs were left out, as they were full
 	running   int64                  // processor-seconds until the running jobs end
 	expected  record
-	means     record
+	cautious  record
 	limits    record
 	byOrder   [rollout.Orders]record // of those that the pool may follow, but that of the policy that is believed
 }
@@ -44,7 +44,7 @@ func (t *Twin) came(k *job, j *workload.Job) {
 			continue
 		}
 		task := t.taskNow(&j.Request, k.Submit, k.ID)
-		task.Procs = int32(min(int64(j.Count())*int64(task.Procs), int64(kept.expected.procs)))
+		task.Procs = int32(min(int64(j.Count())*int64(k.takes), int64(kept.expected.procs)))
 		kept.newcomers[k.ID] = task
 	}
 }
@@ -137,8 +137,8 @@ func (r *records) make(s *Snapshot) {
 			r.byOrder[i].make(s, policy, medians)
 		}
 	}
-	s.means()
-	r.means.make(s, s.Policy, medians)
+	s.cautious()
+	r.cautious.make(s, s.Policy, medians)
 }
 
 // ahead returns Point.Ahead of a task.
@@ -157,7 +157,7 @@ func (r *records) ahead(task *rollout.Task) int64 {
 func (r *records) point(t *Twin, task *rollout.Task, now, id int64) Point {
 	free := r.free()
 	wait := func(of *record) int64 { return of.wait(task, now, free, r.newcomers, id) }
-	p := Point{Expected: wait(&r.expected), Means: wait(&r.means), Limits: wait(&r.limits), Policy: r.expected.policy, Ahead: r.ahead(task)}
+	p := Point{Expected: wait(&r.expected), Cautious: wait(&r.cautious), Limits: wait(&r.limits), Policy: r.expected.policy, Ahead: r.ahead(task)}
 	p.ByOrder = t.byOrder(func(policy rollout.Policy) int64 {
 		if policy == p.Policy {
 			return p.Expected

@@ -92,6 +92,7 @@ func (s *Snapshot) load(t *Twin, r *workload.Request, now int64) {
 			continue
 		}
 		if k := t.job(j); t.partitions.pool(k.in) == s.pool {
+			t.renew(k)
 			s.arrays.add(s, j, k)
 		}
 	}
@@ -139,23 +140,15 @@ func (s *Snapshot) Draw(rng *rand.Rand) {
 	}
 }
 
-// means lets each job that waits run for the mean of its predicted run time, and each that runs
-// until a level of that which is its own: the levels of jobs that come one after another are spread
-// evenly over [0,1) (Weyl's sequence of the golden ratio). Room is found when the first of them
-// end, which a mean of each does not tell.
-func (s *Snapshot) means() {
+// cautious lets each job run for the cautious quantile of its predicted run time.
+func (s *Snapshot) cautious() {
 	for i := range s.runningJobs {
-		r := &s.runningJobs[i]
-		s.Running[i].End = r.end(s.Now, float64(uint64(r.ID)*golden>>11)/(1<<53))
+		s.Running[i].End = s.runningJobs[i].end(s.Now, cautious)
 	}
 	for i := range s.waitingJobs {
-		w := &s.waitingJobs[i]
-		s.Pending[i].Run = w.depth * w.mean()
+		s.Pending[i].Run = s.waitingJobs[i].run(cautious)
 	}
 }
-
-// golden is the golden ratio's part after the point, in units of 2^-64.
-const golden = 0x9e3779b97f4a7c15
 
 // Serves reports whether a partition's jobs run on the pool.
 func (s *Snapshot) Serves(partition string) bool {
@@ -172,13 +165,6 @@ func (r *runningJob) end(now int64, q float64) int64 {
 	}
 	left := r.runtime.Quantile(r.endedBy+(1-r.endedBy)*q) - r.age
 	return now + max(1, min(left, planned-now)) + then
-}
-
-// mean returns for how long a job runs on average, in seconds: of its run times at the middle of
-// each of four parts that are equally probable. So what is hardly known to be possible does not
-// count, a run until a limit that nobody like it has come near.
-func (k *job) mean() int64 {
-	return (k.length(.125) + k.length(.375) + k.length(.625) + k.length(.875)) / 4
 }
 
 // length returns how long a job runs, in seconds, at the level q in [0,1) of its run

@@ -37,6 +37,7 @@ type job struct {
 	class   *class
 	runtime walltime.Distribution // as predicted
 	age     int64                 // of the job when runtime was predicted, in seconds; or stale
+	basis   walltime.Basis        // of runtime, while the job waits
 	runs    bool
 	takes   int32 // processors that it has or, before it runs, will have at least
 	number  int   // how many jobs were known before, and it
@@ -100,7 +101,7 @@ func (t *Twin) Changed(j *workload.Job) {
 		t.partitions.gatherAnew()
 		t.partitions.pool(k.in).records = nil
 		return
-	case ok && !t.requests(k, &j.Request):
+	case ok && !t.is(k, j):
 		k = t.replace(k, j)
 		t.runtimes.Submitted(&k.Job)
 	}
@@ -116,9 +117,10 @@ func (t *Twin) replace(k *job, j *workload.Job) *job {
 	return k
 }
 
-// requests reports whether a request is that of a job, as far as is known of jobs.
-func (t *Twin) requests(k *job, r *workload.Request) bool {
-	return (r.Limit == 0 || k.Limit == r.Limit) && k.Procs == r.Procs() && k.takes == k.in.takes(r) && k.in == t.partitions.named(r.Partition) && k.class == t.classOf(r) && k.User == t.userOf(r)
+// is reports whether a job that waits is as it is known to be, as far as is known of jobs.
+func (t *Twin) is(k *job, j *workload.Job) bool {
+	r := &j.Request
+	return (r.Limit == 0 || k.Limit == r.Limit) && k.Procs == r.Procs() && k.takes == max(k.in.takes(r), j.Given) && k.in == t.partitions.named(r.Partition) && k.class == t.classOf(r) && k.User == t.userOf(r)
 }
 
 // Started notes that j has run since j.Start. It learns from j's wait.
@@ -216,7 +218,7 @@ func (t *Twin) add(j *workload.Job) *job {
 		}
 	}
 	k := t.read(j)
-	t.predict(k, 0)
+	t.renew(k)
 	t.added++
 	k.number = t.added
 	t.jobs[j.ID] = k
@@ -226,7 +228,7 @@ func (t *Twin) add(j *workload.Job) *job {
 // read returns what is known of a job that has not started, without a prediction of its run time.
 func (t *Twin) read(j *workload.Job) *job {
 	k := &job{in: t.partitions.named(j.Partition), class: t.classOf(&j.Request), age: stale}
-	k.takes = k.in.takes(&j.Request)
+	k.takes = max(k.in.takes(&j.Request), j.Given)
 	k.Job = sched.Job{
 		ID: j.ID, Submit: j.Since(), Start: j.Start, Limit: t.limit(&j.Request), Procs: j.Procs(),
 		User: t.userOf(&j.Request), Group: t.numberOf(numbered{accountName, j.Account, ""}), App: -1,
@@ -289,6 +291,14 @@ func (t *Twin) limit(r *workload.Request) int64 {
 // predict predicts the whole run time of a job of an age, in seconds.
 func (t *Twin) predict(k *job, age int64) {
 	k.runtime, k.age = t.runtimes.Distribution(&k.Job, age), age
+}
+
+// renew predicts the run time of a job that waits again if jobs like it have ended since.
+func (t *Twin) renew(k *job) {
+	if now := t.runtimes.Basis(&k.Job); now != k.basis || k.age == stale {
+		t.predict(k, 0)
+		k.basis = now
+	}
 }
 
 // RunTime returns the distribution of the whole run time of a job with this request.

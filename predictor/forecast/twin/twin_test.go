@@ -205,7 +205,10 @@ func TestResize(t *testing.T) {
 	b.start(1000, b.submit(1000, 4, 600))
 	ask := func(procs int32) int64 {
 		p := b.w.Point(request(procs, 300), 1020, 0)
-		return p.Longest()
+		if p.TooLarge {
+			return p.Longest()
+		}
+		return p.Limits
 	}
 	for _, c := range []struct {
 		size       int32
@@ -308,5 +311,22 @@ func TestJobIsNotAheadOfItself(t *testing.T) {
 	}
 	if got := b.w.Point(request(6, 300), 1020, 0); got.Limits != 880 {
 		t.Errorf("%+v of a second job like it", got)
+	}
+}
+
+// TestWaitsForNodes: jobs that wait for nodes of their own are in the way of others with all of
+// these, and not only with the processors that they ask for.
+func TestWaitsForNodes(t *testing.T) {
+	b := sit(poolOf(8))
+	b.start(1000, b.submit(1000, 8, 100))
+	for range 4 {
+		j := b.submit(1000, 1, 100)
+		j.Given = 8
+		b.q.Submit(j)
+		b.w.Submitted(&j)
+		b.w.Changed(&j)
+	}
+	if p := b.w.Point(request(1, 100), 1000, 0); p.Limits != 500 {
+		t.Errorf("a wait of %d s behind five jobs that run for 100 s each, one after another", p.Limits)
 	}
 }
