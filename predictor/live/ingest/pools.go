@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -96,12 +97,17 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node, now int64) pools {
 }
 
 // fill gives each job that runs and shares its nodes with few all CPUs of these: one of
-// --exclusive=user was given only what it asked for, and others may not have the rest.
+// --exclusive=user was given only what it asked for, and others may not have the rest. A job that
+// waits for nodes of its own gets as many CPUs as so many nodes of its partition have on average.
 func (p pools) fill(queue []slurm.QueueEntry) {
 	cpus := map[string]map[string]int32{} // by partition and node
 	for i := range queue {
 		e := &queue[i]
-		if e.Start == 0 || !e.Exclusive {
+		switch own := p[e.Partition].Own; {
+		case e.Start == 0 && e.Whole && own.Nodes > 0:
+			e.Given = int32(min(int64(max(1, e.Size.Nodes))*int64(own.CPUs/own.Nodes), math.MaxInt32))
+			continue
+		case e.Start == 0 || !e.Exclusive:
 			continue
 		}
 		of, known := cpus[e.Partition]

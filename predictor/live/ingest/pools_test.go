@@ -199,3 +199,34 @@ func TestNodesOfUsers(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeNodesAhead: a job that waits for nodes of its own is ahead of others with all CPUs of
+// these.
+func TestWholeNodesAhead(t *testing.T) {
+	s := &source{jobs: past(now-day, now-2*3600)}
+	g := start(t, filepath.Join(t.TempDir(), "history.db"), s)
+	var nodes []slurm.Node
+	for _, name := range []string{"n1", "n2"} {
+		nodes = append(nodes, slurm.Node{Name: name, CPUs: 4, Partitions: []string{"main"}, Up: true, State: "MIXED"})
+	}
+	g.ObserveCluster(&limits.Cluster{Partitions: map[string]limits.Partition{"main": {}}}, nodes)
+	if err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	waits := job(1, -60, 0, 0)
+	waits.Size, waits.Limit = workload.Size{Nodes: 2, CPUs: 2}, day
+	for _, whole := range []bool{false, true} {
+		queue := entries(waits)
+		queue[0].Whole = whole
+		if err := g.ObserveQueue(t.Context(), queue, now); err != nil {
+			t.Fatal(err)
+		}
+		want := int32(0)
+		if whole {
+			want = 8
+		}
+		if got := g.last.queue[0].Given; got != want {
+			t.Errorf("whole nodes %v: the job gets %d CPUs, want %d", whole, got, want)
+		}
+	}
+}
