@@ -76,7 +76,7 @@ func (f *Forest) later(q *forecast.Question) anchor {
 		return float64(submit-simulated.Submit) + float64(windows.For(q.Limit).Closed(submit, simulated.Submit+int64(wait)))
 	}
 	most, ok := f.anchors.atMost(&simulated)
-	if ok && f.beyond.share(most.less(over)) == 0 {
+	if ok && !most.endless && f.beyond.share(most.less(over)) == 0 {
 		return anchor{}
 	}
 	// Few limits are simulated: powers of two.

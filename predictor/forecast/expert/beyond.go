@@ -15,6 +15,7 @@ type anchor struct {
 	sure    float64 // the shortest by any order, if jobs run as long as expected
 	likely  float64 // if jobs run for the median of their predicted run times
 	ordered bool    // Slurm's priorities are known, and so the order
+	endless bool    // the waits do not end
 }
 
 func anchorOf(p *twin.Point) anchor {
@@ -22,20 +23,17 @@ func anchorOf(p *twin.Point) anchor {
 	if p.TooLarge {
 		likely = twin.Endless
 	}
-	return anchor{float64(p.Longest()), float64(p.Shortest()), float64(likely), p.Ordered}
+	return anchor{float64(p.Longest()), float64(p.Shortest()), float64(likely), p.Ordered, p.TooLarge}
 }
-
-// known reports whether the waits end.
-func (a anchor) known() bool { return a.longest < twin.Endless }
 
 // less returns the anchor with waits that are shorter by so much as by returns for each.
 func (a anchor) less(by func(wait float64) float64) anchor {
-	return anchor{a.longest - by(a.longest), a.sure - by(a.sure), a.likely - by(a.likely), a.ordered}
+	return anchor{a.longest - by(a.longest), a.sure - by(a.sure), a.likely - by(a.likely), a.ordered, a.endless}
 }
 
 // least returns the shorter of each of the waits.
 func (a anchor) least(b anchor) anchor {
-	return anchor{min(a.longest, b.longest), min(a.sure, b.sure), min(a.likely, b.likely), a.ordered}
+	return anchor{min(a.longest, b.longest), min(a.sure, b.sure), min(a.likely, b.likely), a.ordered, a.endless && b.endless}
 }
 
 // beyond corrects forecasts where the queue has become longer than any that was learnt from, and
@@ -88,9 +86,14 @@ func (b *beyond) rivals(d *delay.Distribution, a anchor) (of *forecasts, shares 
 }
 
 // apply turns d, a forecast for a request, into the mixture of the rivals, and returns how far that
-// follows the anchors.
+// follows the anchors. Where waits do not end, there is nothing to choose: the job waits for nodes,
+// and d becomes a wait without end.
 func (b *beyond) apply(d *delay.Distribution, a anchor, r *workload.Request) (share float64) {
-	if b.share(a) == 0 {
+	switch {
+	case a.endless:
+		*d = delay.Distribution{}
+		return 1
+	case b.share(a) == 0:
 		return 0
 	}
 	of, shares := b.rivals(d, a)
