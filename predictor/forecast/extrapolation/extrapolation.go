@@ -64,8 +64,8 @@ type Extrapolation struct {
 
 	outcomes ring[outcome] // the newest with a long anchor
 	noted    int
-	ratios   sample // theirs and the doubt's
-	weight   float64
+	ratios   sample    // theirs and the doubt's
+	below    []float64 // by ratio: the weight of those up to it
 }
 
 // outcome is what came of an anchor.
@@ -97,7 +97,13 @@ func (e *Extrapolation) Learn(anchor, wait, weight float64) {
 		for _, o := range e.outcomes.values {
 			e.ratios = append(e.ratios, weighed{e.x(o.wait) - e.x(o.anchor), o.weight})
 		}
-		e.weight = e.ratios.sort()
+		e.ratios.sort()
+		e.below = e.below[:0]
+		sum := 0.
+		for i := range e.ratios {
+			sum += e.ratios[i].weight
+			e.below = append(e.below, sum)
+		}
 	}
 }
 

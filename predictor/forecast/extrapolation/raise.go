@@ -2,6 +2,7 @@ package extrapolation
 
 import (
 	"math"
+	"sort"
 
 	"github.com/varq-project/varq/predictor/delay"
 )
@@ -49,13 +50,11 @@ func (e *Extrapolation) Apply(d *delay.Distribution, anchor float64) float64 {
 const exact = 1e-5
 
 // ratio returns r(p).
-func (e *Extrapolation) ratio(p float64) (r float64) {
-	left := p * e.weight
-	for i := range e.ratios {
-		r = e.ratios[i].value
-		if left -= e.ratios[i].weight; left < 0 {
-			break
-		}
+func (e *Extrapolation) ratio(p float64) float64 {
+	n := len(e.ratios)
+	if n == 0 {
+		return 0
 	}
-	return r
+	level := p * e.below[n-1]
+	return e.ratios[min(n-1, sort.Search(n, func(i int) bool { return e.below[i] > level }))].value
 }
