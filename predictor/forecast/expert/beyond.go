@@ -19,11 +19,7 @@ type anchor struct {
 }
 
 func anchorOf(p *twin.Point) anchor {
-	likely := p.Expected
-	if p.TooLarge {
-		likely = twin.Endless
-	}
-	return anchor{float64(p.Longest()), float64(p.Shortest()), float64(likely), p.Ordered, p.TooLarge}
+	return anchor{float64(p.Longest()), float64(p.Shortest()), float64(p.Expected), p.Ordered, p.TooLarge}
 }
 
 // less returns the anchor with waits that are shorter by so much as by returns for each.

@@ -133,9 +133,9 @@ func TestFalseAlarm(t *testing.T) {
 	}
 }
 
-// TestSecondFlood: a user of whom nothing is known submits jobs whose limits are days and that run for
-// seconds, and soon after many more of them. The machine starts jobs in the order in which they come.
-// Behind neither flood a start is as good as promised that does not come.
+// TestSecondFlood: a user of whom nothing is known submits jobs whose limits are days and that run
+// for seconds, and soon after many more of them. The machine starts jobs in the order in which they
+// come. Behind neither flood a start is as good as promised that does not come.
 func TestSecondFlood(t *testing.T) {
 	p, q, now := calm(t)
 	var waiting, running []workload.Job

@@ -139,6 +139,9 @@ func (g *ground) takes(r *workload.Request) int32 {
 	return max(r.Procs(), int32(min(int64(r.Nodes)*int64(g.ofNode), math.MaxInt32)))
 }
 
+// takesJob returns how many processors a job takes at least, or takes if it has started.
+func (g *ground) takesJob(j *workload.Job) int32 { return max(g.takes(&j.Request), j.Given) }
+
 // configured returns the configured pool of a name, of at least a size.
 func (p *partitions) configured(name string, size workload.Size) *pool {
 	if p.byPool == nil {

@@ -120,7 +120,7 @@ func (t *Twin) replace(k *job, j *workload.Job) *job {
 // is reports whether a job that waits is as it is known to be, as far as is known of jobs.
 func (t *Twin) is(k *job, j *workload.Job) bool {
 	r := &j.Request
-	return (r.Limit == 0 || k.Limit == r.Limit) && k.Procs == r.Procs() && k.takes == max(k.in.takes(r), j.Given) && k.in == t.partitions.named(r.Partition) && k.class == t.classOf(r) && k.User == t.userOf(r)
+	return (r.Limit == 0 || k.Limit == r.Limit) && k.Procs == r.Procs() && k.takes == k.in.takesJob(j) && k.in == t.partitions.named(r.Partition) && k.class == t.classOf(r) && k.User == t.userOf(r)
 }
 
 // Started notes that j has run since j.Start. It learns from j's wait.
@@ -228,7 +228,7 @@ func (t *Twin) add(j *workload.Job) *job {
 // read returns what is known of a job that has not started, without a prediction of its run time.
 func (t *Twin) read(j *workload.Job) *job {
 	k := &job{in: t.partitions.named(j.Partition), class: t.classOf(&j.Request), age: stale}
-	k.takes = max(k.in.takes(&j.Request), j.Given)
+	k.takes = k.in.takesJob(j)
 	k.Job = sched.Job{
 		ID: j.ID, Submit: j.Since(), Start: j.Start, Limit: t.limit(&j.Request), Procs: j.Procs(),
 		User: t.userOf(&j.Request), Group: t.numberOf(numbered{accountName, j.Account, ""}), App: -1,

@@ -85,7 +85,7 @@ func TestInVain(t *testing.T) {
 // TestRescueGives: what Rescue offers is what Replan does once that is agreed to, also where forecasts are rough.
 func TestRescueGives(t *testing.T) {
 	for mean := int64(300); mean <= 1500; mean += 50 {
-		p := &Planner{Forecaster: rough{curve{mean: float64(mean), sample: 1000}, -.05}, Cluster: site(nil)}
+		p := &Planner{Forecaster: rough(curve{mean: float64(mean), sample: 1000}, -.05), Cluster: site(nil)}
 		r := request(1, 2*hour, .9)
 		r.Earliest = r.Deadline - 720
 		current := Submission{Begin: r.Earliest, Limit: r.enlarged(r.Earliest)}

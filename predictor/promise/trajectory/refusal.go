@@ -83,12 +83,10 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	return &Refusal{Reason: fmt.Sprintf("%sthe job starts by the deadline with a probability of %.2f at best, not %.6g", why, best, r.Prob) + more}
 }
 
-// unlucky reports whether a point would have a probability if no more promises had been missed than
-// varq expects before it knows of any.
+// unlucky reports whether a point would have a probability but for promises that were missed.
 func unlucky(points []Point, prob float64) bool {
-	const known = 2 // Missed, while nothing is known
 	return slices.ContainsFunc(points, func(pt Point) bool {
-		return pt.Missed > known && 1-(1-pt.Prob)*known/pt.Missed >= prob
+		return pt.Missed > 1 && 1-(1-pt.Prob)/pt.Missed >= prob
 	})
 }
 

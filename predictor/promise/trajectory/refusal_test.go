@@ -493,48 +493,34 @@ func TestMaxHold(t *testing.T) {
 	}
 }
 
-// flood is a forecaster for a queue with more work than was ever learnt from.
-type flood struct{ curve }
-
-func (f flood) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
-	f.curve.Forecast(r, now, c, est)
-	for i := range c {
-		est[i].Beyond = .7
-	}
-}
-
 // TestRefusedBeyond: where more work is ahead than was ever learnt from, a refusal says so.
 func TestRefusedBeyond(t *testing.T) {
+	beyond := func(est []workload.Estimate) {
+		for i := range est {
+			est[i].Beyond = .7
+		}
+	}
 	for mean, want := range map[float64]string{
 		4 * hour:   "more work is ahead than was ever learnt from, and by simulations of the queue the job starts by the deadline with a probability of 0.77 at best, not 0.9",
 		10_000_000: "more work is ahead than was ever learnt from, and by simulations of the queue no start by the deadline can be promised, however little is asked",
 	} {
-		p := Planner{Forecaster: flood{curve{mean, 1000}}, Cluster: site(nil)}
+		p := Planner{Forecaster: adjusted{curve{mean, 1000}, beyond}, Cluster: site(nil)}
 		if a := p.Decide(request(1, 6*hour, .9)); a.Refusal == nil || a.Refusal.Reason != want {
 			t.Errorf("a mean wait of %v s: %+v", mean, a.Refusal)
 		}
 	}
 }
 
-// luckless is a forecaster after many missed promises.
-type luckless struct {
-	curve
-	missed float64
-}
-
-func (l luckless) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
-	l.curve.Forecast(r, now, c, est)
-	for i := range est {
-		est[i].Prob, est[i].Missed = max(0, 1-l.missed*(1-est[i].Prob)), l.missed
-	}
-}
-
-// TestRefusedAfterMisses: where the promises that were missed of late are why no promise can be made,
-// and only there, a refusal says so.
+// TestRefusedAfterMisses: where promises that were missed of late are why no promise can be made, and
+// only there, a refusal says so.
 func TestRefusedAfterMisses(t *testing.T) {
 	const misses = "of promises with about as little time to start many were missed of late, and with regard to these "
-	for _, c := range []struct{ missed, prob, mean float64 }{{2, .9, 4 * hour}, {10, .7, 2.5 * hour}, {10, .9, 4 * hour}} {
-		p := Planner{Forecaster: luckless{curve{c.mean, 1000}, c.missed}, Cluster: site(nil)}
+	for _, c := range []struct{ missed, prob, mean float64 }{{1, .9, 4 * hour}, {5, .7, 2.5 * hour}, {5, .9, 4 * hour}} {
+		p := Planner{Cluster: site(nil), Forecaster: adjusted{curve{c.mean, 1000}, func(est []workload.Estimate) {
+			for i := range est {
+				est[i].Prob, est[i].Missed = max(0, 1-2*c.missed*(1-est[i].Prob)), c.missed
+			}
+		}}}
 		a := p.Decide(request(1, 6*hour, c.prob))
 		if a.Refusal == nil {
 			t.Errorf("%+v: promised", c)

@@ -6,26 +6,33 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// rough is a Forecaster that tells too much between every 20th of several candidates, as one that interpolates may.
-type rough struct {
+// adjusted is a Forecaster that changes what another one says of several candidates.
+type adjusted struct {
 	curve
-	excess float64
+	change func(est []workload.Estimate)
 }
 
-func (f rough) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
-	f.curve.Forecast(r, now, c, est)
-	for i := range est {
-		if i%20 != 0 && i < len(c)-1 {
-			est[i].Prob = min(1, est[i].Prob+f.excess)
+func (a adjusted) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	a.curve.Forecast(r, now, c, est)
+	a.change(est)
+}
+
+// rough is a Forecaster that tells too much between every 20th of several candidates, as one that interpolates may.
+func rough(c curve, excess float64) adjusted {
+	return adjusted{c, func(est []workload.Estimate) {
+		for i := range est {
+			if i%20 != 0 && i < len(est)-1 {
+				est[i].Prob = min(1, est[i].Prob+excess)
+			}
 		}
-	}
+	}}
 }
 
 // TestPromiseRestsOnItsOwnForecast: who looks at a promise just made, and so forecasts its submission alone, finds the forecast with which it was
 // made, and moves nothing.
 func TestPromiseRestsOnItsOwnForecast(t *testing.T) {
 	for _, prob := range []float64{.3, .5, .8, .95} {
-		p := &Planner{Forecaster: rough{curve{mean: hour, sample: 1000}, .05}, Cluster: site(nil)}
+		p := &Planner{Forecaster: rough(curve{mean: hour, sample: 1000}, .05), Cluster: site(nil)}
 		r := request(2, 4*hour, prob)
 		a := p.Plan(r)
 		if a.Plan == nil {
@@ -43,7 +50,7 @@ func TestPromiseRestsOnItsOwnForecast(t *testing.T) {
 // to the best there is if it does nowhere.
 func TestMoveRestsOnItsOwnForecast(t *testing.T) {
 	for _, mean := range []float64{1.5 * hour, 10 * hour} {
-		p := &Planner{Forecaster: rough{curve{mean: mean, sample: 1000}, .05}, Cluster: site(nil)}
+		p := &Planner{Forecaster: rough(curve{mean: mean, sample: 1000}, .05), Cluster: site(nil)}
 		r := request(2, 4*hour, .9)
 		got := p.Replan(r, Submission{Begin: r.Deadline - 8310, Limit: r.enlarged(r.Deadline - 8310)})
 		b := p.bounds(&r)

@@ -56,7 +56,7 @@ func Plan(p *api.Plan, asked *api.PlanRequest, now int64, zone *time.Location) [
 	return lines
 }
 
-// longAgo is how old the queue may be on which a forecast rests, in seconds, without that it is told.
+// longAgo is the age of the queue, in seconds, above which users are told of it.
 const longAgo = 30
 
 // Evidence says in a phrase what a forecast rests on that is told now.
