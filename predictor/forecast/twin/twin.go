@@ -91,13 +91,17 @@ func (t *Twin) Submitted(j *workload.Job) {
 	t.runtimes.Submitted(&k.Job)
 }
 
-// Changed notes that j may have another request, priority, or a limit that keeps it from starting, if it waits, and another time limit if it
-// runs.
+// Changed notes that j may have another request, priority, or a limit that keeps it from starting,
+// if it waits, and another time limit and more processors if it runs.
 func (t *Twin) Changed(j *workload.Job) {
 	k, ok := t.jobs[j.ID]
 	switch {
 	case ok && k.runs:
 		k.Limit, k.age = t.limit(&j.Request), stale
+		if more := j.Given - k.takes; more > 0 {
+			k.takes += more
+			t.partitions.change(k.Start, k.in, more)
+		}
 		t.partitions.gatherAnew()
 		t.partitions.pool(k.in).records = nil
 		return

@@ -163,11 +163,13 @@ func TestNodesOfUsers(t *testing.T) {
 	for name, c := range map[string]struct {
 		partition limits.Partition
 		exclusive bool
+		first     bool // accounting tells first that it runs
 		free      bool
 	}{
-		"shared nodes":     {free: true},
-		"nodes of a user":  {partition: limits.Partition{UserNodes: true}},
-		"--exclusive=user": {exclusive: true},
+		"shared nodes":                      {free: true},
+		"nodes of a user":                   {partition: limits.Partition{UserNodes: true}},
+		"--exclusive=user":                  {exclusive: true},
+		"--exclusive=user, first accounted": {exclusive: true, first: true},
 	} {
 		s := &source{jobs: past(now-day, now-2*3600)}
 		g := start(t, filepath.Join(t.TempDir(), "history.db"), s)
@@ -184,6 +186,15 @@ func TestNodesOfUsers(t *testing.T) {
 		runs.Size, runs.Limit, runs.Given = workload.Size{Nodes: 2, CPUs: 2}, day, 2
 		queue := entries(runs)
 		queue[0].Nodes, queue[0].Exclusive = "n[1-2]", c.exclusive
+		if c.first {
+			if err := g.ObserveQueue(t.Context(), nil, now-20); err != nil {
+				t.Fatal(err)
+			}
+			s.jobs = append(s.jobs, runs)
+			if err := g.CatchUp(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if err := g.ObserveQueue(t.Context(), queue, now); err != nil {
 			t.Fatal(err)
 		}

@@ -94,7 +94,8 @@ func (t *tracker) observeSnapshot(s *snapshot, started map[run]bool) {
 		waited := t.waits(j)
 		if stays[j.ID] = waited || t.has(j); waited || !stays[j.ID] && started[runOf(j)] {
 			changed = append(changed, *j)
-		} else if stays[j.ID] && t.Queue().Job(j.ID).Limit != j.Limit {
+		} else if known := t.Queue().Job(j.ID); stays[j.ID] && (known.Limit != j.Limit || known.Given < j.Given) {
+			// Accounting, which may have told of it first, does not tell of nodes that it does not share.
 			t.Observe(&forecast.Event{At: s.at, Kind: forecast.Changed, Job: j})
 		}
 	}
