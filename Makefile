@@ -17,6 +17,7 @@ PREFIX  ?= /usr
 
 LINT := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 VULNCHECK := $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.8.0
+GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
 BENCHSTAT := $(GO) run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 # SQLite is C that was translated to Go. The race detector leaves it out, as it does C: with it, tests of the
 # ledger take fifteen times as long.
@@ -79,8 +80,9 @@ NUMBERS := gonum.org/v1/gonum $(addprefix github.com/varq-project/varq/predictor
 race:
 	$(GO) test $(RACE) $(NUMBERS:%=-gcflags=%/...=-race=false) $(UNIT) -short -skip '^TestScenarios$$' $(RACY)
 
+# What failed, and why, is said once more at the end, after the daemons' logs.
 e2e: build
-	$(GO) test -count=1 -timeout 1h -v ./test/e2e
+	$(GOTESTSUM) --format=standard-verbose --hide-summary=skipped -- -count=1 -timeout 1h ./test/e2e
 
 # The same end-to-end tests on later Slurms, from Debian 13 and Debian forky in a chroot.
 test-slurm24: SLURM := 24.11

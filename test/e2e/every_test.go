@@ -77,7 +77,12 @@ func every(t *testing.T, s *site.Site) {
 	if err != nil || r.BeginBy != at.Unix() {
 		t.Fatal(r, err)
 	}
-	if text, err := os.ReadFile(output); err != nil || !strings.Contains(string(text), "order none\n") {
+	var text []byte
+	eventually(t, "the work has begun", func() bool {
+		text, err = os.ReadFile(output)
+		return strings.Contains(string(text), "order ")
+	})
+	if !strings.Contains(string(text), "order none\n") {
 		t.Errorf("the job has what is for its sbatch alone: %s, %v", text, err)
 	}
 	run := filepath.Join(s.JobDir(), "every-run.sh")

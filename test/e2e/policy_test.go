@@ -31,6 +31,10 @@ func policy(t *testing.T, s *site.Site) {
 		}
 		return r
 	}
+	limits := func(user string) api.Limits {
+		t.Helper()
+		return decode[api.Limits](t, mustRun(t, s, user, "varq", "limits", "--json").Stdout)
+	}
 	refused := func(user, says string, args ...string) {
 		t.Helper()
 		r := submit(user, args...)
@@ -38,6 +42,7 @@ func policy(t *testing.T, s *site.Site) {
 			t.Errorf("%s %v: exit code %d, %q", user, args, r.Code, r.Stderr)
 		}
 	}
+	eventually(t, "nobody has a reservation of tests before", func() bool { return limits("alice").Open+limits("bob").Open == 0 })
 	refused("alice", `there are no reservations for anybody (rule "pilot phase" of the site's policy); submit the job without one`, "--partition=short", "--prob=0.6")
 	refused("bob", `a probability of at most 0.6 is promised to account chem (rule "chemistry" of the site's policy); ask for --prob=0.6 or less`, "--prob=0.7")
 	refused("bob", "a ceiling of 1.00 node-hours", "--prob=0.6", "--max-cost=1")
@@ -61,10 +66,6 @@ func policy(t *testing.T, s *site.Site) {
 	quote, err := s.Run(t.Context(), "bob", "varq", "quote", "--begin-by=now+6hours", "--time=5", "--prob=0.6")
 	if err != nil || quote.Code != 1 || !strings.Contains(quote.Stdout, `(rule "one each" of the site's policy)`) {
 		t.Errorf("exit code %d, %q, %v", quote.Code, quote.Stdout, err)
-	}
-	limits := func(user string) api.Limits {
-		t.Helper()
-		return decode[api.Limits](t, mustRun(t, s, user, "varq", "limits", "--json").Stdout)
 	}
 	if l := limits("bob"); l.Open != 2 || len(l.Rules) != 4 || l.Rules[2].Name != "chemistry" || l.Rules[3].Shares[0] != (api.LimitShare{User: "bob", Open: 2, MaxOpen: 2, NodeSeconds: l.NodeSeconds}) {
 		t.Fatalf("%+v", l)

@@ -94,15 +94,13 @@ func (k *Keeper) refusal(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	if err != nil {
 		return "", err
 	}
-	if e.Withdrawn != 0 { // otherwise it counts already
-		who := policy.Who{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS}
-		no, err := k.checkUse(ctx, k.Policy.For(who), who, policy.Use{Open: 1, NodeSeconds: e.AtMost().NodeSeconds})
-		if err != nil {
-			return "", err
-		}
-		if no != nil {
-			return no.What, nil
-		}
+	who := policy.Who{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS}
+	rule, err := k.checkUse(ctx, k.Policy.For(who), who, policy.Use{Open: 1, NodeSeconds: e.AtMost().NodeSeconds})
+	if err != nil {
+		return "", err
+	}
+	if rule != nil {
+		return rule.What, nil
 	}
 	now := k.Now()
 	slot := max(e.Slot, e.BeginTime, now)

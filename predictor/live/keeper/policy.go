@@ -129,7 +129,7 @@ func (k *Keeper) checkUse(ctx context.Context, rules policy.Rules, who policy.Wh
 	if !rules.Count() {
 		return nil, nil
 	}
-	open, err := k.Ledger.Held(ctx, who.User, who.Account)
+	open, err := k.Ledger.Held(ctx, k.Now(), who.User, who.Account)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func apiRule(no *policy.Refusal) *api.Refusal {
 // Limits returns what the site's policy allows user, and what she uses of it.
 func (k *Keeper) Limits(ctx context.Context, user string) (api.Limits, error) {
 	accounts := k.accounts(user)
-	open, err := k.Ledger.Held(ctx, user, accounts...)
+	open, err := k.Ledger.Held(ctx, k.Now(), user, accounts...)
 	if err != nil {
 		return api.Limits{}, err
 	}

@@ -21,10 +21,10 @@ func TestBindLapsed(t *testing.T) {
 		r.Promised = made
 		mustPromise(t, l, r)
 	}
-	if err := bind("fresh", 1, made+unclaimedFor-bindsBefore, false); err != nil {
+	if err := bind("fresh", 1, made+bindsFor, false); err != nil {
 		t.Error(err)
 	}
-	if err := bind("old", 2, made+unclaimedFor-bindsBefore+1, false); !errors.Is(err, ErrLapsed) {
+	if err := bind("old", 2, made+bindsFor+1, false); !errors.Is(err, ErrLapsed) {
 		t.Errorf("without a job for long: %v", err)
 	}
 	if err := l.Withdraw(ctx, "fresh", made); !errors.Is(err, ErrTaken) {

@@ -196,7 +196,7 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 		case !open:
 			return ErrClosed
 		case withdrawn != 0 && promised.Tentative != 0: // the job is only found, to be cancelled
-		case !granted && (withdrawn != 0 || at > made+unclaimedFor-bindsBefore):
+		case !granted && (withdrawn != 0 || at > made+bindsFor):
 			return ErrLapsed
 		case withdrawn != 0:
 			if _, err := tx.ExecContext(ctx, `UPDATE plans SET withdrawn = 0 WHERE id = ?`, plan); err != nil {

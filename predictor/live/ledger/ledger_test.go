@@ -598,16 +598,20 @@ func TestHeld(t *testing.T) {
 	if err := l.Withdraw(ctx, "eeeeeeeeeeee", 100); err != nil {
 		t.Fatal(err)
 	}
-	got, err := l.Held(ctx, "alice", "phys")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []policy.Held{
-		{Who: policy.Who{User: "alice", Account: "chem", Partition: "main", QOS: "normal"}, NodeSeconds: 400},
-		{Who: policy.Who{User: "bob", Account: "Phys", Partition: "main", QOS: "normal"}, NodeSeconds: 2000},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	promised := one(t, l, Query{Plan: "aaaaaaaaaaaa"}).Promised
+	unclaimed := policy.Held{Who: policy.Who{User: "alice", Account: "chem", Partition: "main", QOS: "normal"}, NodeSeconds: 400}
+	bound := policy.Held{Who: policy.Who{User: "bob", Account: "Phys", Partition: "main", QOS: "normal"}, NodeSeconds: 2000}
+	for now, want := range map[int64][]policy.Held{
+		promised + bindsFor:     {unclaimed, bound},
+		promised + bindsFor + 1: {bound},
+	} {
+		got, err := l.Held(ctx, now, "alice", "phys")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 

@@ -90,18 +90,18 @@ func (l *Ledger) AnyOpen(ctx context.Context) (open bool, err error) {
 }
 
 // Held returns the open reservations of a user, and those of the accounts, and what the idle nodes
-// of each may cost at most: without plans that were taken back and that no job has taken up. Upper
-// and lower case of accounts are the same.
-func (l *Ledger) Held(ctx context.Context, user string, accounts ...string) ([]policy.Held, error) {
+// of each may cost at most: without plans that no job has taken up, and that have lapsed at the time
+// now: see ErrLapsed. Upper and lower case of accounts are the same.
+func (l *Ledger) Held(ctx context.Context, now int64, user string, accounts ...string) ([]policy.Held, error) {
 	where := "p.user = ?"
-	args := []any{user}
+	args := []any{now - bindsFor, user}
 	for _, account := range accounts {
 		where += " OR p.account = ? COLLATE NOCASE"
 		args = append(args, account)
 	}
 	var list []policy.Held
 	err := l.each(ctx, `SELECT p.user, p.account, p.partition, p.qos, p.work_limit, p.hold_until, p.work_node_seconds, coalesce(b.earliest, p.earliest)
-		FROM plans p LEFT JOIN bindings b ON b.plan = p.id WHERE p.open AND NOT (`+unused+`) AND (`+where+")", args, func(rows *sql.Rows) error {
+		FROM plans p LEFT JOIN bindings b ON b.plan = p.id WHERE p.open AND (b.job IS NOT NULL OR p.withdrawn = 0 AND p.promised_at >= ?) AND (`+where+")", args, func(rows *sql.Rows) error {
 		var h policy.Held
 		var p api.Plan
 		var earliest int64
@@ -114,9 +114,6 @@ func (l *Ledger) Held(ctx context.Context, user string, accounts ...string) ([]p
 	})
 	return list, err
 }
-
-// unused is whether a plan p was taken back and has no binding b.
-const unused = "p.withdrawn <> 0 AND b.job IS NULL"
 
 // mostEvents bounds how many events of a plan are read.
 const mostEvents = 500

@@ -20,10 +20,9 @@ var ErrUnclaimed = errors.New("too many promises without a job")
 // takes its promise up within a few.
 const unclaimedFor = 120
 
-// bindsBefore is how many seconds before a promise without a job ceases to claim its room a job
-// no longer takes it up without being granted that anew: others are granted theirs at the same
-// time.
-const bindsBefore = 10
+// bindsFor is for how many seconds a job takes a promise up without being granted that anew. That
+// ends before the promise ceases to claim its room: others are granted theirs at the same time.
+const bindsFor = unclaimedFor - 10
 
 // A user may keep room from others in vain, by promises that no job takes up, for MaxInVain
 // seconds of the last VainWithin. A promise that was taken back at once counts as leastVain
