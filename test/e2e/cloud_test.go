@@ -28,6 +28,7 @@ func TestCloud(t *testing.T) {
 	}
 	file, out := script(t, s, "cloud", "", "")
 	s.InTime(t, 55*time.Second, func(lead time.Duration) bool {
+		eventually(t, "all nodes are powered down", func() bool { return strings.Contains(quoteOf(t, s, "30seconds"), says) })
 		id, r, at := reserveIn(t, s, lead, "alice", "--prob=0.5", "--time=5", file)
 		if at-r.BeginTime < 40 {
 			t.Errorf("eligible %d s before the deadline", at-r.BeginTime)

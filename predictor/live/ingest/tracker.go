@@ -81,14 +81,7 @@ func (t *tracker) observeSnapshot(s *snapshot, started map[run]bool) {
 	waiting, running := s.jobs()
 	stays := make(map[int64]bool, len(waiting)+len(running))
 	var changed []workload.Job
-	for i := range waiting {
-		j := &waiting[i]
-		if stays[j.ID] = t.has(j); !stays[j.ID] {
-			changed = append(changed, *j)
-		} else if known := t.Queue().Job(j.ID); differ(j, &known.Job) {
-			t.Observe(&forecast.Event{At: s.at, Kind: forecast.Changed, Job: j})
-		}
-	}
+	// Of jobs that were submitted in the same second, those came first that run.
 	for i := range running {
 		j := &running[i]
 		waited := t.waits(j)
@@ -96,6 +89,14 @@ func (t *tracker) observeSnapshot(s *snapshot, started map[run]bool) {
 			changed = append(changed, *j)
 		} else if known := t.Queue().Job(j.ID); stays[j.ID] && (known.Limit != j.Limit || known.Given < j.Given) {
 			// Accounting, which may have told of it first, does not tell of nodes that it does not share.
+			t.Observe(&forecast.Event{At: s.at, Kind: forecast.Changed, Job: j})
+		}
+	}
+	for i := range waiting {
+		j := &waiting[i]
+		if stays[j.ID] = t.has(j); !stays[j.ID] {
+			changed = append(changed, *j)
+		} else if known := t.Queue().Job(j.ID); differ(j, &known.Job) {
 			t.Observe(&forecast.Event{At: s.at, Kind: forecast.Changed, Job: j})
 		}
 	}

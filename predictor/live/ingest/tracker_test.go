@@ -148,6 +148,9 @@ func TestEvents(t *testing.T) {
 			{20, entries(job(1, 5, 6, 0), job(2, 7, 0, 0)), nil, "+1@5 >1@6 +2@7"},
 			{40, entries(job(2, 7, 30, 0), job(3, 31, 32, 0)), nil, "-1@20 >2@30 +3@31 >3@32"},
 		},
+		"of jobs of one second, those came first that run": {
+			{20, entries(job(1, 5, 0, 0), job(2, 5, 6, 0)), nil, "+2@5 +1@5 >2@6"},
+		},
 		"cancelled": {
 			{20, entries(job(1, 5, 0, 0)), nil, "+1@5"},
 			{40, nil, nil, "-1@20"},
