@@ -98,10 +98,7 @@ func (t *Twin) Changed(j *workload.Job) {
 	switch {
 	case ok && k.runs:
 		k.Limit, k.age = t.limit(&j.Request), stale
-		if more := j.Given - k.takes; more > 0 {
-			k.takes += more
-			t.partitions.change(k.Start, k.in, more)
-		}
+		t.run(k, j)
 		t.partitions.gatherAnew()
 		t.partitions.pool(k.in).records = nil
 		return
@@ -198,11 +195,15 @@ func (t *Twin) countOvertaking(k *job) {
 
 // run notes that k, which is j, runs since j.Start.
 func (t *Twin) run(k *job, j *workload.Job) {
-	if !k.runs {
-		k.takes = max(k.takes, j.Given)
-		t.partitions.change(j.Start, k.in, k.takes)
+	takes := max(k.takes, j.Given)
+	more := takes
+	if k.runs {
+		more -= k.takes
 	}
-	k.Start, k.runs = j.Start, true
+	if more > 0 {
+		t.partitions.change(j.Start, k.in, more)
+	}
+	k.takes, k.Start, k.runs = takes, j.Start, true
 }
 
 // mostAbsent is how many jobs a Twin may know that are not in the queue. It did not

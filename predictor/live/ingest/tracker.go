@@ -88,7 +88,7 @@ func (t *tracker) observeSnapshot(s *snapshot, started map[run]bool) {
 		if stays[j.ID] = waited || t.has(j); waited || !stays[j.ID] && started[runOf(j)] {
 			changed = append(changed, *j)
 		} else if known := t.Queue().Job(j.ID); stays[j.ID] && (known.Limit != j.Limit || known.Given < j.Given) {
-			// Accounting, which may have told of it first, does not tell of nodes that it does not share.
+			// Accounting may have told of the job first, and does not tell that it shares no nodes.
 			t.Observe(&forecast.Event{At: s.at, Kind: forecast.Changed, Job: j})
 		}
 	}

@@ -19,7 +19,8 @@ const bindTimeout = 1500 * time.Millisecond
 
 // Bind binds user's plan to user's job, which must be in the queue and be the job that was
 // promised. A job that has started already must name the plan in its comment. Binding the
-// same job again changes nothing. If Slurm does not have the job any more, the plan is taken back.
+// same job again changes nothing. If Slurm does not have the job any more, a plan without a job is
+// taken back.
 // An error that the user should read is a fault of package api.
 func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 	e, err := k.planOf(ctx, user, b.Plan)
@@ -33,9 +34,9 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 	defer cancel()
 	j, err := k.Slurm.Job(asking, b.Job)
 	missing := errors.Is(err, slurm.ErrNotFound)
-	if missing && e.Open {
-		if err := k.Ledger.Withdraw(ctx, e.ID, k.Now()); err != nil && !errors.Is(err, ledger.ErrTaken) {
-			k.Log.Error("a plan without a job could not be taken back", "plan", e.ID, "error", err)
+	if missing && e.Job == 0 {
+		if err := k.Cancel(ctx, user, api.Cancellation{Plan: b.Plan}); err != nil {
+			return err
 		}
 	}
 	if missing || err == nil && j.User != user {

@@ -90,8 +90,8 @@ func (l *Ledger) AnyOpen(ctx context.Context) (open bool, err error) {
 }
 
 // Held returns the open reservations of a user, and those of the accounts, and what the idle nodes
-// of each may cost at most: without plans that no job has taken up, and that have lapsed at the time
-// now: see ErrLapsed. Upper and lower case of accounts are the same.
+// of each may cost at most. Plans that no job has taken up, and that have lapsed at the time now,
+// are left out: see ErrLapsed. Upper and lower case of accounts are the same.
 func (l *Ledger) Held(ctx context.Context, now int64, user string, accounts ...string) ([]policy.Held, error) {
 	where := "p.user = ?"
 	args := []any{now - bindsFor, user}

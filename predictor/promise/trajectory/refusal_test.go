@@ -511,8 +511,8 @@ func TestRefusedBeyond(t *testing.T) {
 	}
 }
 
-// TestRefusedAfterMisses: where promises that were missed of late are why no promise can be made, and
-// only there, a refusal says so.
+// TestRefusedAfterMisses: where promises that were missed of late are why no promise can be made,
+// and only there, a refusal says so.
 func TestRefusedAfterMisses(t *testing.T) {
 	const misses = "of promises with about as little time to start many were missed of late, and with regard to these "
 	for _, c := range []struct{ missed, prob, mean float64 }{{1, .9, 4 * hour}, {5, .7, 2.5 * hour}, {5, .9, 4 * hour}} {

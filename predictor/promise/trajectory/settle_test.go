@@ -17,7 +17,8 @@ func (a adjusted) Forecast(r workload.Request, now int64, c []workload.Candidate
 	a.change(est)
 }
 
-// rough is a Forecaster that tells too much between every 20th of several candidates, as one that interpolates may.
+// rough is a Forecaster that tells too much between every 20th of several candidates, as one that
+// interpolates may.
 func rough(c curve, excess float64) adjusted {
 	return adjusted{c, func(est []workload.Estimate) {
 		for i := range est {
