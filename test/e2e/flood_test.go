@@ -74,7 +74,7 @@ func wantFlooded(t *testing.T, s *site.Site, large workload.Request) {
 	t.Helper()
 	twoLooks(t, s)
 	p := predicted(t, s, large)
-	if median := p.Bounds[0].Expected; p.Beyond != 1 || median != nil && *median < 24*3600 {
+	if median := p.Bounds[0].Expected; p.Beyond < .95 || median != nil && *median < 24*3600 {
 		t.Errorf("weeks of work ahead are forecast as %+v", p)
 	}
 	t.Logf("%d wait and %d run", p.Waiting, p.Running)

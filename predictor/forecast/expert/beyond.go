@@ -94,7 +94,7 @@ func (b *beyond) apply(d *delay.Distribution, a anchor, r *workload.Request) (sh
 	}
 	of, shares := b.rivals(d, a)
 	*d = delay.Distribution{}
-	for k, weight := range b.trust.Of(forecast.Group(r)) {
+	for k, weight := range b.trust.Of(forecast.Group(r), of) {
 		d.Mix(&of[k], weight)
 		share += weight * shares[k]
 	}

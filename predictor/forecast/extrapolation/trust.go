@@ -1,7 +1,6 @@
 package extrapolation
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -42,27 +41,41 @@ const (
 // A job counts as so much of one as of its terms is known, and one user's n-th of late as the
 // 1/n-th of that (package influence): to the power of so much both factors are taken that are in
 // the formula.
+//
+// A simulation that was wrong about an hour says little about weeks. So there are weights for each
+// level. The level of a job is how long its rivals are: the longest of their medians, by fourfolds
+// of lowest. A job counts in full for its own level and for those below, and by 2^-(u(u+1)/2) for
+// the u-th level above: by 1/2, 1/8, 1/64, and so on.
 type Trust struct {
 	influence *influence.Influence
 	older     beliefs           // by the jobs before the newest
 	newest    []*rivals         // in the order in which they came; at most remembers
 	waiting   map[int64]*rivals // of them, by job
-	now       beliefs           // by all
 	due       int64             // when those that wait are scored anew
 }
 
-// beliefs are the weights by all jobs, and by those of each group.
+// weights are those of the rivals.
+type weights [Rivals]float64
+
+// beliefs are the weights at each level by all jobs, and by those of each group.
 type beliefs struct {
-	pool   [Rivals]float64
-	groups map[string][Rivals]float64
+	pool   [levels]weights
+	groups map[string][levels]weights
 }
 
-// even is the weights of the rivals to begin with.
-var even = [Rivals]float64{1. / Rivals, 1. / Rivals, 1. / Rivals}
+// even is the weights to begin with.
+var even = func() (at [levels]weights) {
+	for level := range at {
+		at[level] = weights{1. / Rivals, 1. / Rivals, 1. / Rivals}
+	}
+	return at
+}()
 
 const (
 	rate   = 3
 	forget = .1
+	// levels is how many levels there are. The first is up to lowest seconds.
+	levels, lowest = 7, 1800
 	// remembers is how many jobs are remembered at most. When there are more, the scores of the
 	// older half are final as they are.
 	remembers = 2000
@@ -77,6 +90,7 @@ const (
 type rivals struct {
 	job    int64
 	group  string
+	level  int
 	since  int64
 	weight float64
 	of     *[Rivals]delay.Distribution // nil once it waits no longer
@@ -109,34 +123,47 @@ func (r *rivals) start() {
 
 // NewTrust returns a Trust that knows no jobs.
 func NewTrust() *Trust {
-	begin := beliefs{even, map[string][Rivals]float64{}}
-	return &Trust{influence: influence.New(), older: begin, waiting: map[int64]*rivals{}, now: begin.clone()}
+	return &Trust{influence: influence.New(), older: beliefs{even, map[string][levels]weights{}}, waiting: map[int64]*rivals{}}
 }
 
-func (b *beliefs) clone() beliefs { return beliefs{b.pool, maps.Clone(b.groups)} }
+// levelOf returns the level of forecasts.
+func levelOf(of *[Rivals]delay.Distribution) int {
+	longest := 0.
+	for k := range of {
+		longest = max(longest, of[k].Quantile(.5))
+	}
+	return int(min(levels-1, math.Ceil(math.Log2(max(1, longest/lowest))/2)))
+}
 
 // of returns the weights by the jobs of a group alone.
-func (b *beliefs) of(group string) [Rivals]float64 {
+func (b *beliefs) of(group string) [levels]weights {
 	if own, ok := b.groups[group]; ok {
 		return own
 	}
 	return even
 }
 
-// Of returns the weights of the rivals for jobs of a group: those of a partition and QOS, for
-// example. They add up to 1.
-func (t *Trust) Of(group string) (weights [Rivals]float64) {
-	own, sum := t.now.of(group), 1.
-	moved := t.now.pool[Moved] * own[Moved]
-	for k := range weights {
-		weights[k] = max(0, t.now.pool[k]*own[k]/moved-1)
-		sum += weights[k]
+// Of returns the weights of the forecasts of a job of a group: those of a partition and QOS, for
+// example. They add up to 1. It costs O(remembers).
+func (t *Trust) Of(group string, of *[Rivals]delay.Distribution) (trust [Rivals]float64) {
+	level := levelOf(of)
+	pool, own := t.older.pool[level], t.older.of(group)[level]
+	for _, r := range t.newest {
+		pool.take(r, level)
+		if r.group == group {
+			own.take(r, level)
+		}
 	}
-	weights[Moved] = 1
-	for k := range weights {
-		weights[k] /= sum
+	sum := 1.
+	for k := range trust {
+		trust[k] = max(0, pool[k]*own[k]/(pool[Moved]*own[Moved])-1)
+		sum += trust[k]
 	}
-	return weights
+	trust[Moved] = 1
+	for k := range trust {
+		trust[k] /= sum
+	}
+	return trust
 }
 
 // Expect notes the forecasts of a user's job of a group that waits since a time. The Trust keeps
@@ -145,7 +172,7 @@ func (t *Trust) Expect(job int64, user, group string, since int64, of *[Rivals]d
 	if len(t.newest) == remembers {
 		for _, r := range t.newest[:remembers/2] {
 			r.pass(since)
-			t.older.weigh(r)
+			t.older.take(r)
 			delete(t.waiting, r.job)
 		}
 		t.newest = slices.Delete(t.newest, 0, remembers/2)
@@ -153,7 +180,7 @@ func (t *Trust) Expect(job int64, user, group string, since int64, of *[Rivals]d
 			clear(t.older.groups)
 		}
 	}
-	r := &rivals{job: job, group: group, since: since, weight: t.influence.Weigh(user), of: of}
+	r := &rivals{job: job, group: group, level: levelOf(of), since: since, weight: t.influence.Weigh(user), of: of}
 	t.newest = append(t.newest, r)
 	t.waiting[job] = r
 }
@@ -185,33 +212,35 @@ func (t *Trust) Wait(at int64) {
 		return
 	}
 	t.due = at + int64(len(t.newest))/scoredInASecond
-	t.now = t.older.clone()
 	for _, r := range t.newest {
 		r.pass(at)
-		t.now.weigh(r)
 	}
 }
 
-// weigh changes weights by the scores of a job.
-func (b *beliefs) weigh(r *rivals) {
+// take changes the weights at a level by the scores of a job.
+func (w *weights) take(r *rivals, level int) {
 	if r.passed == 0 {
 		return
 	}
-	var factors [Rivals]float64
+	up := max(0, level-r.level)
+	counts := math.Ldexp(r.weight, -up*(up+1)/2)
+	sum := 0.
 	for k, score := range r.scores {
-		factors[k] = math.Exp(-rate * r.weight * score)
+		w[k] *= math.Exp(-rate * counts * score)
+		sum += w[k]
 	}
-	kept := math.Pow(1-forget, r.weight*float64(r.passed)/delay.Points)
+	kept := math.Pow(1-forget, counts*float64(r.passed)/delay.Points)
+	for k := range w {
+		w[k] = kept*w[k]/sum + (1-kept)/Rivals
+	}
+}
+
+// take changes the weights at all levels by the scores of a job.
+func (b *beliefs) take(r *rivals) {
 	own := b.of(r.group)
-	for _, w := range [...]*[Rivals]float64{&b.pool, &own} {
-		sum := 0.
-		for k := range w {
-			w[k] *= factors[k]
-			sum += w[k]
-		}
-		for k := range w {
-			w[k] = kept*w[k]/sum + (1-kept)*even[k]
-		}
+	for level := range levels {
+		b.pool[level].take(r, level)
+		own[level].take(r, level)
 	}
 	b.groups[r.group] = own
 }

@@ -36,25 +36,51 @@ func sums(t *testing.T, w [Rivals]float64) {
 // for half a day, they are followed again.
 func TestFalseAlarm(t *testing.T) {
 	of, trust := days(), NewTrust()
-	if got := trust.Of("a/"); got[Moved] != 1 {
+	if got := trust.Of("a/", of); got[Moved] != 1 {
 		t.Errorf("at first: %v", got)
 	}
 	for id := range int64(4) {
 		trust.Expect(id, "alice", "a/", 100*id, of)
 		trust.Started(id, 100*id+1)
 	}
-	if own, other := trust.Of("a/"), trust.Of("b/"); own[Plain] < .9 || other[Plain] > own[Plain] || other[Plain] < .3 {
+	if own, other := trust.Of("a/", of), trust.Of("b/", of); own[Plain] < .9 || other[Plain] > own[Plain] || other[Plain] < .3 {
 		t.Errorf("after 4 outcomes: %.3f, and %.3f in another partition", own, other)
 	}
 	for id := range int64(8) {
 		trust.Expect(100+id, fmt.Sprint("user", id), "a/", 1000, of)
 	}
 	trust.Wait(1000)
-	before := trust.Of("a/")
+	before := trust.Of("a/", of)
 	trust.Wait(1000 + 43_200)
-	if got := trust.Of("a/"); before[Plain] < .9 || got[Plain] > .1 {
+	if got := trust.Of("a/", of); before[Plain] < .9 || got[Plain] > .1 {
 		t.Errorf("of jobs that begin to wait %.3f, and after half a day %.3f", before, got)
 	}
+}
+
+// TestFarBeyond: when simulations of an hour have been wrong again and again, those of an hour are
+// not followed any more, but those of weeks are, until they have been wrong, too.
+func TestFarBeyond(t *testing.T) {
+	of := func(hours float64) *[Rivals]delay.Distribution {
+		return &[Rivals]delay.Distribution{within(60), within(1800 * hours), within(7200 * hours)}
+	}
+	near, far, trust := of(1), of(24*30), NewTrust()
+	for id := range int64(50) {
+		trust.Expect(id, fmt.Sprint("user", id%10), "a/", 100*id, near)
+		trust.Started(id, 100*id+1)
+	}
+	if near, far := trust.Of("a/", near), trust.Of("a/", far); near[Plain] < .9 || far[Plain] > .2 {
+		t.Errorf("after 50 simulations of an hour that were wrong: %.3f, and of a month %.3f", near, far)
+	}
+	for id := range int64(10) {
+		trust.Expect(100+id, fmt.Sprint("other", id), "a/", 10_000, far)
+		trust.Started(100+id, 10_001)
+	}
+	if got := trust.Of("a/", far); got[Plain] < .9 {
+		t.Errorf("after 10 of a month: %.3f", got)
+	}
+	never := of(1)
+	never[Moved] = delay.Distribution{}
+	sums(t, trust.Of("a/", never))
 }
 
 // TestShortWaitsTeachNoMore: in a flood in which most wait, simulations are followed though those
@@ -70,7 +96,7 @@ func TestShortWaitsTeachNoMore(t *testing.T) {
 		}
 		trust.Wait(now)
 	}
-	if got := trust.Of("a/"); got[Plain] > .1 {
+	if got := trust.Of("a/", of); got[Plain] > .1 {
 		t.Errorf("%.3f", got)
 	}
 }
@@ -88,7 +114,7 @@ func TestHangingJobs(t *testing.T) {
 		trust.Expect(id, fmt.Sprint("other", id%20), "a/", now, of)
 		trust.Started(id, now+2)
 	}
-	if got := trust.Of("a/"); got[Plain] < .9 {
+	if got := trust.Of("a/", of); got[Plain] < .9 {
 		t.Errorf("%.3f", got)
 	}
 }
@@ -121,8 +147,14 @@ func TestAgainstOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	trust, weighs := NewTrust(), influence.New()
 	var jobs []noted
-	oracle := func(now int64, group string) (weights [Rivals]float64) {
-		all := [...][Rivals]float64{even, even}
+	level := func(of *[Rivals]delay.Distribution) float64 {
+		longest, level := max(of[Plain].Quantile(.5), of[Likely].Quantile(.5), of[Moved].Quantile(.5)), 0.
+		for ; longest > lowest*math.Pow(4, level) && level < levels-1; level++ {
+		}
+		return level
+	}
+	oracle := func(now int64, group string, of *[Rivals]delay.Distribution) (weights [Rivals]float64) {
+		all := [...][Rivals]float64{{1, 1, 1}, {1, 1, 1}}
 		for _, j := range jobs {
 			known, score := 1., func(k int) float64 { return j.of[k].CRPS(float64(j.started - j.since)) }
 			if j.started == 0 {
@@ -139,13 +171,16 @@ func TestAgainstOracle(t *testing.T) {
 				if i == 1 && j.group != group {
 					continue
 				}
-				next, sum := all[i], 0.
+				next, sum, counts := all[i], 0., j.weight
+				for above := level(of) - level(j.of); above > 0; above-- {
+					counts *= math.Pow(.5, above)
+				}
 				for k := range next {
-					next[k] *= math.Pow(math.Exp(-rate*score(k)), j.weight)
+					next[k] *= math.Pow(math.Exp(-rate*score(k)), counts)
 					sum += next[k]
 				}
 				for k := range next {
-					kept := math.Pow(1-forget, j.weight*known)
+					kept := math.Pow(1-forget, counts*known)
 					all[i][k] = kept*next[k]/sum + (1-kept)/Rivals
 				}
 			}
@@ -170,6 +205,11 @@ func TestAgainstOracle(t *testing.T) {
 		if random.IntN(2) == 0 {
 			j.of[Plain] = within(1e5 * random.Float64())
 		}
+		for k := range j.of {
+			if random.IntN(2) == 0 {
+				j.of[k] = within(math.Exp(20 * random.Float64()))
+			}
+		}
 		user := fmt.Sprint("user", random.IntN(5))
 		j.weight = weighs.Weigh(user)
 		trust.Expect(id, user, j.group, now, j.of)
@@ -180,7 +220,8 @@ func TestAgainstOracle(t *testing.T) {
 		}
 		trust.Wait(now)
 		for _, group := range []string{"a/", "b/", "c/"} {
-			got, want := trust.Of(group), oracle(now, group)
+			of := jobs[random.IntN(len(jobs))].of
+			got, want := trust.Of(group, of), oracle(now, group, of)
 			sums(t, got)
 			for k := range got {
 				if math.Abs(got[k]-want[k]) > 1e-9 {
@@ -203,7 +244,7 @@ func TestCrowd(t *testing.T) {
 		trust.Wait(2000)
 	}
 	trust.Wait(3000)
-	if got := trust.Of("a/"); got[Plain] < .9 {
+	if got := trust.Of("a/", of); got[Plain] < .9 {
 		t.Errorf("%.3f", got)
 	}
 }
@@ -218,11 +259,11 @@ func TestRemembersTheNewest(t *testing.T) {
 		}
 	}
 	trust.Wait(1e6)
-	if len(trust.now.groups) > remembers+mostGroups+remembers/2 {
-		t.Errorf("%d groups", len(trust.now.groups))
+	if len(trust.older.groups) > mostGroups+remembers/2 {
+		t.Errorf("%d groups", len(trust.older.groups))
 	}
 	trust.Started(1, 1e6) // it is forgotten
-	sums(t, trust.Of("1"))
+	sums(t, trust.Of("1", of))
 }
 
 // TestSameAgain: the same events give the same weights, to the last bit.
@@ -236,7 +277,7 @@ func TestSameAgain(t *testing.T) {
 				trust.Started(done, 40*id+10)
 			}
 		}
-		return trust.Of("1")
+		return trust.Of("1", of)
 	}
 	if a, b := run(), run(); a != b {
 		t.Errorf("%v and %v", a, b)
@@ -251,5 +292,17 @@ func BenchmarkWait(b *testing.B) {
 	}
 	for now := int64(10_000); b.Loop(); now += 3600 {
 		trust.Wait(now)
+	}
+}
+
+// BenchmarkOf weighs the rivals by as many jobs as are noted at most.
+func BenchmarkOf(b *testing.B) {
+	of, trust := days(), NewTrust()
+	for id := range int64(remembers) {
+		trust.Expect(id, fmt.Sprint("user", id%50), fmt.Sprint(id%10), id, of)
+	}
+	trust.Wait(100_000)
+	for b.Loop() {
+		trust.Of("1", of)
 	}
 }
