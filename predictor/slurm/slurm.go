@@ -50,7 +50,6 @@ type QueueEntry struct {
 	Features, NodeList, Excluded string
 	Shape                        Shape
 	Exclusive                    bool // it shares its nodes with no other job, or with few
-	Whole                        bool // with no other
 	Held                         bool // by its user
 	// Stopped is why an operator or Slurm itself holds it, as Slurm writes it ("JobHeldAdmin"),
 	// or empty.

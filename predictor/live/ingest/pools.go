@@ -25,14 +25,16 @@ func (p pools) lookup() twin.Pools {
 	if len(p) == 0 {
 		return nil
 	}
-	return func(partition string) twin.Pool {
-		for name := range strings.SplitSeq(partition, ",") {
-			if found, ok := p[name]; ok {
-				return found
-			}
+	return p.of
+}
+
+func (p pools) of(partition string) twin.Pool {
+	for name := range strings.SplitSeq(partition, ",") {
+		if found, ok := p[name]; ok {
+			return found
 		}
-		return twin.Pool{}
 	}
+	return twin.Pool{}
 }
 
 // idle reports whether no job runs on a node.
@@ -97,14 +99,14 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node, now int64) pools {
 }
 
 // fill gives each job that runs and shares its nodes with few all CPUs of these: one of
-// --exclusive=user was given only what it asked for, and others may not have the rest. A job that
-// waits for nodes of its own gets as many CPUs as so many nodes of its partition have on average.
+// --exclusive=user was given only what it asked for, and others may not have the rest. One that
+// waits gets as many CPUs as so many nodes of its partition have on average.
 func (p pools) fill(queue []slurm.QueueEntry) {
 	cpus := map[string]map[string]int32{} // by partition and node
 	for i := range queue {
 		e := &queue[i]
-		switch own := p[e.Partition].Own; {
-		case e.Start == 0 && e.Whole && own.Nodes > 0:
+		switch own := p.of(e.Partition).Own; {
+		case e.Start == 0 && e.Exclusive && own.Nodes > 0:
 			e.Given = int32(min(int64(max(1, e.Size.Nodes))*int64(own.CPUs/own.Nodes), math.MaxInt32))
 			continue
 		case e.Start == 0 || !e.Exclusive:

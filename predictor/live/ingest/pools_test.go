@@ -211,8 +211,8 @@ func TestNodesOfUsers(t *testing.T) {
 	}
 }
 
-// TestWholeNodesAhead: a job that waits for nodes of its own is ahead of others with all CPUs of
-// these.
+// TestWholeNodesAhead: a job that waits for nodes that it shares with no other, or only with its
+// user's, is ahead of others with all CPUs of these.
 func TestWholeNodesAhead(t *testing.T) {
 	s := &source{jobs: past(now-day, now-2*3600)}
 	g := start(t, filepath.Join(t.TempDir(), "history.db"), s)
@@ -228,7 +228,7 @@ func TestWholeNodesAhead(t *testing.T) {
 	waits.Size, waits.Limit = workload.Size{Nodes: 2, CPUs: 2}, day
 	for _, whole := range []bool{false, true} {
 		queue := entries(waits)
-		queue[0].Whole = whole
+		queue[0].Partition, queue[0].Exclusive = "main,other", whole
 		if err := g.ObserveQueue(t.Context(), queue, now); err != nil {
 			t.Fatal(err)
 		}

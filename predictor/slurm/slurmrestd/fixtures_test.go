@@ -110,7 +110,7 @@ func TestQueue(t *testing.T) {
 		}
 		alone := slurm.QueueEntry{
 			Job:  job(108, "bob", "chem", "main", workload.Size{Nodes: 1, CPUs: 1, Memory: 100}, 300),
-			Name: "alone", Reason: "BeginTime", Exclusive: true, Whole: true,
+			Name: "alone", Reason: "BeginTime", Exclusive: true,
 		}
 		alone.Eligible += 36000
 		apart := slurm.QueueEntry{

@@ -171,7 +171,6 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		RestartCount: int(j.RestartCount.count()),
 		Interactive:  string(j.Batch) == "false",
 		Completing:   slices.Contains(j.State, "COMPLETING"),
-		Whole:        slices.Contains(j.Shared, "none"),
 		Exclusive: slices.ContainsFunc(j.Shared, func(with string) bool {
 			return slices.Contains([]string{"none", "user", "mcs", "topo"}, with)
 		}),
