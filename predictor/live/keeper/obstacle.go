@@ -15,6 +15,9 @@ import (
 // notStartedBySlurm comes before Slurm's reason.
 const notStartedBySlurm = "Slurm does not start it: "
 
+// requeuedTooLate is what is against a job that is put back into the queue shortly before its deadline.
+const requeuedTooLate = "it was put back into the queue, and Slurm starts such a job no sooner than two minutes later, after the deadline"
+
 // setForecast notes how likely e's promise is to be kept with the job j as it is, and why not at all.
 // r is the request that was planned again, with the result revised. Slurm's word that it does not
 // start such a job counts before limits, which were read a while ago.
@@ -92,6 +95,8 @@ func against(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, revi
 	switch {
 	case slurm.BeyondLimit(j.Reason):
 		return obstacle{says: notStartedBySlurm + j.Reason}
+	case j.RestartCount > 0 && j.Eligible > r.Deadline:
+		return obstacle{says: requeuedTooLate, passing: true}
 	case shortage != "":
 		return obstacle{says: shortage, passing: true}
 	case revised.Room == 0:
