@@ -37,7 +37,16 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if b.asleep(r, Submission{Begin: r.Now}) {
 		return &Refusal{Reason: b.resumeRule.Says + ", longer than until the deadline", Limit: b.resumeRule.Name}
 	}
+	crowded := slices.IndexFunc(points, func(pt Point) bool { return 1-pt.Taken < r.Prob })
+	crowd := ""
+	if crowded >= 0 {
+		late := slices.ContainsFunc(points, func(pt Point) bool { return pt.late })
+		crowd = Crowd(p.Cluster, r, points[crowded].start, late, "too little")
+	}
 	if rule, so := p.binding(r, b, len(points) == 0); rule != nil {
+		if crowded >= 0 {
+			so += "; besides, " + crowd
+		}
 		return &Refusal{Reason: rule.Says + so, Limit: rule.Name}
 	}
 	sample := 0
@@ -52,13 +61,8 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 			return &Refusal{Reason: shortage}
 		}
 	}
-	crowded := slices.IndexFunc(points, func(pt Point) bool { return 1-pt.Taken < r.Prob })
 	beyond := slices.ContainsFunc(points, func(pt Point) bool { return pt.Beyond > 0 })
-	why := ""
-	if crowded >= 0 {
-		late := slices.ContainsFunc(points, func(pt Point) bool { return pt.late })
-		why = Crowd(p.Cluster, r, points[crowded].start, late, "too little")
-	}
+	why := crowd
 	switch {
 	case crowded >= 0 && beyond:
 		why += ", and more work is ahead than was ever learnt from: "

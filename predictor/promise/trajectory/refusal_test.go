@@ -469,6 +469,16 @@ func TestMaxHold(t *testing.T) {
 	if o := offer(t, a, OfferLater); o != nil {
 		t.Errorf("a later deadline, which does not help: %+v", o)
 	}
+	// Where jobs that wait for their begin time take the room two hours before the deadline, they are told
+	// of, too: without them the job would be promised.
+	p.Room = func(workload.Claim, int64, float64) workload.Room {
+		return workload.Room{Prob: 1, Late: []workload.Hold{{At: short.Deadline - 2*hour, Prob: .1}}}
+	}
+	b := p.Plan(short)
+	if b.Refusal == nil || b.Refusal.Limit != "varq max_hold" || !strings.HasPrefix(b.Refusal.Reason, reason+"; besides, running jobs, promises made before, or jobs that wait for their begin time leave too little room") {
+		t.Errorf("behind jobs that wait for their begin time: %+v", b.Refusal)
+	}
+	p.Room = nil
 	for _, c := range []struct {
 		name    string
 		maxHold float64

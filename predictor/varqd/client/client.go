@@ -450,7 +450,7 @@ func (c *Client) unreachable(err error, timeout time.Duration) error {
 	}
 	var network net.Error // *url.Error before the answer has begun, another one while it is read
 	if errors.As(err, &network) && network.Timeout() {
-		why = fmt.Sprintf("no answer within %v", timeout)
+		why = fmt.Sprintf("no answer within %v; it may be busy, so ask again in a moment", timeout)
 	}
 	if strings.Contains(why, "malformed HTTP") {
 		why = "what answers there does not speak HTTP"

@@ -148,7 +148,7 @@ func TestReserveSites(t *testing.T) {
 		"probe escapes":        {bad: fakeSite{probe: fault(400, "no\x1b[2J")}, probe: "no?[2J"},
 		"probe unknown":        {bad: fakeSite{probe: text(404, "404 page not found")}, probe: "varqd answers 404 Not Found"},
 		"probe hangs up":       {bad: fakeSite{probe: hangUp}, probe: "varqd is not reachable at unix://BAD: EOF"},
-		"probe never answered": {bad: fakeSite{probe: never}, probe: "varqd is not reachable at unix://BAD: no answer within 10s"},
+		"probe never answered": {bad: fakeSite{probe: never}, probe: "varqd is not reachable at unix://BAD: no answer within 10s; it may be busy, so ask again in a moment"},
 		"slot outside":         {bad: fakeSite{probe: slots(func(s *api.Slot) { s.Start, s.End = now+15000, now+18600 })}, probe: "1 of its slots make no sense: it is not in the window"},
 		"slot of other nodes":  {bad: fakeSite{probe: slots(func(s *api.Slot) { s.Nodes = 64 })}, probe: "1 of its slots make no sense: nobody asked for 64 nodes"},
 		"slot twice": {bad: fakeSite{probe: func(w http.ResponseWriter, _ *http.Request) {
