@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -23,8 +24,8 @@ const (
 // been shown them, or does not help any more, Accept changes nothing. The errors are faults of package api.
 func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api.Accepted, error) {
 	var none api.Accepted
-	if k.Shadow {
-		return none, api.Fault(api.ErrConflict, onlyWatches)
+	if k.Desk.Shadow {
+		return none, api.Fault(api.ErrConflict, desk.OnlyWatches)
 	}
 	waiting, cancel := context.WithTimeout(ctx, acceptWaits)
 	defer cancel()
@@ -53,7 +54,7 @@ func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api
 		k.memory.setRescue(e.ID, nil)
 		return none, api.Fault(api.ErrConflict, fmt.Sprintf("by now more would not help job %d: %s; nothing is changed", e.Job, why))
 	}
-	err = k.withinCost(ctx, e, worst, func() error {
+	err = k.Desk.WithinCost(ctx, e, worst, func() error {
 		c := k.newChange(e, now)
 		c.progress.Earliest = offer.earliest
 		c.event(ledger.Agreed, "%s agreed that idle nodes cost up to %s", user, worst.RoundedUp())
@@ -115,7 +116,7 @@ func (k *Keeper) reviseNow(ctx context.Context, e *ledger.Entry, now int64) erro
 // unmoved tells the user why reviseNow, which has returned err, has not moved the job of e, and when
 // varqd will.
 func (k *Keeper) unmoved(e *ledger.Entry, err error, now int64) string {
-	p, ready := &e.Progress, k.Ready()
+	p, ready := &e.Progress, k.Desk.Premises.Ready()
 	more, short := k.memory.rescue(e.ID)
 	switch {
 	case errors.Is(err, slurm.ErrNotFound):

@@ -6,14 +6,10 @@ import (
 	"fmt"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 )
-
-// latecomer is how many seconds after the end of the command that submits it a job may first
-// appear in the queue. A command gives up when slurmctld does not answer in time, and
-// slurmctld may accept the job nevertheless.
-const latecomer = 10
 
 // Cancel takes back user's plan that no job has taken up, or that is tentative and not confirmed:
 // then its job is cancelled, too. It is called for a submission that has failed, or by the user.
@@ -51,7 +47,7 @@ func (k *Keeper) Cancel(ctx context.Context, user string, c api.Cancellation) er
 // settleWithdrawn closes a plan that was taken back, once the queue would show its job if there
 // were one.
 func (k *Keeper) settleWithdrawn(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry, now int64) error {
-	if e.Withdrawn == 0 || e.Withdrawn >= now-latecomer {
+	if e.Withdrawn == 0 || e.Withdrawn >= now-desk.Latecomer {
 		return nil
 	}
 	return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, "taken back: no job of it was seen")

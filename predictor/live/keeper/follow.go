@@ -158,7 +158,7 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 		return err
 	}
 	k.memory.forget(e.ID)
-	if k.Shadow || e.OnMiss != api.OnMissCancel || c.progress.Yielded || c.progress.Stopped != "" || wasStopped || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
+	if k.Desk.Shadow || e.OnMiss != api.OnMissCancel || c.progress.Yielded || c.progress.Stopped != "" || wasStopped || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
 		return nil
 	}
 	return k.cancelLate(ctx, e, c, text+so)
@@ -167,8 +167,8 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 // circumstances says what kept a job from starting that nothing lasting was against: nodes that could start no jobs, and Slurm's word.
 func (k *Keeper) circumstances(partition string, j *slurm.QueueEntry, now int64) string {
 	var list []string
-	if c := k.cluster.Load(); c != nil {
-		if unusable := c.limits.Unusable(partition, now); unusable != "" {
+	if c := k.Desk.Premises.Limits(); c != nil {
+		if unusable := c.Unusable(partition, now); unusable != "" {
 			list = append(list, unusable)
 		}
 	}

@@ -24,14 +24,6 @@ type Homes interface {
 	States(ctx context.Context, home string, q api.GroupsQuery) ([]api.GroupState, error)
 }
 
-// checkHome returns a fault if the group of a request cannot be that of a promise.
-func (k *Keeper) checkHome(req *api.PlanRequest) error {
-	if req.Group != "" && (k.Homes == nil || !k.Homes.Knows(req.Home)) {
-		return api.Fault(api.ErrInvalid, fmt.Sprintf("this site knows no site %q that could keep the group: varq.yaml names it under sites", req.Home))
-	}
-	return nil
-}
-
 // Gate says whether the work of user's job, which has started, may begin: the home of its group decides. If
 // the home does not answer, the fault is api.ErrUnavailable, and the work does not begin yet.
 func (k *Keeper) Gate(ctx context.Context, user string, g api.Gate) (api.GateAnswer, error) {
@@ -341,7 +333,7 @@ func (k *Keeper) followGroup(ctx context.Context, e *ledger.Entry, j *slurm.Queu
 			return err
 		}
 	}
-	if j == nil || k.Shadow || k.memory.postponed(e.ID, now) {
+	if j == nil || k.Desk.Shadow || k.memory.postponed(e.ID, now) {
 		return nil
 	}
 	k.memory.postpone(e.ID, now) // until the queue shows it

@@ -2,16 +2,13 @@ package keeper
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/ledger"
-	"github.com/varq-project/varq/predictor/promise/policy"
-	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // bindLapsed binds e's plan to a job that takes it up when nothing is kept for it any more: the
@@ -20,7 +17,7 @@ import (
 // the reservation, and returns an api.ErrConflict; as long as that cannot be told, an
 // api.ErrUnavailable.
 func (k *Keeper) bindLapsed(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) error {
-	granted, err := k.startGranting(ctx)
+	granted, err := k.Desk.StartGranting(ctx)
 	if err != nil {
 		return err
 	}
@@ -29,7 +26,7 @@ func (k *Keeper) bindLapsed(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	if err != nil {
 		return err
 	}
-	refusal, err := k.refusal(ctx, is, j)
+	refusal, err := k.Desk.Objection(ctx, is, j)
 	if err != nil {
 		return err
 	}
@@ -63,7 +60,7 @@ func (k *Keeper) refuseLatecomers(ctx context.Context, q *queue, open []ledger.E
 	for plan, jobs := range q.byPlan {
 		for _, j := range jobs {
 			isPlan := func(e ledger.Entry) bool { return e.ID == plan }
-			if j.Submit < now-latecomer || asked == mostLatecomers || slices.ContainsFunc(open, isPlan) {
+			if j.Submit < now-desk.Latecomer || asked == mostLatecomers || slices.ContainsFunc(open, isPlan) {
 				continue
 			}
 			asked++
@@ -85,44 +82,3 @@ func (k *Keeper) refuseLatecomers(ctx context.Context, q *queue, open []ledger.E
 
 // mostLatecomers bounds of how many jobs one Watch asks the ledger whether their plans are closed.
 const mostLatecomers = 100
-
-// refusal says what is against granting anew what e promises to the job j, which has been
-// submitted: the site's policy, Slurm's limits or other promises. It says nothing if nothing is.
-// The error is a fault of package api.
-func (k *Keeper) refusal(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) (string, error) {
-	planner, err := k.planner()
-	if err != nil {
-		return "", err
-	}
-	who := policy.Who{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS}
-	rule, err := k.checkUse(ctx, k.Policy.For(who), who, policy.Use{Open: 1, NodeSeconds: e.AtMost().NodeSeconds})
-	if err != nil {
-		return "", err
-	}
-	if rule != nil {
-		return rule.What, nil
-	}
-	now := k.Now()
-	slot := max(e.Slot, e.BeginTime, now)
-	if j.Start != 0 || slot > e.Deadline() {
-		return "", nil // it has its nodes, or is too late
-	}
-	job := workload.Request{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS, Size: e.Size, Limit: e.WorkLimit}
-	plan := &trajectory.Plan{Limit: e.TimeLimit, Slot: slot, Start: slot, Last: slot, Estimate: workload.Estimate{Prob: e.Prob}}
-	got := trajectory.Answer{Job: job, Pieces: e.Pieces, Plan: plan}
-	no, err := k.beside(ctx, planner, &got, j.ID, e.Deadline(), e.ID)
-	if no != nil {
-		return no.Reason, nil
-	}
-	var claims []workload.Claim
-	if err == nil {
-		claims, err = k.claims(ctx, now)
-	}
-	if err == nil {
-		err = k.fits(&got, j.ID, claims, now)
-	}
-	if errors.Is(err, errCrowded) {
-		return "running jobs, and promises made before, leave too little room for it", nil
-	}
-	return "", err
-}

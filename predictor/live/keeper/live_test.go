@@ -16,7 +16,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/premises"
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/slurmrestd"
@@ -25,18 +28,20 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// lab is a keeper on a real Slurm, with a fakeOutlook.
+// lab is a keeper on a real Slurm, with a desktest.Outlook.
 type lab struct {
 	*cluster.Cluster
 	*Keeper
-	t       *testing.T
-	slurm   *slurmrestd.Client
-	outlook *fakeOutlook
+	t        *testing.T
+	desk     *desk.Desk
+	premises *premises.Premises
+	slurm    *slurmrestd.Client
+	outlook  *desktest.Outlook
 }
 
 // newLab returns a keeper that has the rights of a Slurm user.
 func newLab(t *testing.T, c *cluster.Cluster, user string) *lab {
-	l := &lab{Cluster: c, t: t, outlook: &fakeOutlook{wait: 600, asked: map[int64]int{}}}
+	l := &lab{Cluster: c, t: t, outlook: &desktest.Outlook{Delay: 600, Asked: map[int64]int{}}}
 	token, err := c.Token(t.Context(), user, time.Hour)
 	l.must(err)
 	l.slurm, err = slurmrestd.New(slurmrestd.Options{URL: c.RestURL(), User: user, Token: func() (string, error) { return token, nil }})
@@ -45,12 +50,18 @@ func newLab(t *testing.T, c *cluster.Cluster, user string) *lab {
 	file, err := statefile.Open(filepath.Join(t.TempDir(), "ledger.db"))
 	l.must(err)
 	t.Cleanup(func() { file.Close() })
-	l.Keeper = New(Options{
-		Ledger: ledger.New(file), Slurm: l.slurm, Outlook: l.outlook, Now: func() int64 { return time.Now().Unix() }, Zone: time.UTC,
-		Prob: .9, Confidence: .95, Horizon: 86400, Stale: 900, Grace: 300,
-		Log: slog.New(slog.DiscardHandler), Metrics: NewMetrics(prometheus.NewRegistry()),
+	book, now, log, registry := ledger.New(file), func() int64 { return time.Now().Unix() }, slog.New(slog.DiscardHandler), prometheus.NewRegistry()
+	l.premises = premises.New(premises.Options{
+		Slurm: l.slurm, Observe: l.outlook.ObserveCluster, Loaded: l.outlook.Ready, Now: now, Zone: time.UTC, Stale: 900,
 	})
-	l.must(l.Refresh(t.Context()))
+	l.desk = desk.New(desk.Options{
+		Premises: l.premises, Ledger: book, Outlook: l.outlook, Now: now, Zone: time.UTC,
+		Prob: .9, Confidence: .95, Horizon: 86400, Log: log, Metrics: desk.NewMetrics(registry),
+	})
+	l.Keeper = New(Options{
+		Desk: l.desk, Ledger: book, Slurm: l.slurm, Outlook: l.outlook, Now: now, Zone: time.UTC, Grace: 300, Log: log, Metrics: NewMetrics(registry),
+	})
+	l.must(l.premises.Refresh(t.Context()))
 	return l
 }
 
@@ -76,7 +87,7 @@ func (l *lab) run(user, name string, args ...string) string {
 func (l *lab) promise(ahead time.Duration, onMiss string) *api.Plan {
 	l.t.Helper()
 	for end := time.Now().Add(cluster.Patience); ; {
-		answer, err := l.Plan(l.t.Context(), "alice", &api.PlanRequest{
+		answer, err := l.desk.Plan(l.t.Context(), "alice", &api.PlanRequest{
 			Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 180}, BeginBy: time.Now().Add(ahead).Unix(), OnMiss: onMiss,
 		}, true)
 		l.must(err)
@@ -93,7 +104,7 @@ func (l *lab) promise(ahead time.Duration, onMiss string) *api.Plan {
 // deadline.
 func (l *lab) reserveAtOnce(ahead time.Duration, onMiss string) (job int64, p *api.Plan) {
 	l.t.Helper()
-	l.outlook.wait = int64(ahead / time.Second)
+	l.outlook.Delay = int64(ahead / time.Second)
 	return l.reserve(ahead, onMiss)
 }
 
@@ -221,7 +232,7 @@ func liveLimitsHold(t *testing.T, c *cluster.Cluster) {
 			onQOS, p := l.reserve(time.Hour, "")
 			onPartition, _ := l.reserve(time.Hour, "")
 			l.look(onPartition)
-			l.outlook.wait = 120
+			l.outlook.Delay = 120
 			for _, job := range []int64{onQOS, onPartition} {
 				j, _ := l.lookUntil(job, func(j slurm.QueueEntry, r api.Reservation) bool { return j.Eligible == r.BeginBy-120 })
 				want := p.TimeLimit
@@ -270,18 +281,18 @@ func liveTightened(t *testing.T, c *cluster.Cluster) {
 	later, _ := l.reserve(time.Hour, "")
 	l.lookUntil(later, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Now >= r.Prob && r.Obstacle == "" })
 	tighten("2", "-1")
-	l.must(l.Refresh(t.Context()))
+	l.must(l.premises.Refresh(t.Context()))
 	obstacle(later, "partition main allows 00:02:00 (MaxTime)")
 	tighten("600", "2")
-	l.must(l.Refresh(t.Context()))
+	l.must(l.premises.Refresh(t.Context()))
 	obstacle(later, "QOS normal allows 00:02:00 (MaxWall)")
 	tighten("600", "-1")
-	l.must(l.Refresh(t.Context()))
+	l.must(l.premises.Refresh(t.Context()))
 	l.lookUntil(later, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Now >= r.Prob && r.Obstacle == "" })
 	l.run("alice", "scancel", strconv.FormatInt(later, 10))
 
 	tighten("2", "-1") // the keeper reads it no more
-	l.outlook.wait = 3590
+	l.outlook.Delay = 3590
 	soon, _ := l.reserve(time.Hour, "")
 	obstacle(soon, "Slurm does not start it: PartitionTimeLimit")
 	says := notStarted + ": Slurm does not start it: PartitionTimeLimit"
@@ -311,7 +322,7 @@ func liveTightened(t *testing.T, c *cluster.Cluster) {
 // Slurm has requeued while its nodes idled. A list of licences that Slurm completes is no change.
 func liveChanges(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
-	l.outlook.wait = 2
+	l.outlook.Delay = 2
 	filler := l.run("alice", "sbatch", "--parsable", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600") // no node is free
 	// Slurm completes a list of licences when it reads its configuration.
 	var plain int64
@@ -581,7 +592,7 @@ func liveCeiling(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	job, p := l.reserve(2*time.Hour, "")
 	l.look(job)
-	l.outlook.wait = 1800
+	l.outlook.Delay = 1800
 	j, r := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Rescue != nil })
 	if j.Eligible != p.BeginTime || j.Limit != p.TimeLimit || r.Ceiling != p.Worst || r.Rescue.Worst.NodeSeconds != 1800 {
 		t.Errorf("quoted %+v; the job is now eligible at %d with %d s, the reservation %+v", p, j.Eligible, j.Limit, r)
@@ -597,15 +608,15 @@ func liveCeiling(t *testing.T, c *cluster.Cluster) {
 		return j.Eligible == p.BeginBy-1800 && j.Limit == 180+1800 && r.Now >= p.Prob && r.Rescue == nil
 	})
 
-	l.outlook.wait += 30 // less than varqd moves a job by of its own accord
+	l.outlook.Delay += 30 // less than varqd moves a job by of its own accord
 	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Rescue != nil })
 	accepted, err = l.Accept(t.Context(), "alice", api.Acceptance{Job: job})
 	l.must(err)
 	if j, err = l.slurm.Job(t.Context(), job); err != nil || !accepted.Moved || j.Eligible != p.BeginBy-1830 || accepted.Now < p.Prob {
 		t.Errorf("accepted %+v; the job is eligible at %d, %v", accepted, j.Eligible, err)
 	}
-	l.outlook.full = true // now nodes that idle for longer would not help
-	l.outlook.wait += 600
+	l.outlook.Full = true // now nodes that idle for longer would not help
+	l.outlook.Delay += 600
 	if _, r := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Now < p.Prob }); r.Rescue != nil {
 		t.Errorf("without room: %+v", r)
 	}

@@ -37,7 +37,7 @@ func wait(at int64) {
 // that.
 func liveInteractive(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
-	l.outlook.wait = 600
+	l.outlook.Delay = 600
 	for _, test := range []struct{ command, end string }{{"salloc", "0"}, {"salloc", "3"}, {"salloc", "HUP"}, {"srun", "HUP"}} {
 		p := l.promise(600*time.Second, "") // eligible at once
 		file := filepath.Join(l.JobDir(), p.ID)

@@ -12,7 +12,7 @@ import (
 
 // Metrics are the keeper's counts for Prometheus.
 type Metrics struct {
-	promises, refusals, replans, revisions prometheus.Counter
+	replans, revisions prometheus.Counter
 	// verdicts has the promises settled, by band and outcome, expected the sum of the probabilities promised of those kept or
 	// missed, by band, and corrected how often accounting has changed an outcome, by the later one.
 	verdicts, expected, corrected *prometheus.CounterVec
@@ -51,8 +51,6 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		return c
 	}
 	m := &Metrics{
-		promises:  counter("varq_promises_total", "Reservations promised."),
-		refusals:  counter("varq_refusals_total", "Reservations refused."),
 		replans:   counter("varq_replans_total", "Times a pending reservation was planned again."),
 		revisions: counter("varq_revisions_total", "Changes made to pending jobs."),
 		verdicts: counters("varq_promises_settled_total",

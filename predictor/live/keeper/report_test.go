@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/premises"
 	"github.com/varq-project/varq/predictor/promise/report"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -38,33 +39,21 @@ func TestReportPromise(t *testing.T) {
 // Before Slurm has told who is an operator, nobody but root sees what they may see, nor is told that she may not.
 func TestNothingIsKnownYet(t *testing.T) {
 	s := newSite(t)
-	s.cluster.Store(nil)
+	s.Premises = premises.New(s.Premises.Options)
+	s.desk.Premises = s.Premises
 	for _, user := range []string{"oper", "alice"} {
-		_, others := s.Reservations(t.Context(), user, api.ReservationsQuery{User: api.Everybody})
-		_, report := s.Report(t.Context(), user, api.ReportQuery{User: "bob"})
-		for what, err := range map[string]error{"nodes": s.MaySeeNodes(user), "reservations": others, "report": report} {
+		_, others := s.keeper.Reservations(t.Context(), user, api.ReservationsQuery{User: api.Everybody})
+		_, report := s.keeper.Report(t.Context(), user, api.ReportQuery{User: "bob"})
+		for what, err := range map[string]error{"nodes": s.Premises.MaySeeNodes(user), "reservations": others, "report": report} {
 			if !errors.Is(err, api.ErrUnavailable) || !strings.Contains(err.Error(), "try again in a moment") {
 				t.Errorf("%s of %s: %v", what, user, err)
 			}
 		}
-		if _, err := s.Reservations(t.Context(), user, api.ReservationsQuery{}); err != nil {
+		if _, err := s.keeper.Reservations(t.Context(), user, api.ReservationsQuery{}); err != nil {
 			t.Errorf("her own: %v", err)
 		}
 	}
-	if err := s.MaySeeNodes("root"); err != nil {
+	if err := s.Premises.MaySeeNodes("root"); err != nil {
 		t.Error(err)
-	}
-}
-
-// Where Slurm shows nodes only to operators, so does varqd.
-func TestPrivateNodes(t *testing.T) {
-	s := newSite(t)
-	for user, private := range map[string]bool{"root": false, "oper": false, "alice": true} {
-		for _, s.slurm.privateNodes = range []bool{false, true} {
-			s.refresh()
-			if err := s.MaySeeNodes(user); errors.Is(err, api.ErrForbidden) != (private && s.slurm.privateNodes) {
-				t.Errorf("%s, PrivateData=nodes %v: %v", user, s.slurm.privateNodes, err)
-			}
-		}
 	}
 }

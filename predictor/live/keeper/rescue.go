@@ -45,7 +45,7 @@ func (k *Keeper) inVain(ctx context.Context, e *ledger.Entry, earliest, now int6
 	if p.Held || p.Stopped != "" || p.Yielded || j.Eligible == 0 || now >= p.BeginTime {
 		return ""
 	}
-	planner, r, ok := k.again(&is, &j, now)
+	planner, r, ok := k.Desk.Again(&is, &j, now)
 	if !ok {
 		return ""
 	}

@@ -56,14 +56,14 @@ func (k *Keeper) list(ctx context.Context, q ledger.Query) ([]api.Reservation, e
 // operator gets those of all users if operatorGetsAll is true. Only operators may name
 // another user.
 func (k *Keeper) whose(asker, asked string, operatorGetsAll bool) (string, error) {
-	if asked == "" && operatorGetsAll && k.Operator(asker) {
+	if asked == "" && operatorGetsAll && k.Desk.Premises.Operator(asker) {
 		return "", nil
 	}
 	if asked == "" || asked == asker {
 		return asker, nil
 	}
-	if !k.Operator(asker) {
-		if err := k.Known(); err != nil {
+	if !k.Desk.Premises.Operator(asker) {
+		if err := k.Desk.Premises.Known(); err != nil {
 			return "", err
 		}
 		return "", api.Fault(api.ErrForbidden, "only Slurm's operators may see the reservations of other users")

@@ -10,7 +10,6 @@ import (
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurmtime"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // revisedAtOnce is for how many reservations one Watch plans the jobs again. Of more each is in its turn, so that no look takes minutes.
@@ -67,7 +66,7 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 	if stopped || e.Progress.Yielded { // until it is known again
 		k.memory.forget(e.ID)
 	}
-	planner, r, ok := k.again(e, j, now)
+	planner, r, ok := k.Desk.Again(e, j, now)
 	if !ok {
 		return nil // the job stays as it is, and nobody is warned; varqd's health says why
 	}
@@ -107,28 +106,6 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 		k.memory.setForecast(e.ID, revised.Prob, obstacle{})
 	}
 	return nil
-}
-
-// again returns a planner, and the request that was promised, to plan e's pending job j again. It reports false if nothing can be planned.
-func (k *Keeper) again(e *ledger.Entry, j *slurm.QueueEntry, now int64) (*trajectory.Planner, trajectory.Request, bool) {
-	planner, err := k.planner()
-	if err != nil || k.Shadow || k.Outlook.Learning() {
-		return nil, trajectory.Request{}, false
-	}
-	if _, ok := planner.Cluster.Partitions[j.Partition]; !ok {
-		return nil, trajectory.Request{}, false // a list of partitions, or a partition newer than the last Refresh
-	}
-	r := trajectory.Request{
-		Job:    workload.Request{User: e.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS, Size: e.Size, Limit: e.WorkLimit},
-		Pieces: e.Pieces,
-		ID:     e.Job,
-		Now:    now, Deadline: e.BeginBy, HoldUntil: e.HoldUntil, Earliest: e.Progress.Earliest, Prob: e.Prob,
-	}
-	if e.Progress.Yielded { // it is forecast as it is
-		r.Job.Size, r.Job.Limit, r.Pieces = j.Size, j.Limit, workload.Pieces{}
-	}
-	planner.Room = k.room(k.plainClaims()) // what was promised has its room beside other promises
-	return planner, r, true
 }
 
 // why tells the user why varq changes the job of e: the forecasts before and after, and what

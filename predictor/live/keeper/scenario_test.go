@@ -7,10 +7,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -112,7 +114,7 @@ func TestScenarios(t *testing.T) {
 					s.play("promise p by 10:00 max-cost=" + ceiling + "\nsubmit p as 7\nwatch")
 				}
 			case "at":
-				s.clock = s.time(d.CmdArgs[0].Key)
+				s.Clock = s.time(d.CmdArgs[0].Key)
 			default:
 				d.Fatalf(t, "there is no %q", d.Cmd)
 			}
@@ -128,12 +130,12 @@ func (s *scene) play(lines string) string {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		do := verbs[verb]
 		if do == nil {
-			s.t.Fatalf("%q: there is no such verb", line)
+			s.T.Fatalf("%q: there is no such verb", line)
 		}
 		w := words(strings.Fields(rest))
 		do(s, &w)
 		if len(w) > 0 {
-			s.t.Fatalf("%q: nobody understands %q", line, w)
+			s.T.Fatalf("%q: nobody understands %q", line, w)
 		}
 	}
 	return s.said.String()
@@ -194,15 +196,15 @@ func (w *words) value(name string) (value string, given bool) {
 func (s *scene) say(format string, args ...any) { fmt.Fprintf(&s.said, format+"\n", args...) }
 
 func (s *scene) must(err error) {
-	s.t.Helper()
+	s.T.Helper()
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 }
 
 // time parses a time. A time of day is on the scene's first day.
 func (s *scene) time(text string) int64 {
-	at, err := slurmtime.Parse(text, epoch-3600, s.Zone)
+	at, err := slurmtime.Parse(text, desktest.Epoch-3600, time.UTC)
 	s.must(err)
 	return at
 }
@@ -215,7 +217,7 @@ func (s *scene) at(w *words) int64 {
 		}
 		return s.time(text)
 	}
-	return s.clock
+	return s.Clock
 }
 
 func (s *scene) span(text string) int64 {
@@ -234,7 +236,7 @@ func (s *scene) number(text string) int64 {
 func choose[V any](s *scene, word string, of map[string]V) V {
 	v, ok := of[word]
 	if !ok {
-		s.t.Fatalf("%q is none of %v", word, slices.Sorted(maps.Keys(of)))
+		s.T.Fatalf("%q is none of %v", word, slices.Sorted(maps.Keys(of)))
 	}
 	return v
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -52,7 +53,7 @@ func (k *Keeper) expire(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntr
 // expired reports whether no job of a plan can come any more.
 func (k *Keeper) expired(e *ledger.Entry) bool {
 	if unconfirmed(e) {
-		return k.Now() > e.Tentative+latecomer
+		return k.Now() > e.Tentative+desk.Latecomer
 	}
 	return k.Outlook.Covered() >= max(e.BeginTime, e.Promised)+k.Grace
 }

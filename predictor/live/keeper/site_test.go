@@ -2,180 +2,79 @@ package keeper
 
 import (
 	"context"
-	"database/sql"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/live/groups"
-	"github.com/varq-project/varq/predictor/live/ledger"
-	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/slurm"
-	"github.com/varq-project/varq/predictor/slurmtime"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
-// epoch is the time at which each test begins: 2027-01-15T08:00:00 in UTC.
-const epoch = 1_800_000_000
-
-// site is a keeper with a fake Slurm, a fake Outlook and a real ledger.
+// site is a keeper and a desk with a fake Slurm, a fake Outlook and a real ledger.
 type site struct {
-	*Keeper
-	t       *testing.T
-	path    string
-	file    *sqlitefile.File // of the ledger
-	slurm   *fakeSlurm
-	outlook *fakeOutlook
+	*desktest.Site
+	desk    *desk.Desk
+	keeper  *Keeper
 	homes   fakeHomes
 	notices []api.Notice
-	metrics *prometheus.Registry
-	clock   int64
-	early   *reading        // what the next watch has read already, or nil
-	log     strings.Builder // warnings and errors since the last watch
+	early   *reading // what the next watch has read already, or nil
 }
-
-// emptyLedger is the file of a ledger without promises. Each site has a copy: to walk through all schemas takes longer than most tests.
-var emptyLedger = sync.OnceValues(func() ([]byte, error) {
-	folder, err := os.MkdirTemp("", "ledger")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(folder)
-	path := filepath.Join(folder, "ledger.db")
-	file, err := statefile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := file.Close(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
-})
 
 // newSite returns a site where jobs wait for ten minutes.
 func newSite(t *testing.T) *site {
-	s := &site{
-		t: t, path: filepath.Join(t.TempDir(), "ledger.db"), clock: epoch,
-		slurm: newFakeSlurm(), outlook: &fakeOutlook{wait: 600, asked: map[int64]int{}},
-	}
-	empty, err := emptyLedger()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(s.path, empty, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	s := &site{Site: desktest.NewSite(t)}
 	s.open()
-	t.Cleanup(func() { s.file.Close() })
 	return s
 }
 
+// open begins anew with the ledger as it is.
 func (s *site) open() {
-	s.t.Helper()
-	var err error
-	if s.file, err = statefile.Open(s.path); err != nil {
-		s.t.Fatal(err)
-	}
-	home, err := groups.New(s.t.Context(), groups.Options{
-		Ledger: ledger.New(s.file), Peer: onlyPeer("varq"), Now: func() int64 { return s.clock }, Prob: .9, Log: slog.New(slog.DiscardHandler),
+	s.T.Helper()
+	home, err := groups.New(context.WithoutCancel(s.T.Context()), groups.Options{
+		Ledger: s.Ledger, Peer: onlyPeer("varq"), Now: s.Now, Prob: .9, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	s.homes.Groups = home
-	s.metrics = prometheus.NewRegistry()
-	s.Keeper = New(Options{
-		Homes: &s.homes, Ledger: ledger.New(s.file), Slurm: s.slurm, Outlook: s.outlook, Health: s.outlook, Tell: func(n api.Notice) { s.notices = append(s.notices, n) }, Now: func() int64 { return s.clock }, Zone: time.UTC,
-		Prob: .9, Confidence: .95, Horizon: 86400, Stale: 900, Grace: 300,
-		Log: slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelWarn})), Metrics: NewMetrics(s.metrics),
+	s.desk = desk.New(desk.Options{
+		Premises: s.Premises, Ledger: s.Ledger, Outlook: s.Outlook, Health: s.Outlook, Homes: &s.homes, Now: s.Now, Zone: time.UTC,
+		Prob: .9, Confidence: .95, Horizon: 86400, Log: s.Log, Metrics: desk.NewMetrics(s.Registry),
 	})
-	s.refresh()
-}
-
-// predicted predicts the q-quantile of the wait of alice's job.
-func (s *site) predicted(q float64) api.Prediction {
-	s.t.Helper()
-	p, err := s.Predict(s.t.Context(), "alice", &api.PredictRequest{Quantiles: []float64{q}})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return p
-}
-
-// fillDisk leaves the ledger no more room than it has taken.
-func (s *site) fillDisk() {
-	s.t.Helper()
-	if err := s.file.Write(s.t.Context(), func(tx *sql.Tx) error { _, err := tx.Exec("PRAGMA max_page_count = 1"); return err }); err != nil {
-		s.t.Fatal(err)
-	}
+	s.keeper = New(Options{
+		Desk: s.desk, Ledger: s.Ledger, Slurm: s.Slurm, Outlook: s.Outlook, Health: s.Outlook, Homes: &s.homes, Now: s.Now, Zone: time.UTC,
+		Grace: 300, Tell: func(n api.Notice) { s.notices = append(s.notices, n) }, Log: s.Log, Metrics: NewMetrics(s.Registry),
+	})
 }
 
 // crash drops the keeper and opens another on the same ledger, as after kill -9.
 func (s *site) crash() {
-	s.file.Close()
+	s.File.Close()
+	s.Open()
 	s.open()
 }
 
 // backup backs up the ledger.
 func (s *site) backup() {
-	s.t.Helper()
-	if _, err := statefile.Backup(s.t.Context(), s.path, s.path+".backup"); err != nil {
-		s.t.Fatal(err)
+	s.T.Helper()
+	if _, err := statefile.Backup(s.T.Context(), s.Path, s.Path+".backup"); err != nil {
+		s.T.Fatal(err)
 	}
 }
 
 // restore opens a keeper on the ledger as it was at the last backup.
 func (s *site) restore() {
-	s.t.Helper()
-	s.file.Close()
-	if _, err := statefile.Restore(s.t.Context(), s.path+".backup", s.path, s.clock); err != nil {
-		s.t.Fatal(err)
+	s.T.Helper()
+	s.File.Close()
+	if _, err := statefile.Restore(s.T.Context(), s.Path+".backup", s.Path, s.Clock); err != nil {
+		s.T.Fatal(err)
 	}
+	s.Open()
 	s.open()
-}
-
-// refresh calls Refresh, unless Slurm is down.
-func (s *site) refresh() {
-	s.t.Helper()
-	if s.slurm.down != nil {
-		return
-	}
-	if err := s.Refresh(s.t.Context()); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// askAtOnce lets alice ask for 20 promises at the same time. It returns how many she gets, and why
-// not the others.
-func (s *site) askAtOnce() (granted int, refusals []*api.Refusal) {
-	s.outlook.asked = nil // the forecasts need not be counted
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	for range 20 {
-		wg.Go(func() {
-			a, err := s.Plan(s.t.Context(), "alice", request(epoch+7200), true)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case err != nil:
-				s.t.Error(err)
-			case a.Plan != nil:
-				granted++
-			default:
-				refusals = append(refusals, a.Refusal)
-			}
-		})
-	}
-	wg.Wait()
-	return granted, refusals
 }
 
 // reading is the queue, and the time just before it was read.
@@ -185,58 +84,33 @@ type reading struct {
 }
 
 func (s *site) read(ctx context.Context) (*reading, error) {
-	at := s.clock
-	queue, err := s.slurm.Queue(ctx)
+	at := s.Clock
+	queue, err := s.Slurm.Queue(ctx)
 	return &reading{queue, at}, err
 }
 
 // watch reads the queue and calls Watch, as varqd does. A Watch that does not return, for
 // instance because it has not released the lock, is an error.
 func (s *site) watch() error {
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(s.T.Context(), time.Minute)
 	defer cancel()
-	s.refresh()
+	s.Refresh()
 	r, err := s.early, error(nil)
 	if s.early = nil; r == nil {
 		r, err = s.read(ctx)
 	}
 	if err == nil {
-		err = s.Watch(ctx, r.queue, r.at)
+		err = s.keeper.Watch(ctx, r.queue, r.at)
 	}
 	return err
 }
 
 // watchBound calls WatchBound.
 func (s *site) watchBound() error {
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(s.T.Context(), time.Minute)
 	defer cancel()
-	s.refresh()
-	return s.WatchBound(ctx, s.clock, s.slurm.Job)
-}
-
-// request asks for two nodes for an hour.
-func request(beginBy int64) *api.PlanRequest {
-	return &api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: 3600}, BeginBy: beginBy}
-}
-
-// clock formats a time, without the date on the day of the epoch.
-func clock(at int64) string {
-	if at == 0 {
-		return "-"
-	}
-	return strings.TrimPrefix(slurmtime.Format(at, time.UTC), "2027-01-15T")
-}
-
-// span formats a duration.
-func span(seconds int64) string {
-	text := (time.Duration(seconds) * time.Second).String()
-	if short, whole := strings.CutSuffix(text, "m0s"); whole {
-		text = strings.TrimSuffix(short+"m", "h0m")
-		if !strings.HasSuffix(text, "m") {
-			text += "h"
-		}
-	}
-	return text
+	s.Refresh()
+	return s.keeper.WatchBound(ctx, s.Clock, s.Slurm.Job)
 }
 
 // onlyPeer knows one peer, which speaks for all users at all sites.

@@ -5,21 +5,22 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
 // submitTentative makes alice a tentative promise, and submits its job 7.
 func (s *site) submitTentative() api.PlanAnswer {
-	s.t.Helper()
-	r := request(epoch + 7200)
+	s.T.Helper()
+	r := desktest.Request(desktest.Epoch + 7200)
 	r.Tentative = 60
-	a, err := s.Plan(s.t.Context(), "alice", r, true)
+	a, err := s.desk.Plan(s.T.Context(), "alice", r, true)
 	if err != nil || a.Plan == nil {
-		s.t.Fatal(a, err)
+		s.T.Fatal(a, err)
 	}
-	s.slurm.queue[7] = slurm.QueueEntry{Job: workload.Job{
-		ID: 7, Submit: s.clock, Eligible: a.Plan.SubmitBegin(), State: workload.Pending, Comment: a.Plan.Comment,
+	s.Slurm.Pending[7] = slurm.QueueEntry{Job: workload.Job{
+		ID: 7, Submit: s.Clock, Eligible: a.Plan.SubmitBegin(), State: workload.Pending, Comment: a.Plan.Comment,
 		Request: workload.Request{User: "alice", Account: r.Job.Account, Partition: "main", Size: r.Job.Size, Limit: a.Plan.TimeLimit},
 	}}
 	return a
@@ -29,20 +30,20 @@ func (s *site) submitTentative() api.PlanAnswer {
 func TestTakenBackWhileConfirmed(t *testing.T) {
 	s := newSite(t)
 	a := s.submitTentative()
-	now, confirmed := s.Now, errors.New("not asked")
-	s.Now = func() int64 { // between the look at the ledger and taking back
-		s.Now = now
-		confirmed = s.Confirm(t.Context(), "alice", api.Confirmation{Plan: a.Plan.ID, Job: 7})
+	now, confirmed := s.keeper.Now, errors.New("not asked")
+	s.keeper.Now = func() int64 { // between the look at the ledger and taking back
+		s.keeper.Now = now
+		confirmed = s.keeper.Confirm(t.Context(), "alice", api.Confirmation{Plan: a.Plan.ID, Job: 7})
 		return now()
 	}
-	back := s.Cancel(t.Context(), "alice", api.Cancellation{Plan: a.Plan.ID})
+	back := s.keeper.Cancel(t.Context(), "alice", api.Cancellation{Plan: a.Plan.ID})
 	if confirmed != nil || !errors.Is(back, api.ErrConflict) {
 		t.Errorf("confirmed: %v; taken back: %v", confirmed, back)
 	}
-	if e, err := s.planOf(t.Context(), "alice", a.Plan.ID); err != nil || e.Withdrawn != 0 {
+	if e, err := s.keeper.planOf(t.Context(), "alice", a.Plan.ID); err != nil || e.Withdrawn != 0 {
 		t.Error("it is taken back")
 	}
-	for _, call := range s.slurm.calls {
+	for _, call := range s.Slurm.Calls {
 		if call == "cancel job 7" {
 			t.Error(call)
 		}
@@ -54,14 +55,14 @@ func TestConfirmedWhileBound(t *testing.T) {
 	s := newSite(t)
 	a := s.submitTentative()
 	confirmed := errors.New("not asked")
-	s.slurm.changesAtRead = map[int64]func(*slurm.QueueEntry){7: func(*slurm.QueueEntry) {
-		s.slurm.changesAtRead = nil
-		confirmed = s.Confirm(t.Context(), "alice", api.Confirmation{Plan: a.Plan.ID, Job: 7})
+	s.Slurm.ChangesAtRead = map[int64]func(*slurm.QueueEntry){7: func(*slurm.QueueEntry) {
+		s.Slurm.ChangesAtRead = nil
+		confirmed = s.keeper.Confirm(t.Context(), "alice", api.Confirmation{Plan: a.Plan.ID, Job: 7})
 	}}
-	if err := s.Bind(t.Context(), "alice", api.Binding{Plan: a.Plan.ID, Job: 7}); err != nil || confirmed != nil {
+	if err := s.keeper.Bind(t.Context(), "alice", api.Binding{Plan: a.Plan.ID, Job: 7}); err != nil || confirmed != nil {
 		t.Fatal(err, confirmed)
 	}
-	e, err := s.planOf(t.Context(), "alice", a.Plan.ID)
+	e, err := s.keeper.planOf(t.Context(), "alice", a.Plan.ID)
 	if err != nil || e.Progress.Confirmed == 0 || e.Progress.BeginTime != a.Plan.BeginTime {
 		t.Errorf("%+v, %v", e, err)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -13,11 +13,11 @@ import (
 // is made: once, until its job has left the queue or the promise is taken back.
 func TestUnseenPromisesCount(t *testing.T) {
 	s := newSite(t)
-	s.slurm.limits.PerUser.Jobs = new(int64(2))
-	s.refresh()
+	s.Slurm.Limits.PerUser.Jobs = new(int64(2))
+	s.Refresh()
 	ask := func(user string) *api.Plan {
 		t.Helper()
-		a, err := s.Plan(t.Context(), user, request(epoch+7200), true)
+		a, err := s.desk.Plan(t.Context(), user, desktest.Request(desktest.Epoch+7200), true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,22 +44,22 @@ func TestUnseenPromisesCount(t *testing.T) {
 	// The first is in the queue, at first only in Slurm's, and then also in what varqd has seen.
 	queued := func(p *api.Plan, id int64) workload.Job {
 		return workload.Job{
-			ID: id, Submit: s.clock, Eligible: p.BeginTime, State: workload.Pending, Comment: p.Comment,
+			ID: id, Submit: s.Clock, Eligible: p.BeginTime, State: workload.Pending, Comment: p.Comment,
 			Request: workload.Request{User: "alice", Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: p.TimeLimit},
 		}
 	}
 	job := queued(first, 7)
-	if err := s.Ledger.Bind(t.Context(), first.ID, "alice", job.ID, job.Submit, s.clock, true); err != nil {
+	if err := s.Ledger.Bind(t.Context(), first.ID, "alice", job.ID, job.Submit, s.Clock, true); err != nil {
 		t.Fatal(err)
 	}
 	if ask("alice") != nil {
 		t.Fatal("a third is promised when the first has a job")
 	}
-	s.outlook.seen, s.outlook.jobs = s.clock, []workload.Job{job}
+	s.Outlook.SeenAt, s.Outlook.Known = s.Clock, []workload.Job{job}
 	if ask("alice") != nil {
 		t.Fatal("a third is promised in the second of the look")
 	}
-	if err := s.Cancel(t.Context(), "alice", api.Cancellation{Plan: second.ID}); err != nil {
+	if err := s.keeper.Cancel(t.Context(), "alice", api.Cancellation{Plan: second.ID}); err != nil {
 		t.Fatal(err)
 	}
 	third := ask("alice")
@@ -68,26 +68,8 @@ func TestUnseenPromisesCount(t *testing.T) {
 	}
 
 	// What was seen and is no more in the queue has ended, though the promise is not settled yet.
-	s.outlook.seen, s.outlook.jobs = s.clock+60, nil
+	s.Outlook.SeenAt, s.Outlook.Known = s.Clock+60, nil
 	if ask("alice") == nil || ask("alice") != nil {
 		t.Error("not just one job has left the queue")
-	}
-}
-
-// Requests that come at once do not exceed Slurm's limits together.
-func TestSharesHoldAtOnce(t *testing.T) {
-	for what, l := range map[string]limits.JobLimits{
-		"jobs of a user":      {PerUser: limits.Share{Jobs: new(int64(3))}},
-		"jobs of all":         {Group: limits.Share{Jobs: new(int64(3))}},
-		"CPUs of all":         {GrpTRES: limits.TRES{"cpu": 7}},
-		"minutes of all":      {GrpTRESRunMins: limits.TRES{"cpu": 450}}, // 2 CPUs, an hour, and 10 to 15 minutes to hold them
-		"submitted by a user": {PerUser: limits.Share{Submitted: new(int64(3))}},
-	} {
-		s := newSite(t)
-		s.slurm.limits = l
-		s.refresh()
-		if granted, _ := s.askAtOnce(); granted != 3 {
-			t.Errorf("%s: %d granted", what, granted)
-		}
 	}
 }

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/varqd/config"
@@ -20,42 +22,42 @@ import (
 
 // verbs has a function for each first word of a line.
 var verbs = map[string]func(s *scene, w *words){
-	"wait": func(s *scene, w *words) { s.outlook.wait = s.span(w.next()) },
-	"run":  func(s *scene, w *words) { s.outlook.run = s.span(w.next()) },
+	"wait": func(s *scene, w *words) { s.Outlook.Delay = s.span(w.next()) },
+	"run":  func(s *scene, w *words) { s.Outlook.RunTime = s.span(w.next()) },
 	"node": (*scene).node,
 	"history": func(s *scene, w *words) {
 		word := w.next()
-		s.outlook.loading = choose(s, word, map[string]error{"loaded": nil, "learning": nil, "loading": errors.New("varqd is still loading history: 42%")})
-		s.outlook.learning = word == "learning"
+		s.Outlook.Loading = choose(s, word, map[string]error{"loaded": nil, "learning": nil, "loading": errors.New("varqd is still loading history: 42%")})
+		s.Outlook.Learns = word == "learning"
 	},
 	"room": func(s *scene, w *words) {
-		s.outlook.full = choose(s, w.next(), map[string]bool{"enough": false, "none": true})
+		s.Outlook.Full = choose(s, w.next(), map[string]bool{"enough": false, "none": true})
 	},
 	"slurm": func(s *scene, w *words) {
-		s.slurm.down = choose(s, w.next(), map[string]error{"up": nil, "down": slurm.ErrUnavailable})
+		s.Slurm.Down = choose(s, w.next(), map[string]error{"up": nil, "down": slurm.ErrUnavailable})
 	},
 	"accounting": func(s *scene, w *words) {
 		down, job := choose(s, w.next(), map[string]bool{"up": false, "down": true}), int64(0)
 		if len(*w) > 0 {
 			job = s.number(w.next())
 		}
-		s.slurm.accountingDown[job] = down
+		s.Slurm.AccountingDown[job] = down
 	},
 	"updates": func(s *scene, w *words) {
 		word := w.next()
-		s.slurm.updates = choose(s, word, map[string]error{"done": nil, "lost": nil, "refused": slurm.ErrPermission, "failing": slurm.ErrRefused})
-		s.slurm.updatesLost = word == "lost"
+		s.Slurm.Updates = choose(s, word, map[string]error{"done": nil, "lost": nil, "refused": slurm.ErrPermission, "failing": slurm.ErrRefused})
+		s.Slurm.UpdatesLost = word == "lost"
 	},
 	"owners": func(s *scene, w *words) {
-		s.slurm.ownersRefused = choose(s, w.next(), map[string]bool{"allowed": false, "refused": true})
+		s.Slurm.OwnersRefused = choose(s, w.next(), map[string]bool{"allowed": false, "refused": true})
 	},
-	"ledger":    func(s *scene, w *words) { choose(s, w.next(), map[string]func() error{"broken": s.file.Close})() },
-	"partition": func(s *scene, w *words) { w.flag("short"); s.slurm.short = s.span(w.next()) },
-	"max-nodes": func(s *scene, w *words) { s.slurm.limits.MaxTRES = limits.TRES{"node": s.number(w.next())} },
-	"max-wall":  func(s *scene, w *words) { s.slurm.limits.MaxWall = s.span(w.next()) },
-	"drain":     func(s *scene, w *words) { s.slurm.drained = strings.Split(w.next(), ",") },
-	"max-hold":  func(s *scene, w *words) { s.MaxHold = float64(s.number(w.next())) },
-	"shadow":    func(s *scene, _ *words) { s.Shadow = true },
+	"ledger":    func(s *scene, w *words) { choose(s, w.next(), map[string]func() error{"broken": s.File.Close})() },
+	"partition": func(s *scene, w *words) { w.flag("short"); s.Slurm.Short = s.span(w.next()) },
+	"max-nodes": func(s *scene, w *words) { s.Slurm.Limits.MaxTRES = limits.TRES{"node": s.number(w.next())} },
+	"max-wall":  func(s *scene, w *words) { s.Slurm.Limits.MaxWall = s.span(w.next()) },
+	"drain":     func(s *scene, w *words) { s.Slurm.Drained = strings.Split(w.next(), ",") },
+	"max-hold":  func(s *scene, w *words) { s.desk.MaxHold = float64(s.number(w.next())) },
+	"shadow":    func(s *scene, _ *words) { s.desk.Shadow = true },
 	"rule":      (*scene).rule,
 	"limits":    (*scene).limits,
 	"unclaimed": (*scene).unclaimed,
@@ -71,12 +73,12 @@ var verbs = map[string]func(s *scene, w *words){
 	"confirm":   (*scene).confirm,
 	"group":     (*scene).group,
 	"give-up": func(s *scene, _ *words) {
-		s.must(s.homes.CancelGroup(s.t.Context(), "alice", api.GroupCancellation{Group: groupID}))
+		s.must(s.homes.CancelGroup(s.T.Context(), "alice", api.GroupCancellation{Group: groupID}))
 	},
 	"gate": (*scene).gate,
 	"claim": func(s *scene, w *words) {
 		p := s.plans[w.next()]
-		_, err := s.homes.Claim(s.t.Context(), "home", api.GroupClaim{Group: groupID, Plan: p.ID, Job: s.number(w.after("as")), User: "alice"})
+		_, err := s.homes.Claim(s.T.Context(), "home", api.GroupClaim{Group: groupID, Plan: p.ID, Job: s.number(w.after("as")), User: "alice"})
 		s.must(err)
 	},
 	"home": func(s *scene, w *words) {
@@ -85,17 +87,17 @@ var verbs = map[string]func(s *scene, w *words){
 	"home-lies":           func(s *scene, w *words) { s.homes.lie = choose(s, w.next(), lies) },
 	"set":                 (*scene).set,
 	"start":               (*scene).start,
-	"starts-when-changed": func(s *scene, w *words) { s.slurm.startsAtUpdate = s.number(w.next()) },
+	"starts-when-changed": func(s *scene, w *words) { s.Slurm.StartsAtUpdate = s.number(w.next()) },
 	"suspend":             (*scene).suspend,
 	"resume":              (*scene).resume,
 	"end":                 func(s *scene, w *words) { s.end(s.number(w.next()), w.next(), s.at(w)) },
 	"accounted":           (*scene).account,
 	"requeue":             (*scene).requeue,
-	"vanish":              func(s *scene, w *words) { delete(s.slurm.queue, s.number(w.next())) },
+	"vanish":              func(s *scene, w *words) { delete(s.Slurm.Pending, s.number(w.next())) },
 	"read":                func(s *scene, _ *words) { s.readQueue() },
 	"watch":               (*scene).watches,
 	"learn":               (*scene).learn,
-	"refresh":             func(s *scene, _ *words) { s.refresh() },
+	"refresh":             func(s *scene, _ *words) { s.Refresh() },
 	"reservations":        (*scene).reservations,
 	"report":              (*scene).report,
 	"show":                (*scene).show,
@@ -106,7 +108,7 @@ var verbs = map[string]func(s *scene, w *words){
 
 // counted shows the metrics that are not 0.
 func (s *scene) counted() {
-	families, err := s.metrics.Gather()
+	families, err := s.Registry.Gather()
 	s.must(err)
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {
@@ -126,7 +128,7 @@ func (s *scene) unclaimed(w *words) {
 	user := w.next()
 	for range s.number(w.next()) {
 		p := api.Plan{ID: api.NewPlanID(), BeginBy: s.time("12:00")}
-		s.must(s.Ledger.Promise(s.t.Context(), &api.Reservation{Plan: p, User: user, Promised: s.clock}, 0))
+		s.must(s.Ledger.Promise(s.T.Context(), &api.Reservation{Plan: p, User: user, Promised: s.Clock}, 0))
 	}
 }
 
@@ -135,12 +137,12 @@ func (s *scene) rule(w *words) {
 	c, err := config.Parse("varq.yaml", []byte("policy: [{"+strings.Join(*w, " ")+"}]"))
 	s.must(err)
 	*w = nil
-	s.Policy = append(s.Policy, c.Rules()...)
+	s.desk.Policy = append(s.desk.Policy, c.Rules()...)
 }
 
 // limits shows what the policy allows a user, and what she uses of it.
 func (s *scene) limits(w *words) {
-	l, err := s.Limits(s.t.Context(), w.next())
+	l, err := s.desk.Limits(s.T.Context(), w.next())
 	s.must(err)
 	s.say("%s has %d open reservations and %.2f node-hours", l.User, l.Open, l.NodeSeconds/3600)
 	for _, r := range l.Rules {
@@ -157,7 +159,7 @@ func (s *scene) plan(w *words, promise bool) {
 	if text := w.after("by"); text != "" {
 		by = s.time(text)
 	}
-	req := request(by)
+	req := desktest.Request(by)
 	if end {
 		req.BeginBy, req.FinishBy = 0, by
 	}
@@ -199,7 +201,7 @@ func (s *scene) plan(w *words, promise bool) {
 			req.MaxCost.NodeSeconds = n * 3600
 		}
 	}
-	answer, err := s.Plan(s.t.Context(), cmp.Or(w.after("to"), "alice"), req, promise)
+	answer, err := s.desk.Plan(s.T.Context(), cmp.Or(w.after("to"), "alice"), req, promise)
 	switch {
 	case err != nil:
 		s.say("%s: %s", name, faultText(err))
@@ -209,22 +211,22 @@ func (s *scene) plan(w *words, promise bool) {
 			s.plans[name], verb = p, "promised"
 		}
 		if end {
-			s.say("%s: %s with probability %v: end by %s, limit %s, expected to start %s, %v for time-outs and %v for failures", name, verb, p.Prob, clock(p.FinishBy), span(p.TimeLimit), clock(p.Slot), p.TimeOut, p.Lost)
+			s.say("%s: %s with probability %v: end by %s, limit %s, expected to start %s, %v for time-outs and %v for failures", name, verb, p.Prob, desktest.Clock(p.FinishBy), desktest.Span(p.TimeLimit), desktest.Clock(p.Slot), p.TimeOut, p.Lost)
 		} else {
-			s.say("%s: %s with probability %v: begin %s, limit %s, work from %s", name, verb, p.Prob, clock(p.BeginTime), span(p.TimeLimit), clock(p.HoldUntil))
+			s.say("%s: %s with probability %v: begin %s, limit %s, work from %s", name, verb, p.Prob, desktest.Clock(p.BeginTime), desktest.Span(p.TimeLimit), desktest.Clock(p.HoldUntil))
 		}
 		for _, o := range answer.Offers {
-			s.say("  offer: %s", strings.Join(o.Options(req, s.Zone), " "))
+			s.say("  offer: %s", strings.Join(o.Options(req, time.UTC), " "))
 		}
 	case answer.Refusal != nil && answer.Refusal.Rule != "":
 		s.say("%s: refused: %s", name, answer.Refusal.Reason)
 	case answer.Refusal != nil && answer.Plan == nil:
 		s.say("%s: refused: %s (limit: %q)", name, answer.Refusal.Reason, answer.Refusal.Limit)
 		for _, o := range answer.Refusal.Offers {
-			s.say("  offer: %s", strings.Join(o.Options(req, s.Zone), " "))
+			s.say("  offer: %s", strings.Join(o.Options(req, time.UTC), " "))
 		}
 	default:
-		s.t.Fatalf("neither a plan nor a refusal: %+v", answer)
+		s.T.Fatalf("neither a plan nor a refusal: %+v", answer)
 	}
 }
 
@@ -244,8 +246,8 @@ func faultText(err error) string {
 func (s *scene) submit(w *words) {
 	p := s.plans[w.next()]
 	id := s.number(w.after("as"))
-	s.slurm.queue[id] = slurm.QueueEntry{Name: cmp.Or(w.after("named"), "wrap"), Job: workload.Job{
-		ID: id, Submit: s.clock, Eligible: max(s.clock, p.SubmitBegin()), State: workload.Pending, Comment: "mine " + p.Comment,
+	s.Slurm.Pending[id] = slurm.QueueEntry{Name: cmp.Or(w.after("named"), "wrap"), Job: workload.Job{
+		ID: id, Submit: s.Clock, Eligible: max(s.Clock, p.SubmitBegin()), State: workload.Pending, Comment: "mine " + p.Comment,
 		Request: workload.Request{
 			User: cmp.Or(w.after("by"), "alice"), Account: "phys", Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: p.TimeLimit,
 		},
@@ -255,7 +257,7 @@ func (s *scene) submit(w *words) {
 func (s *scene) bind(w *words) {
 	plan := s.plans[w.next()].ID
 	job, user := s.number(w.after("to")), cmp.Or(w.after("by"), "alice")
-	if err := s.Bind(s.t.Context(), user, api.Binding{Plan: plan, Job: job}); err != nil {
+	if err := s.keeper.Bind(s.T.Context(), user, api.Binding{Plan: plan, Job: job}); err != nil {
 		s.say("%s", s.named(faultText(err)))
 	} else {
 		s.say("bound")
@@ -269,12 +271,12 @@ func (s *scene) accept(w *words) {
 		s.must(err)
 		a.Worst.NodeSeconds = n * 3600
 	}
-	r, err := s.Accept(s.t.Context(), "alice", a)
+	r, err := s.keeper.Accept(s.T.Context(), "alice", a)
 	switch {
 	case err != nil:
 		s.say("%s", faultText(err))
 	case r.Moved:
-		s.say("accepted: at most %s; moved to begin %s with limit %s, now %v", r.Ceiling, clock(r.Set.BeginTime), span(r.Set.TimeLimit), r.Now)
+		s.say("accepted: at most %s; moved to begin %s with limit %s, now %v", r.Ceiling, desktest.Clock(r.Set.BeginTime), desktest.Span(r.Set.TimeLimit), r.Now)
 	default:
 		s.say("accepted: at most %s; not moved: %s", r.Ceiling, r.Unmoved)
 	}
@@ -283,7 +285,7 @@ func (s *scene) accept(w *words) {
 
 func (s *scene) cancel(w *words) {
 	plan := s.plans[w.next()].ID
-	if err := s.Cancel(s.t.Context(), cmp.Or(w.after("by"), "alice"), api.Cancellation{Plan: plan}); err != nil {
+	if err := s.keeper.Cancel(s.T.Context(), cmp.Or(w.after("by"), "alice"), api.Cancellation{Plan: plan}); err != nil {
 		s.say("%s", s.named(faultText(err)))
 	} else {
 		s.say("taken back")
@@ -293,7 +295,7 @@ func (s *scene) cancel(w *words) {
 func (s *scene) confirm(w *words) {
 	plan := s.plans[w.next()].ID
 	job := s.number(w.after("as"))
-	if err := s.Confirm(s.t.Context(), cmp.Or(w.after("by"), "alice"), api.Confirmation{Plan: plan, Job: job}); err != nil {
+	if err := s.keeper.Confirm(s.T.Context(), cmp.Or(w.after("by"), "alice"), api.Confirmation{Plan: plan, Job: job}); err != nil {
 		s.say("%s", s.named(faultText(err)))
 	} else {
 		s.say("confirmed")
@@ -312,19 +314,19 @@ func (s *scene) group(w *words) {
 			r.Members = append(r.Members, api.GroupMember{Site: site, Plan: s.plans[name].ID, Job: s.number(w.after("as")), Prob: min(s.plans[name].Estimate, api.MostMemberProb)})
 		}
 	}
-	_, err := s.homes.RegisterGroup(s.t.Context(), "alice", r)
+	_, err := s.homes.RegisterGroup(s.T.Context(), "alice", r)
 	s.must(err)
 }
 
 // gate asks whether the work of a job may begin.
 func (s *scene) gate(w *words) {
 	plan, job := s.plans[w.next()].ID, s.number(w.after("as"))
-	a, err := s.Gate(s.t.Context(), cmp.Or(w.after("by"), "alice"), api.Gate{Plan: plan, Job: job})
+	a, err := s.keeper.Gate(s.T.Context(), cmp.Or(w.after("by"), "alice"), api.Gate{Plan: plan, Job: job})
 	switch {
 	case err != nil:
 		s.say("%s", s.named(faultText(err)))
 	case a.At != 0:
-		s.say("%s at %s", a.Answer, clock(a.At))
+		s.say("%s at %s", a.Answer, desktest.Clock(a.At))
 	case a.Why != "":
 		s.say("%s: %s", a.Answer, a.Why)
 	default:
@@ -334,20 +336,20 @@ func (s *scene) gate(w *words) {
 
 // sayCalls shows with which calls Slurm was changed since they were shown last.
 func (s *scene) sayCalls() {
-	for _, call := range s.slurm.calls {
+	for _, call := range s.Slurm.Calls {
 		s.say("slurm: %s", call)
 	}
-	s.slurm.calls = nil
+	s.Slurm.Calls = nil
 }
 
 // change changes a job in the queue.
 func (s *scene) change(id int64, do func(j *slurm.QueueEntry)) {
-	j, ok := s.slurm.queue[id]
+	j, ok := s.Slurm.Pending[id]
 	if !ok {
-		s.t.Fatalf("job %d is not in the queue", id)
+		s.T.Fatalf("job %d is not in the queue", id)
 	}
 	do(&j)
-	s.slurm.queue[id] = j
+	s.Slurm.Pending[id] = j
 }
 
 func (s *scene) set(w *words) {
@@ -357,7 +359,7 @@ func (s *scene) set(w *words) {
 	change := func(j *slurm.QueueEntry) { s.apply(&given, j) }
 	*w = nil
 	if whenRead {
-		s.slurm.changesAtRead = map[int64]func(*slurm.QueueEntry){id: change}
+		s.Slurm.ChangesAtRead = map[int64]func(*slurm.QueueEntry){id: change}
 	} else {
 		s.change(id, change)
 	}
@@ -432,7 +434,7 @@ func (s *scene) apply(w *words, j *slurm.QueueEntry) {
 	}
 	j.Completing = j.Completing || w.flag("completing")
 	if w.flag("requeueing") { // as Slurm shows a job that is about to be requeued
-		j.Completing, j.Start = true, s.clock
+		j.Completing, j.Start = true, s.Clock
 		j.RestartCount++
 	}
 	if w.flag("interactive") {
@@ -442,7 +444,7 @@ func (s *scene) apply(w *words, j *slurm.QueueEntry) {
 		j.Held, j.Eligible = true, 0
 	}
 	if len(*w) > 0 {
-		s.t.Fatalf("a job has no %q", *w)
+		s.T.Fatalf("a job has no %q", *w)
 	}
 }
 
@@ -453,44 +455,44 @@ func (s *scene) start(w *words) {
 func (s *scene) node(w *words) {
 	node := w.next()
 	if choose(s, w.next(), map[string]bool{"lost": true, "up": false}) {
-		s.outlook.lost = append(s.outlook.lost, node)
+		s.Outlook.LostNodes = append(s.Outlook.LostNodes, node)
 	} else {
-		s.outlook.lost = slices.DeleteFunc(s.outlook.lost, func(n string) bool { return n == node })
+		s.Outlook.LostNodes = slices.DeleteFunc(s.Outlook.LostNodes, func(n string) bool { return n == node })
 	}
 }
 
 func (s *scene) suspend(w *words) {
 	s.change(s.number(w.next()), func(j *slurm.QueueEntry) {
-		j.Suspended, j.RanBefore = true, j.RanBefore+s.clock-max(j.Start, j.SuspendTime)
-		j.SuspendTime = s.clock
+		j.Suspended, j.RanBefore = true, j.RanBefore+s.Clock-max(j.Start, j.SuspendTime)
+		j.SuspendTime = s.Clock
 	})
 }
 
 func (s *scene) resume(w *words) {
-	s.change(s.number(w.next()), func(j *slurm.QueueEntry) { j.Suspended, j.SuspendTime = false, s.clock })
+	s.change(s.number(w.next()), func(j *slurm.QueueEntry) { j.Suspended, j.SuspendTime = false, s.Clock })
 }
 
 func (s *scene) end(id int64, state string, at int64) {
-	j, ok := s.slurm.queue[id]
+	j, ok := s.Slurm.Pending[id]
 	if !ok {
-		s.t.Fatalf("job %d is not in the queue", id)
+		s.T.Fatalf("job %d is not in the queue", id)
 	}
-	delete(s.slurm.queue, id)
+	delete(s.Slurm.Pending, id)
 	j.End = at
 	j.Evicted, j.Expired = slurm.Evicted(state), slurm.Expired(state)
 	j.State = slurm.ParseState(state)
 	if j.State == workload.Unknown {
-		s.t.Fatalf("there is no state %q", state)
+		s.T.Fatalf("there is no state %q", state)
 	}
-	s.slurm.accounted[id] = append(s.slurm.accounted[id], j.Job)
+	s.Slurm.Accounts[id] = append(s.Slurm.Accounts[id], j.Job)
 }
 
 // account changes what accounting says of the last run of a job, or adds another run.
 func (s *scene) account(w *words) {
-	runs := s.slurm.accounted[s.number(w.next())]
+	runs := s.Slurm.Accounts[s.number(w.next())]
 	if w.flag("again") {
 		runs = append(runs, runs[len(runs)-1])
-		s.slurm.accounted[runs[0].ID] = runs
+		s.Slurm.Accounts[runs[0].ID] = runs
 	}
 	run := &runs[len(runs)-1]
 	for name, field := range map[string]*int64{"submit": &run.Submit, "start": &run.Start, "end": &run.End} {
@@ -504,7 +506,7 @@ func (s *scene) account(w *words) {
 
 func (s *scene) requeue(w *words) {
 	id, at := s.number(w.next()), s.at(w)
-	again := s.slurm.queue[id]
+	again := s.Slurm.Pending[id]
 	state := "REQUEUED"
 	if w.flag("NODE_FAIL") {
 		state = "NODE_FAIL"
@@ -516,14 +518,14 @@ func (s *scene) requeue(w *words) {
 	if limit, given := w.value("limit"); given {
 		again.Limit = s.span(limit)
 	}
-	s.slurm.queue[id] = again
+	s.Slurm.Pending[id] = again
 }
 
 // readQueue reads the queue for the next watch.
 func (s *scene) readQueue() {
 	var err error
-	if s.early, err = s.read(s.t.Context()); err != nil {
-		s.t.Fatal(err)
+	if s.early, err = s.read(s.T.Context()); err != nil {
+		s.T.Fatal(err)
 	}
 }
 
@@ -534,28 +536,28 @@ func (s *scene) watches(w *words) {
 	if w.flag("bound") {
 		watch = s.watchBound
 	}
-	until := s.clock
+	until := s.Clock
 	if text := w.after("until"); text != "" {
 		until = s.time(text)
 	}
-	for ; s.clock <= until; s.clock++ {
+	for ; s.Clock <= until; s.Clock++ {
 		if read {
-			s.outlook.covered = s.clock
+			s.Outlook.CoveredTo = s.Clock
 		}
 		if err := watch(); err != nil {
 			s.say("watch: %v", err)
 		}
 	}
-	s.clock = until
-	for line := range strings.Lines(s.log.String()) {
+	s.Clock = until
+	for line := range strings.Lines(s.Warnings.String()) {
 		_, text, _ := strings.Cut(strings.TrimSpace(line), " level=")
 		s.say("log: %s", s.named(text))
 	}
-	s.log.Reset()
-	for _, call := range s.slurm.calls {
+	s.Warnings.Reset()
+	for _, call := range s.Slurm.Calls {
 		s.say("slurm: %s", call)
 	}
-	s.slurm.calls = nil
+	s.Slurm.Calls = nil
 	for _, name := range slices.Sorted(maps.Keys(s.plans)) {
 		s.state(name)
 	}
@@ -571,10 +573,10 @@ func (s *scene) named(text string) string {
 
 // entry returns a plan's entry in the ledger.
 func (s *scene) entry(name string) *ledger.Entry {
-	entries, err := s.Ledger.Select(s.t.Context(), ledger.Query{Plan: s.plans[name].ID})
+	entries, err := s.Ledger.Select(s.T.Context(), ledger.Query{Plan: s.plans[name].ID})
 	s.must(err)
 	if len(entries) != 1 {
-		s.t.Fatalf("the ledger has %d plans %s", len(entries), name)
+		s.T.Fatalf("the ledger has %d plans %s", len(entries), name)
 	}
 	return &entries[0]
 }
@@ -590,10 +592,10 @@ func (s *scene) state(name string) {
 		text += ": " + e.Note
 	}
 	s.say("%s", text)
-	events, err := s.Ledger.Events(s.t.Context(), e.ID)
+	events, err := s.Ledger.Events(s.T.Context(), e.ID)
 	s.must(err)
 	for _, event := range events[s.events[name]:] {
-		s.say("  %s %s: %s", clock(event.At), event.Kind, event.Text)
+		s.say("  %s %s: %s", desktest.Clock(event.At), event.Kind, event.Text)
 	}
 	s.events[name] = len(events)
 }
@@ -602,7 +604,7 @@ func (s *scene) state(name string) {
 func (s *scene) restored() {
 	s.restore()
 	for name := range s.events {
-		events, err := s.Ledger.Events(s.t.Context(), s.plans[name].ID)
+		events, err := s.Ledger.Events(s.T.Context(), s.plans[name].ID)
 		s.must(err)
 		s.events[name] = len(events)
 	}
@@ -612,10 +614,10 @@ func (s *scene) restored() {
 func (s *scene) learn(w *words) {
 	var jobs []workload.Job
 	for len(*w) > 0 {
-		runs := s.slurm.accounted[s.number(w.next())]
+		runs := s.Slurm.Accounts[s.number(w.next())]
 		jobs = append(jobs, runs[len(runs)-1])
 	}
-	s.must(s.ObserveAccounting(s.t.Context(), jobs))
+	s.must(s.keeper.ObserveAccounting(s.T.Context(), jobs))
 	for _, name := range slices.Sorted(maps.Keys(s.plans)) {
 		s.state(name)
 	}
@@ -627,7 +629,7 @@ func (s *scene) reservations(w *words) {
 	if len(*w) > 0 {
 		q.Job = s.number(w.next())
 	}
-	list, err := s.Reservations(s.t.Context(), user, q)
+	list, err := s.keeper.Reservations(s.T.Context(), user, q)
 	if err != nil {
 		s.say("%s", faultText(err))
 		return
@@ -636,7 +638,7 @@ func (s *scene) reservations(w *words) {
 	for _, r := range list {
 		text := fmt.Sprintf("%s of %s: %s, now %v", r.ID, r.User, r.State, r.Now)
 		if q.Job != 0 && strings.Contains(r.Note, "not by varq") {
-			text += fmt.Sprintf("; set to begin %s with limit %s; %d nodes, %d CPUs", clock(r.Set.BeginTime), span(r.Set.TimeLimit), r.Nodes, r.CPUs)
+			text += fmt.Sprintf("; set to begin %s with limit %s; %d nodes, %d CPUs", desktest.Clock(r.Set.BeginTime), desktest.Span(r.Set.TimeLimit), r.Nodes, r.CPUs)
 		}
 		if r.Rescue != nil {
 			text += fmt.Sprintf("; idle nodes at most %.2f node-hours, with %.2f it would be %v", r.Ceiling.NodeSeconds/3600, r.Rescue.Worst.NodeSeconds/3600, r.Rescue.Prob)
@@ -663,7 +665,7 @@ func (s *scene) selection(w *words) (q api.Selection) {
 }
 
 func (s *scene) report(w *words) {
-	report, err := s.Report(s.t.Context(), w.next(), api.ReportQuery{User: w.after("of"), Selection: s.selection(w)})
+	report, err := s.keeper.Report(s.T.Context(), w.next(), api.ReportQuery{User: w.after("of"), Selection: s.selection(w)})
 	if err != nil {
 		s.say("%s", faultText(err))
 		return
@@ -684,13 +686,13 @@ func (s *scene) report(w *words) {
 func (s *scene) show(w *words) {
 	name := w.next()
 	e := s.entry(name)
-	s.say("%s: promised to begin %s with limit %s", name, clock(e.BeginTime), span(e.TimeLimit))
-	s.say("  job %d: eligible %s, start %s, work %s, end %s", e.Job, clock(e.Eligible), clock(e.Start), clock(e.WorkStart), clock(e.End))
+	s.say("%s: promised to begin %s with limit %s", name, desktest.Clock(e.BeginTime), desktest.Span(e.TimeLimit))
+	s.say("  job %d: eligible %s, start %s, work %s, end %s", e.Job, desktest.Clock(e.Eligible), desktest.Clock(e.Start), desktest.Clock(e.WorkStart), desktest.Clock(e.End))
 	if e.Progress.HeldBefore != 0 {
-		s.say("  its nodes idled for %s in runs before", span(e.Progress.HeldBefore))
+		s.say("  its nodes idled for %s in runs before", desktest.Span(e.Progress.HeldBefore))
 	}
 	if e.Progress.WorkedBefore != 0 {
-		s.say("  it worked for %s in runs before", span(e.Progress.WorkedBefore))
+		s.say("  it worked for %s in runs before", desktest.Span(e.Progress.WorkedBefore))
 	}
 	if e.Evicted {
 		s.say("  its nodes failed, or were taken away")
@@ -698,8 +700,8 @@ func (s *scene) show(w *words) {
 	if e.Progress.Yielded {
 		s.say("  varq leaves the job alone")
 	}
-	if j, ok := s.slurm.queue[e.Job]; ok {
-		s.say("  in the queue: eligible %s, start %s, limit %s", clock(j.Eligible), clock(j.Start), span(j.Limit))
+	if j, ok := s.Slurm.Pending[e.Job]; ok {
+		s.say("  in the queue: eligible %s, start %s, limit %s", desktest.Clock(j.Eligible), desktest.Clock(j.Start), desktest.Span(j.Limit))
 	}
 }
 
@@ -713,8 +715,8 @@ func (s *scene) tellNotices() {
 
 // heard shows the calls of Promise since the last call of heard.
 func (s *scene) heard() {
-	for _, p := range s.outlook.promised {
-		s.say("job %d begins %s with limit %s; the promise holds: %v", p.job, clock(p.begin), span(p.limit), p.holds)
+	for _, p := range s.Outlook.Promised {
+		s.say("job %d begins %s with limit %s; the promise holds: %v", p.Job, desktest.Clock(p.Begin), desktest.Span(p.Limit), p.Holds)
 	}
-	s.outlook.promised = nil
+	s.Outlook.Promised = nil
 }

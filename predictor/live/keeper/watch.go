@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -260,14 +261,20 @@ func (k *Keeper) apply(ctx context.Context, q *queue, now int64) ([]ledger.Entry
 		}
 	}
 	if q.asked == nil {
-		k.observePlain(q, entries, now)
+		promised := make(map[int64]bool, len(entries))
+		for i := range entries {
+			if e := &entries[i]; e.Open {
+				promised[e.Job] = true
+			}
+		}
+		k.Desk.ObservePlain(maps.Values(q.byID), promised, now)
 		if err := k.cancelStrays(ctx, q, entries, now); err != nil {
 			return nil, err
 		}
 		if err := k.refuseLatecomers(ctx, q, entries, now); err != nil {
 			return nil, err
 		}
-		k.looked.Store(now)
+		k.Desk.Bound(now)
 	}
 	return entries, nil
 }

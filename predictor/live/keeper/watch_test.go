@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -39,26 +40,26 @@ func goneSite(t *testing.T, n int) *site {
 	s := newSite(t)
 	ctx := t.Context()
 	for i := range n {
-		p := api.Plan{ID: fmt.Sprintf("p%05d", i), BeginTime: epoch + 3600, BeginBy: epoch + 7200}
-		if err := s.Ledger.Promise(ctx, &api.Reservation{Plan: p, User: "alice", Promised: epoch}, 0); err != nil {
+		p := api.Plan{ID: fmt.Sprintf("p%05d", i), BeginTime: desktest.Epoch + 3600, BeginBy: desktest.Epoch + 7200}
+		if err := s.Ledger.Promise(ctx, &api.Reservation{Plan: p, User: "alice", Promised: desktest.Epoch}, 0); err != nil {
 			t.Fatal(err)
 		}
 		job := int64(i + 1)
-		if err := s.Ledger.Bind(ctx, p.ID, "alice", job, epoch, epoch, true); err != nil {
+		if err := s.Ledger.Bind(ctx, p.ID, "alice", job, desktest.Epoch, desktest.Epoch, true); err != nil {
 			t.Fatal(err)
 		}
-		run := workload.Job{ID: job, Request: workload.Request{User: "alice"}, Submit: epoch, Eligible: epoch + 3600, End: epoch + 10, State: workload.Cancelled}
-		s.slurm.accounted[job] = []workload.Job{run}
+		run := workload.Job{ID: job, Request: workload.Request{User: "alice"}, Submit: desktest.Epoch, Eligible: desktest.Epoch + 3600, End: desktest.Epoch + 10, State: workload.Cancelled}
+		s.Slurm.Accounts[job] = []workload.Job{run}
 	}
-	s.clock = epoch + 20
+	s.Clock = desktest.Epoch + 20
 	return s
 }
 
 func (s *site) stillOpen() int {
-	s.t.Helper()
-	entries, err := s.Ledger.Select(s.t.Context(), ledger.Query{Open: true})
+	s.T.Helper()
+	entries, err := s.Ledger.Select(s.T.Context(), ledger.Query{Open: true})
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return len(entries)
 }
@@ -73,10 +74,10 @@ func TestManyGone(t *testing.T) {
 		if n := s.stillOpen(); n != left {
 			t.Errorf("%d open, want %d", n, left)
 		}
-		s.clock += 5
+		s.Clock += 5
 	}
-	if !slices.Equal(s.slurm.lists, []int{goneAtOnce, 100}) {
-		t.Errorf("asked for lists of %v jobs", s.slurm.lists)
+	if !slices.Equal(s.Slurm.Lists, []int{goneAtOnce, 100}) {
+		t.Errorf("asked for lists of %v jobs", s.Slurm.Lists)
 	}
 }
 
@@ -102,24 +103,24 @@ func TestManyWaiting(t *testing.T) {
 	const waiting = 2*revisedAtOnce + 10
 	s := newSite(t)
 	for i := range int64(waiting) {
-		p := api.Plan{ID: fmt.Sprintf("p%05d", i), BeginTime: epoch + 3600, TimeLimit: 3600, WorkLimit: 3600, BeginBy: epoch + 7200, Prob: .5}
-		r := api.Reservation{Plan: p, User: "alice", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Promised: epoch}
-		if err := errors.Join(s.Ledger.Promise(t.Context(), &r, 0), s.Ledger.Bind(t.Context(), p.ID, "alice", i+1, epoch, epoch, true)); err != nil {
+		p := api.Plan{ID: fmt.Sprintf("p%05d", i), BeginTime: desktest.Epoch + 3600, TimeLimit: 3600, WorkLimit: 3600, BeginBy: desktest.Epoch + 7200, Prob: .5}
+		r := api.Reservation{Plan: p, User: "alice", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Promised: desktest.Epoch}
+		if err := errors.Join(s.Ledger.Promise(t.Context(), &r, 0), s.Ledger.Bind(t.Context(), p.ID, "alice", i+1, desktest.Epoch, desktest.Epoch, true)); err != nil {
 			t.Fatal(err)
 		}
-		s.slurm.queue[i+1] = slurm.QueueEntry{Job: workload.Job{
+		s.Slurm.Pending[i+1] = slurm.QueueEntry{Job: workload.Job{
 			ID: i + 1, Request: workload.Request{User: "alice", Partition: "main", Size: r.Size, Limit: p.TimeLimit},
-			Submit: epoch, Eligible: p.BeginTime, State: workload.Pending,
+			Submit: desktest.Epoch, Eligible: p.BeginTime, State: workload.Pending,
 		}}
 	}
 	for look, want := range []int{revisedAtOnce, 2 * revisedAtOnce, waiting} {
-		s.clock += 20
+		s.Clock += 20
 		if err := s.watch(); err != nil {
 			t.Fatal(err)
 		}
 		planned := 0
 		for i := range waiting {
-			if s.memory.forecastKnown(fmt.Sprintf("p%05d", i)) {
+			if s.keeper.memory.forecastKnown(fmt.Sprintf("p%05d", i)) {
 				planned++
 			}
 		}
@@ -155,28 +156,28 @@ func TestUrgent(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
 	for job, p := range map[int64]api.Plan{
-		1: {BeginBy: epoch + 7200}, 2: {BeginBy: epoch + 7200}, 3: {BeginBy: epoch + 7200},
-		4: {BeginBy: epoch + 50},
-		5: {BeginBy: epoch + 7200, Tentative: epoch + 10},
-		6: {BeginBy: epoch + 7200, Tentative: epoch + 1000},
+		1: {BeginBy: desktest.Epoch + 7200}, 2: {BeginBy: desktest.Epoch + 7200}, 3: {BeginBy: desktest.Epoch + 7200},
+		4: {BeginBy: desktest.Epoch + 50},
+		5: {BeginBy: desktest.Epoch + 7200, Tentative: desktest.Epoch + 10},
+		6: {BeginBy: desktest.Epoch + 7200, Tentative: desktest.Epoch + 1000},
 	} {
-		p.ID, p.BeginTime = fmt.Sprintf("p%d", job), epoch+40
-		if err := s.Ledger.Promise(ctx, &api.Reservation{Plan: p, User: "alice", Promised: epoch}, 0); err != nil {
+		p.ID, p.BeginTime = fmt.Sprintf("p%d", job), desktest.Epoch+40
+		if err := s.Ledger.Promise(ctx, &api.Reservation{Plan: p, User: "alice", Promised: desktest.Epoch}, 0); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Ledger.Bind(ctx, p.ID, "alice", job, epoch, epoch, true); err != nil {
+		if err := s.Ledger.Bind(ctx, p.ID, "alice", job, desktest.Epoch, desktest.Epoch, true); err != nil {
 			t.Fatal(err)
 		}
 	}
-	e, err := s.planOf(ctx, "alice", "p6")
+	e, err := s.keeper.planOf(ctx, "alice", "p6")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.recordConfirmed(ctx, e, epoch); err != nil { // but not moved
+	if err := s.keeper.recordConfirmed(ctx, e, desktest.Epoch); err != nil { // but not moved
 		t.Fatal(err)
 	}
 	read := func(now int64) (first int64) {
-		_, err := s.readBound(ctx, now, func(_ context.Context, id int64) (slurm.QueueEntry, error) {
+		_, err := s.keeper.readBound(ctx, now, func(_ context.Context, id int64) (slurm.QueueEntry, error) {
 			if first != 0 {
 				return slurm.QueueEntry{}, ErrEnough
 			}
@@ -189,24 +190,24 @@ func TestUrgent(t *testing.T) {
 		return first
 	}
 	settle := func(plan string) {
-		if err := s.Ledger.Settle(ctx, plan, ledger.Settlement{At: epoch, Outcome: api.StateCancelled}); err != nil {
+		if err := s.Ledger.Settle(ctx, plan, ledger.Settlement{At: desktest.Epoch, Outcome: api.StateCancelled}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := []int64{read(epoch), read(epoch + 11), read(epoch + 11)}; !slices.Equal(got, []int64{6, 5, 6}) {
+	if got := []int64{read(desktest.Epoch), read(desktest.Epoch + 11), read(desktest.Epoch + 11)}; !slices.Equal(got, []int64{6, 5, 6}) {
 		t.Errorf("to be moved or cancelled: %v", got)
 	}
-	s.memory.postpone("p5", epoch+11)
-	if got := []int64{read(epoch + 11), read(epoch + 11)}; !slices.Equal(got, []int64{6, 6}) {
+	s.keeper.memory.postpone("p5", desktest.Epoch+11)
+	if got := []int64{read(desktest.Epoch + 11), read(desktest.Epoch + 11)}; !slices.Equal(got, []int64{6, 6}) {
 		t.Errorf("to be moved, while the other is to be tried again later: %v", got)
 	}
 	settle("p5")
 	settle("p6")
-	if got := []int64{read(epoch + 11), read(epoch + 11)}; !slices.Equal(got, []int64{4, 4}) {
+	if got := []int64{read(desktest.Epoch + 11), read(desktest.Epoch + 11)}; !slices.Equal(got, []int64{4, 4}) {
 		t.Errorf("with a deadline that is near: %v", got)
 	}
 	settle("p4")
-	if got := []int64{read(epoch + 11), read(epoch + 11), read(epoch + 11), read(epoch + 11)}; !slices.Equal(got, []int64{1, 2, 3, 1}) {
+	if got := []int64{read(desktest.Epoch + 11), read(desktest.Epoch + 11), read(desktest.Epoch + 11), read(desktest.Epoch + 11)}; !slices.Equal(got, []int64{1, 2, 3, 1}) {
 		t.Errorf("the others: %v", got)
 	}
 }
@@ -216,19 +217,19 @@ func TestRetry(t *testing.T) {
 	for err, after := range map[error]int64{slurm.ErrUnavailable: retryUnanswered, slurm.ErrRefused: retryAfter} {
 		s := newSite(t)
 		a := s.submitTentative()
-		s.slurm.updates = err
-		if err := s.Confirm(t.Context(), "alice", api.Confirmation{Plan: a.Plan.ID, Job: 7}); err != nil {
+		s.Slurm.Updates = err
+		if err := s.keeper.Confirm(t.Context(), "alice", api.Confirmation{Plan: a.Plan.ID, Job: 7}); err != nil {
 			t.Fatal(err)
 		}
-		s.slurm.updates, s.clock = nil, s.clock+skew+1
-		confirmed := s.clock - skew - 1
-		for s.slurm.queue[7].Eligible != a.Plan.BeginTime {
-			if err := s.watchBound(); err != nil || s.clock > confirmed+2*retryAfter {
-				t.Fatalf("after %d s: %v", s.clock-confirmed, err)
+		s.Slurm.Updates, s.Clock = nil, s.Clock+skew+1
+		confirmed := s.Clock - skew - 1
+		for s.Slurm.Pending[7].Eligible != a.Plan.BeginTime {
+			if err := s.watchBound(); err != nil || s.Clock > confirmed+2*retryAfter {
+				t.Fatalf("after %d s: %v", s.Clock-confirmed, err)
 			}
-			s.clock++
+			s.Clock++
 		}
-		if took := s.clock - 1 - confirmed; took != after {
+		if took := s.Clock - 1 - confirmed; took != after {
 			t.Errorf("after %v it is tried again after %d s, want %d", err, took, after)
 		}
 	}
@@ -238,19 +239,58 @@ func TestRetry(t *testing.T) {
 // for one by one for a while, which finds it, and then again together.
 func TestManyGoneButOne(t *testing.T) {
 	s := goneSite(t, 40)
-	s.slurm.accountingDown[7] = true
+	s.Slurm.AccountingDown[7] = true
 	for range 20 {
 		if err := s.watch(); err != nil && s.stillOpen() == 0 {
 			t.Fatal(err)
 		}
-		s.clock += 5
+		s.Clock += 5
 	}
 	if n := s.stillOpen(); n != 1 {
 		t.Errorf("%d open", n)
 	}
-	s.slurm.accountingDown[7] = false
-	s.clock += retryAfter
+	s.Slurm.AccountingDown[7] = false
+	s.Clock += retryAfter
 	if err := s.watch(); err != nil || s.stillOpen() != 0 {
 		t.Errorf("%v, %d open", err, s.stillOpen())
+	}
+}
+
+// TestPendingJobAsks: a forecast for a pending reservation says which job it is, which is in
+// the queue itself.
+func TestPendingJobAsks(t *testing.T) {
+	s := &scene{site: newSite(t), plans: map[string]*api.Plan{}, events: map[string]int{}}
+	s.play("promise p by 10:00\nsubmit p as 7")
+	clear(s.Outlook.Asked)
+	s.play("watch")
+	if len(s.Outlook.Asked) != 1 || s.Outlook.Asked[7] == 0 {
+		t.Errorf("asked about %v", s.Outlook.Asked)
+	}
+}
+
+// Many plans that no job has taken up are closed some at a time: none of them keeps the
+// keeper's lock for long.
+func TestManyExpire(t *testing.T) {
+	s := newSite(t)
+	const more = 100
+	for i := range maxExpired + more {
+		r := &api.Reservation{Plan: api.Plan{ID: api.NewPlanID(), BeginBy: desktest.Epoch}, User: fmt.Sprint("user", i/ledger.MaxUnclaimed), Promised: desktest.Epoch - 3600}
+		if err := s.Ledger.Promise(t.Context(), r, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Clock = desktest.Epoch + 301
+	s.Outlook.CoveredTo = s.Clock
+	for _, want := range []int{more, 0, 0} {
+		if err := s.watch(); err != nil {
+			t.Fatal(err)
+		}
+		open, err := s.Ledger.Select(t.Context(), ledger.Query{Open: true})
+		if err != nil || len(open) != want {
+			t.Errorf("%d are open, %v; want %d", len(open), err, want)
+		}
+	}
+	if text := s.Warnings.String(); text != "" {
+		t.Error(text)
 	}
 }

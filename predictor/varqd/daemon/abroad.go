@@ -74,7 +74,7 @@ func (s *sitesAbroad) close() error {
 // Probe answers a probe about this cluster, or about one that has no varqd.
 func (s service) Probe(ctx context.Context, user string, req *api.ProbeRequest) (api.ProbeAnswer, error) {
 	if req.Site == "" {
-		return s.Keeper.Probe(ctx, user, req)
+		return s.Desk.Probe(ctx, user, req)
 	}
 	for _, site := range s.daemon.abroad.list {
 		if site.Name == req.Site {

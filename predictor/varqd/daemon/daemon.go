@@ -20,6 +20,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/faultscore"
 	"github.com/varq-project/varq/predictor/live/groups"
 	"github.com/varq-project/varq/predictor/live/health"
@@ -30,6 +31,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/live/notice"
 	"github.com/varq-project/varq/predictor/live/outlook"
+	"github.com/varq-project/varq/predictor/live/premises"
 	"github.com/varq-project/varq/predictor/live/resize"
 	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/live/selfscore"
@@ -78,6 +80,8 @@ type Daemon struct {
 	groups    *groups.Groups
 	homes     *homes
 	identity  *sitecert.Identity // nil without a certificate
+	premises  *premises.Premises
+	desk      *desk.Desk
 	keeper    *keeper.Keeper
 	resizer   *resize.Resizer
 	resizes   *resize.Store
@@ -183,17 +187,53 @@ func New(o Options) (_ *Daemon, err error) {
 	}
 	d.cleanups.add("sites", d.abroad.close)
 	prices, unit := c.Site.Prices(time.Local)
-	d.keeper = keeper.New(keeper.Options{
-		Homes: d.homes,
-		Idle:  idleHere{d.idle},
-		Site:  keeper.Site{Power: c.Site.Power, Tariff: prices, Unit: unit},
-		Tell:  tell, RiskyNodes: c.Plan.RiskyNodes,
-		Ledger: d.ledger, Slurm: watched{o.Slurm, user, d.problems, o.Log}, Outlook: keeperOutlook{d.outlook, d.ingest, d.clock, d.problems}, Health: keeperHealth{&d.risks, &d.nodes}, Now: now, Zone: time.Local,
-		Prob: c.Plan.Prob, Shadow: watching, Policy: c.Rules(), Confidence: c.Forecast.Confidence, Horizon: c.Plan.Horizon.Seconds(), MaxHold: c.Plan.MaxHold, Stale: c.Plan.Stale.Seconds(),
-		Grace: c.Watch.Grace.Seconds(), Log: o.Log, Metrics: keeper.NewMetrics(registry),
+	slurms := watched{o.Slurm, user, d.problems, o.Log}
+	forecasts := keeperOutlook{d.outlook, d.ingest, d.clock, d.problems}
+	nodes := keeperHealth{&d.risks, &d.nodes}
+	d.premises = premises.New(premises.Options{
+		Slurm:   slurms,
+		Observe: d.ingest.ObserveCluster,
+		Loaded:  forecasts.Ready,
+		Now:     now,
+		Zone:    time.Local,
+		Stale:   c.Plan.Stale.Seconds(),
 	})
-	d.resizer = resize.New(resize.Options{Store: d.resizes, Slurm: o.Slurm, Sizer: d.keeper, Shadow: watching, Now: now, Log: o.Log})
-	scored := selfscore.Reader{Scores: d.scores, Now: now, Operator: d.keeper.Operator}
+	d.desk = desk.New(desk.Options{
+		Premises:   d.premises,
+		Ledger:     d.ledger,
+		Outlook:    forecasts,
+		Health:     nodes,
+		Site:       desk.Site{Power: c.Site.Power, Tariff: prices, Unit: unit},
+		Idle:       idleHere{d.idle},
+		Homes:      d.homes,
+		RiskyNodes: c.Plan.RiskyNodes,
+		Now:        now,
+		Zone:       time.Local,
+		Prob:       c.Plan.Prob,
+		Confidence: c.Forecast.Confidence,
+		Shadow:     watching,
+		Policy:     c.Rules(),
+		Horizon:    c.Plan.Horizon.Seconds(),
+		MaxHold:    c.Plan.MaxHold,
+		Log:        o.Log,
+		Metrics:    desk.NewMetrics(registry),
+	})
+	d.keeper = keeper.New(keeper.Options{
+		Desk:    d.desk,
+		Ledger:  d.ledger,
+		Slurm:   slurms,
+		Outlook: forecasts,
+		Health:  nodes,
+		Homes:   d.homes,
+		Now:     now,
+		Zone:    time.Local,
+		Grace:   c.Watch.Grace.Seconds(),
+		Tell:    tell,
+		Log:     o.Log,
+		Metrics: keeper.NewMetrics(registry),
+	})
+	d.resizer = resize.New(resize.Options{Store: d.resizes, Slurm: o.Slurm, Sizer: d.desk, Shadow: watching, Now: now, Log: o.Log})
+	scored := selfscore.Reader{Scores: d.scores, Now: now, Operator: d.premises.Operator}
 	d.scorer, err = selfscore.New(context.Background(), selfscore.Options{
 		Store: d.scores, Ask: d.ask, Most: mostScored, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		Ranked: d.learnDelay, Calibration: scored.Rows, Log: o.Log,
@@ -211,14 +251,14 @@ func New(o Options) (_ *Daemon, err error) {
 	}
 	if watching {
 		d.shadow, err = shadow.New(context.Background(), shadow.Options{
-			Store: d.shadows, Foresee: d.keeper.Foresee, Most: mostShadows, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+			Store: d.shadows, Foresee: d.desk.Foresee, Most: mostShadows, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		}, now())
 		if err != nil {
 			return nil, err
 		}
 	}
 	d.server = server.New(server.Options{
-		Service:     service{d.keeper, d.groups, scored, foretold, shadow.Reader{Store: d.shadows, Watching: watching, Now: now}, d},
+		Service:     service{d.desk, d.keeper, d.groups, scored, foretold, shadow.Reader{Store: d.shadows, Watching: watching, Now: now}, d},
 		Credentials: munge.Munge{Socket: c.Server.MungeSocket},
 		Peers:       known,
 		Sites:       relay{d.homes, o.Log},

@@ -11,7 +11,7 @@ type keeperHealth struct {
 	nodes *health.Monitor
 }
 
-// FailureProb implements keeper.Health. Before the nodes have been read, no failures are expected.
+// FailureProb implements desk.Health. Before the nodes have been read, no failures are expected.
 func (h keeperHealth) FailureProb(nodes []string, from, to int64) float64 {
 	forecast, _ := h.risks.Forecast()
 	if forecast == nil {

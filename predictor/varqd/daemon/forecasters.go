@@ -25,7 +25,7 @@ const mostScored = 20
 // ask returns the answer of every forecaster to a question. Of a job that waits for nodes that are down or drained there is none: no user
 // is told one either, and what forecasters say then, years, would be all that is left of their mean losses.
 func (d *Daemon) ask(_ context.Context, q *forecast.Question) []selfscore.NamedAnswer {
-	if d.keeper.Unforeseeable(q.Request) {
+	if d.premises.Missing(q.Request) != "" {
 		return nil
 	}
 	names, said := d.outlook.Ask(q)

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/faultscore"
 	"github.com/varq-project/varq/predictor/live/groups"
 	"github.com/varq-project/varq/predictor/live/keeper"
@@ -93,6 +94,7 @@ type (
 // service is what the server serves: reservations, the calibration of forecasts, and
 // the health of the whole daemon.
 type service struct {
+	*desk.Desk
 	*keeper.Keeper
 	*groups.Groups
 	selfscore.Reader
@@ -122,10 +124,10 @@ func (s service) Health(context.Context) api.Health {
 	if err := d.cache.Unstored(); err != nil {
 		h.Notes = append(h.Notes, fmt.Sprintf("the history is in memory, and is read again when varqd starts next: %v", err))
 	}
-	for _, u := range d.keeper.UnknownNames() {
+	for _, u := range d.desk.UnknownNames() {
 		h.Policy = append(h.Policy, u.String())
 	}
-	if err := d.keeper.Ready(); err != nil {
+	if err := d.premises.Ready(); err != nil {
 		h.Problems = append(h.Problems, err.Error())
 	}
 	if err := d.reads.overdue(); err != nil {

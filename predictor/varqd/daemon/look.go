@@ -158,7 +158,7 @@ func (d *Daemon) lookAtAll(ctx context.Context) error {
 		d.queueTried.set()
 		return fmt.Errorf("read the queue: %w", err)
 	}
-	d.keeper.MarkPinned(queue)
+	d.premises.MarkPinned(queue)
 	if err := d.checkLedger(ctx, queue); err != nil {
 		return err
 	}

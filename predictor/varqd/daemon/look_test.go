@@ -121,7 +121,7 @@ func (s *slowSlurm) begun(t *testing.T, d *Daemon) {
 		t.Fatal(err)
 	}
 	d.pastLoaded.set()
-	if err := d.keeper.Refresh(t.Context()); err != nil {
+	if err := d.premises.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.looked(t, d)
@@ -131,7 +131,7 @@ func (s *slowSlurm) begun(t *testing.T, d *Daemon) {
 func (s *slowSlurm) submitted(t *testing.T, d *Daemon) *api.Plan {
 	t.Helper()
 	request := planRequest()
-	answer, err := d.keeper.Plan(t.Context(), "alice", &request, true)
+	answer, err := d.desk.Plan(t.Context(), "alice", &request, true)
 	if err != nil || answer.Plan == nil {
 		t.Fatalf("%+v, %v", answer, err)
 	}

@@ -110,7 +110,7 @@ func (d *Daemon) learn(ctx context.Context) {
 // refresh is a loop. It reads the cluster's limits and nodes.
 func (d *Daemon) refresh(ctx context.Context) {
 	d.repeat(ctx, partLimits, func(ctx context.Context) (time.Duration, error) {
-		err := d.keeper.Refresh(ctx)
+		err := d.premises.Refresh(ctx)
 		if err == nil {
 			d.limitsRead.set()
 		}

@@ -98,13 +98,13 @@ func (m metered) AccountedAll(ctx context.Context, jobs []int64) (_ map[int64][]
 	return m.slurm.AccountedAll(ctx, jobs)
 }
 
-// Cluster implements keeper.Slurm.
+// Cluster implements premises.Slurm.
 func (m metered) Cluster(ctx context.Context) (_ limits.Cluster, err error) {
 	defer m.timed("limits")(&err)
 	return m.slurm.Cluster(ctx)
 }
 
-// Nodes implements keeper.Slurm.
+// Nodes implements premises.Slurm.
 func (m metered) Nodes(ctx context.Context) (_ []slurm.Node, err error) {
 	defer m.timed("limits")(&err)
 	return m.slurm.Nodes(ctx)
@@ -115,7 +115,7 @@ func (m metered) NodeEvents(ctx context.Context, from int64) ([]sacctmgr.Event, 
 	return m.slurm.NodeEvents(ctx, from)
 }
 
-// Operators implements keeper.Slurm.
+// Operators implements premises.Slurm.
 func (m metered) Operators(ctx context.Context) (_ []string, err error) {
 	defer m.timed("limits")(&err)
 	return m.slurm.Operators(ctx)

@@ -292,7 +292,7 @@ var errNodesUnread = api.Fault(api.ErrUnavailable, "varqd has not read the nodes
 // Nodes implements server.Service. A node that is out of service cannot fail: its risk is 0.
 func (s service) Nodes(_ context.Context, user string) (api.Nodes, error) {
 	d := s.daemon
-	if err := d.keeper.MaySeeNodes(user); err != nil {
+	if err := d.premises.MaySeeNodes(user); err != nil {
 		return api.Nodes{}, err
 	}
 	from := d.risks.Learnt()

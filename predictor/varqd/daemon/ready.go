@@ -21,7 +21,7 @@ type keeperOutlook struct {
 	problems *problems
 }
 
-// Jobs implements keeper.Outlook: it yields the jobs that wait, run, or become eligible later.
+// Jobs implements desk.Outlook: it yields the jobs that wait, run, or become eligible later.
 func (o keeperOutlook) Jobs(yield func(*workload.Job) bool) {
 	for _, jobs := range []iter.Seq[*workload.Job]{o.Outlook.Jobs, o.Later} {
 		for j := range jobs {

@@ -20,7 +20,7 @@ type watched struct {
 	log      *slog.Logger
 }
 
-// Operators implements keeper.Slurm.
+// Operators implements premises.Slurm.
 func (w watched) Operators(ctx context.Context) ([]string, error) {
 	operators, err := w.Slurm.Operators(ctx)
 	user := w.user()

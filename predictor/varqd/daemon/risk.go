@@ -18,7 +18,7 @@ var riskSpans = []int64{3600, 6 * 3600, 86400, 2 * 86400, 7 * 86400}
 // Risk implements server.Service. Who may not see the nodes may ask about those of her running jobs.
 func (s service) Risk(_ context.Context, user string, names []string) (api.Risk, error) {
 	d := s.daemon
-	if err := d.keeper.MaySeeNodes(user); err != nil {
+	if err := d.premises.MaySeeNodes(user); err != nil {
 		hers := d.nodesOf(user)
 		if slices.ContainsFunc(names, func(name string) bool { return !hers[name] }) {
 			if !errors.Is(err, api.ErrForbidden) {
@@ -36,7 +36,7 @@ func (s service) Risk(_ context.Context, user string, names []string) (api.Risk,
 	for _, name := range names {
 		nodes[name] = true
 	}
-	r := api.Risk{At: d.nodesAt.Load(), Since: learnt.Since, Failures: learnt.Failures, Nodes: len(names), Maintenance: d.keeper.Maintenance(nodes)}
+	r := api.Risk{At: d.nodesAt.Load(), Since: learnt.Since, Failures: learnt.Failures, Nodes: len(names), Maintenance: d.premises.Maintenance(nodes)}
 	known := 0
 	for _, n := range d.nodes.Nodes() {
 		if !nodes[n.Node] {

@@ -55,8 +55,8 @@ func TestRisk(t *testing.T) {
 	if _, err := s.Risk(t.Context(), "alice", []string{"a"}); !errors.Is(err, api.ErrUnavailable) {
 		t.Errorf("before the first look: %v", err)
 	}
-	d.keeper.Slurm = maintainedSlurm{fake, limits.Reservation{Name: "upgrade", Start: now.Unix() + 7200, End: now.Unix() + 9000, Nodes: []string{"c"}, Maintenance: true}}
-	if err := d.keeper.Refresh(t.Context()); err != nil {
+	d.premises.Slurm = maintainedSlurm{fake, limits.Reservation{Name: "upgrade", Start: now.Unix() + 7200, End: now.Unix() + 9000, Nodes: []string{"c"}, Maintenance: true}}
+	if err := d.premises.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	tending := tending{Daemon: d, tries: mostTries}
@@ -100,8 +100,8 @@ func TestRisk(t *testing.T) {
 	}
 
 	// Where nodes are private, users are told of those of their own running jobs, and not which others there are.
-	d.keeper.Slurm = privateSlurm{fake}
-	if err := d.keeper.Refresh(t.Context()); err != nil {
+	d.premises.Slurm = privateSlurm{fake}
+	if err := d.premises.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	d.running.Store(runningJobs([]slurm.QueueEntry{

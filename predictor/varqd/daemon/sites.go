@@ -50,7 +50,7 @@ type known struct {
 }
 
 func (d *Daemon) newPeers(self string) known {
-	operator := func(user string) bool { return d.keeper.Operator(user) }
+	operator := func(user string) bool { return d.premises.Operator(user) }
 	return known{peers.New(peers.Options{Users: d.config.Server.PeerUsers(), Own: self, Operator: operator, Now: time.Now}), d.identity, d.keeperKnows}
 }
 
@@ -63,7 +63,7 @@ func (k known) Of(certificates []*x509.Certificate) (string, error) {
 }
 
 // keeperKnows is Known of the keeper, which is made after the peers.
-func (d *Daemon) keeperKnows() error { return d.keeper.Known() }
+func (d *Daemon) keeperKnows() error { return d.premises.Known() }
 
 // Admits implements server.Peers. As long as nobody knows who is an operator, anybody may be one, for whom no site speaks that speaks for
 // all others.

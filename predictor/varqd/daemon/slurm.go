@@ -13,6 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/live/ingest"
 	"github.com/varq-project/varq/predictor/live/keeper"
+	"github.com/varq-project/varq/predictor/live/premises"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
 	"github.com/varq-project/varq/predictor/slurm/scontrol"
@@ -23,6 +24,7 @@ import (
 // Slurm is all that varqd needs of Slurm.
 type Slurm interface {
 	keeper.Slurm
+	premises.Slurm
 	ingest.Source
 	// Queue returns every pending and running job. The slice is the caller's to change.
 	Queue(ctx context.Context) ([]slurm.QueueEntry, error)
@@ -96,7 +98,7 @@ func token(c config.Slurmrestd) func() (string, error) {
 // readTimeout bounds how long scontrol and slurmrestd may take together, and how long sacctmgr may.
 const readTimeout = 2 * time.Minute
 
-// Cluster implements keeper.Slurm.
+// Cluster implements premises.Slurm.
 func (s *slurmClient) Cluster(ctx context.Context) (limits.Cluster, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -117,7 +119,7 @@ func (s *slurmClient) NodeEvents(ctx context.Context, from int64) ([]sacctmgr.Ev
 	return s.sacctmgr.Events(ctx, from)
 }
 
-// Operators implements keeper.Slurm. SlurmUser counts as an operator.
+// Operators implements premises.Slurm. SlurmUser counts as an operator.
 func (s *slurmClient) Operators(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()

@@ -1,0 +1,229 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/completion"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/promise/negotiate"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/hostlist"
+	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// planCompletion is plan for a request about the end of a job. Its job is submitted at once, as it is, so
+// that nothing idles.
+func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
+	planner, err := d.planner()
+	if err != nil {
+		return api.PlanAnswer{}, err
+	}
+	now := d.Now()
+	r := trajectory.Request{Job: req.Job, Needs: req.Needs, Now: now, Deadline: cmp.Or(req.FinishBy, now+d.Horizon), Prob: req.Prob}
+	r.Job.User = user
+	terms := d.terms(planner, &r, req)
+	var answer api.PlanAnswer
+	refuse := func(no *api.Refusal) (api.PlanAnswer, error) {
+		answer.Refusal = no
+		if promise {
+			d.Metrics.refusals.Inc()
+		}
+		return answer, nil
+	}
+	if no := terms.admit(max(r.Prob, req.Risk)); no != nil {
+		return refuse(no)
+	}
+	if promise { // from here on, so that no two promises are made of the same room
+		granted, err := d.StartGranting(ctx)
+		if err != nil {
+			return api.PlanAnswer{}, err
+		}
+		defer granted()
+	}
+	claims, err := d.claims(ctx, now)
+	if err != nil {
+		return api.PlanAnswer{}, err
+	}
+	jobs, unread := d.jobs(ctx, "")
+	planner.Jobs = jobs
+	no := planner.Admit(&r)
+	if err := unread(); err != nil {
+		return api.PlanAnswer{}, err
+	}
+	if no != nil {
+		return refuse(apiRefusal(no))
+	}
+	if missing := planner.Cluster.Missing(r.Job); missing != "" {
+		return refuse(&api.Refusal{Reason: missing})
+	}
+	avoided, safer := d.avoided(planner.Cluster, &r.Job, req, duringWork(0, &r.Job))
+	var wait forecast.Answer
+	circumstances := completion.Circumstances{Checkpoints: req.CheckpointInterval}
+	prospect, blocked, ok := d.prospect(planner.Cluster, &r, 0, circumstances, avoided, claims, &wait)
+	if !ok {
+		reason := cmp.Or(wait.Down, "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")
+		return refuse(&api.Refusal{Reason: reason})
+	}
+	agreed := negotiate.Ask(prospect, negotiate.Request{Now: now, Deadline: req.FinishBy, Prob: r.Prob, Risk: req.Risk, Latest: now + d.Horizon + r.Job.Limit})
+	for _, o := range agreed.Others {
+		answer.Offers = append(answer.Offers, api.Offer{
+			Kind: api.OfferEnd, Prob: o.Prob, FinishBy: o.Deadline, Nodes: r.Job.Nodes, CPUs: r.Job.CPUs, Limit: r.Job.Limit,
+		})
+	}
+	if agreed.Promise == nil {
+		offers := slices.Concat(answer.Offers, otherWays(&r, req, func(r *trajectory.Request, c completion.Circumstances) (negotiate.Prospect, bool) {
+			p, _, ok := d.prospect(planner.Cluster, r, 0, c, avoided, claims, new(forecast.Answer))
+			return p, ok
+		}))
+		answer.Offers = nil
+		_, waking := planner.Cluster.Waking(r.Job)
+		return refuse(&api.Refusal{Reason: agreed.Reason + because(blocked, prospect, &waking), Offers: offers})
+	}
+	plan := d.completionPlan(planner, &r, agreed.Promise, prospect, &wait)
+	plan.OnMiss, plan.AsOf = cmp.Or(req.OnMiss, api.OnMissRun), d.Outlook.Seen()
+	plan.Cluster = stay(planner.Cluster)
+	plan.Exclude, plan.Safer, plan.CheckpointInterval = avoided, safer, req.CheckpointInterval
+	if d.Shadow {
+		return refuse(d.onlyWatching(&plan))
+	}
+	refused, err := d.within(ctx, terms, &plan)
+	if promise && refused == nil && err == nil {
+		refused, err = d.promise(ctx, &plan, &api.Reservation{
+			User: user, Account: r.Job.Account, Partition: r.Job.Partition, QOS: r.Job.QOS, Size: r.Job.Size, Pieces: r.Pieces, Promised: now,
+		})
+	}
+	switch {
+	case err != nil:
+		return api.PlanAnswer{}, err
+	case refused != nil:
+		return refuse(refused)
+	}
+	answer.Plan = &plan
+	return answer, nil
+}
+
+// prospect forecasts the end of the job of r, which has waited for some seconds and is to avoid
+// some nodes, beside claims. It sets wait to the forecast of what is left of the wait, and works
+// out the circumstances' FailureRate. It also returns the first window that keeps the job from
+// starting, or nil. It reports false if too little is known; wait.Down may then say why.
+func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p negotiate.Prospect, blocked *api.Blocked, ok bool) {
+	q := forecast.Question{Request: r.Job, Now: r.Now, Submit: r.Now, Job: r.ID}
+	if !d.Outlook.Wait(&q, waited, wait) {
+		return nil, nil, false
+	}
+	blocked = avoid(wait, c.Blocked(r.Job, r.Pieces), r.Now, r.Job.Limit)
+	room := d.room(claims)
+	bound(wait, func(at int64) float64 {
+		return room(workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: at}, r.Now, 0).Prob
+	}, r.Now)
+	waking, _ := c.Waking(r.Job)
+	wake(wait, waking)
+	fitting := c.Fitting(r.Job, r.Needs)
+	circumstances.FailureRate = failuresOf(nodesFor(&r.Job, fitting), d.candidates(fitting, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit))
+	p, ok = d.Outlook.Prospect(&q, circumstances, &wait.Wait)
+	return p, blocked, ok
+}
+
+// otherWays returns offers of the end that r was refused: with a shorter time limit, which jobs like it
+// hardly ever reach and which fits into more gaps, and with checkpoints, where failures cost too much.
+func otherWays(r *trajectory.Request, req *api.PlanRequest, forecasts func(*trajectory.Request, completion.Circumstances) (negotiate.Prospect, bool)) (offers []api.Offer) {
+	if req.FinishBy == 0 {
+		return nil
+	}
+	with := func(limit, checkpoints int64) (enough bool) {
+		changed := *r
+		changed.Job.Limit = limit
+		p, ok := forecasts(&changed, completion.Circumstances{Checkpoints: checkpoints})
+		return ok && p.TimeOut() <= api.TimesOutOften && p.Prob(float64(req.FinishBy-r.Now)) >= r.Prob
+	}
+	offer := api.Offer{Prob: r.Prob, FinishBy: req.FinishBy, Nodes: r.Job.Nodes, CPUs: r.Job.CPUs, Limit: r.Job.Limit}
+	for _, share := range shorter {
+		if limit := slurmtime.Minutes(int64(share*float64(r.Job.Limit))) * 60; limit < r.Job.Limit && with(limit, req.CheckpointInterval) {
+			less := offer
+			less.Kind, less.Limit = api.OfferTime, limit
+			offers = append(offers, less)
+			break
+		}
+	}
+	for _, interval := range oftener {
+		if interval < r.Job.Limit && (req.CheckpointInterval == 0 || interval < req.CheckpointInterval) && with(r.Job.Limit, interval) {
+			saves := offer
+			saves.Kind, saves.CheckpointInterval = api.OfferSaves, interval
+			offers = append(offers, saves)
+			break
+		}
+	}
+	return offers
+}
+
+var (
+	shorter = [...]float64{.75, .5, .25, .125} // shares of the time limit that are tried, the longest first
+	oftener = [...]int64{3600, 600}            // seconds between checkpoints that are tried, the longest first
+)
+
+// because says what else lowers the probability of an end, as the end of a sentence. waking is the rule by which nodes are powered up,
+// or none.
+func because(blocked *api.Blocked, p negotiate.Prospect, waking *limits.Rule) string {
+	switch {
+	case blocked != nil:
+		return "; " + blocked.Why
+	case waking.Says != "":
+		return "; " + waking.Says
+	case p.TimeOut() > api.TimesOutOften:
+		return fmt.Sprintf("; jobs like it are stopped at their time limit with probability %.2f, before their work is done: ask for a longer one (--time) if that may happen", p.TimeOut())
+	}
+	return ""
+}
+
+// completionPlan returns the plan for what was agreed on.
+func (d *Desk) completionPlan(planner *trajectory.Planner, r *trajectory.Request, agreed *negotiate.Offer, p negotiate.Prospect, wait *forecast.Answer) api.Plan {
+	within := float64(agreed.Deadline - r.Now)
+	return api.Plan{
+		BeginTime: r.Now, TimeLimit: slurmtime.Minutes(r.Job.Limit) * 60, FinishBy: agreed.Deadline, WorkLimit: r.Job.Limit,
+		Slot: r.Now + int64(min(wait.Wait.Quantile(.5), delay.At(delay.Points-1))),
+		Prob: agreed.Prob, Estimate: agreed.Estimate, TimeOut: p.TimeOut(), Lost: p.Lost(within),
+		Work:     api.Cost(planner.Work(*r)),
+		Evidence: api.Evidence{Sample: int(wait.Sample), Class: wait.Class, Beyond: wait.Beyond},
+	}
+}
+
+// EndOf forecasts the end of e's job j, from a time on. A job that is lost with its nodes is put back
+// into the queue. It reports false if too little is known.
+func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64) (p negotiate.Prospect, from int64, ok bool) {
+	r := trajectory.Request{Job: j.Request, Pieces: e.Pieces, ID: e.Job, Now: now}
+	r.Job.User, r.Job.Size = e.User, e.Size
+	if j.Start != 0 && !lost {
+		rate := 0.
+		if nodes, err := hostlist.Expand(j.Nodes); err == nil {
+			left := max(1, j.Start+j.Limit-now)
+			rate = d.failures(nodes, window{0, left}) / float64(left)
+		}
+		q := forecast.Question{Request: r.Job, Now: now, Submit: now, Job: e.Job}
+		p, ok = d.Outlook.Rest(&q, now-j.Start, completion.Circumstances{FailureRate: rate})
+		return p, now, ok
+	}
+	cluster := d.Premises.Limits()
+	if cluster == nil {
+		return p, 0, false
+	}
+	if _, ok := cluster.Partitions[j.Partition]; !ok { // a list of partitions, or one newer than the last Refresh
+		return p, 0, false
+	}
+	waited := int64(0)
+	if j.Start == 0 {
+		r.Now = max(now, j.Eligible)
+		waited = r.Now - j.Eligible
+	}
+	var wait forecast.Answer
+	p, _, ok = d.prospect(cluster, &r, waited, completion.Circumstances{Checkpoints: e.CheckpointInterval}, nil, d.plainClaims(), &wait)
+	return p, r.Now, ok
+}

@@ -1,0 +1,94 @@
+package desk
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/forecast/fault"
+	"github.com/varq-project/varq/predictor/promise/placement"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// window is a time from now on, in seconds.
+type window struct{ from, to int64 }
+
+// duringWork returns the window of a job's work that begins after some seconds.
+func duringWork(begins int64, job *workload.Request) window {
+	begins = max(0, begins)
+	return window{begins, begins + max(1, job.Limit)}
+}
+
+// failures returns how many failures of a set of nodes are expected in a window.
+func (d *Desk) failures(nodes []string, s window) float64 {
+	if d.Health == nil || len(nodes) == 0 || s.to <= s.from {
+		return 0
+	}
+	return fault.Failures(d.Health.FailureProb(nodes, s.from, s.to))
+}
+
+// candidates returns how many failures are expected in a window of each of the nodes that fit a job, without those that it avoids.
+func (d *Desk) candidates(fitting []limits.Node, avoided []string, s window) (nodes []placement.Node) {
+	for i := range fitting {
+		if name := fitting[i].Name; !slices.Contains(avoided, name) {
+			nodes = append(nodes, placement.Node{Name: name, Expected: d.failures([]string{name}, s)})
+		}
+	}
+	return nodes
+}
+
+// nodesFor returns how many of the nodes that fit a job have all that it needs, whichever they are.
+func nodesFor(job *workload.Request, fitting []limits.Node) int {
+	need := int64(max(1, job.Nodes))
+	for _, of := range []struct {
+		all int64
+		on  func(*limits.Node) int64
+	}{
+		{int64(job.CPUs), func(n *limits.Node) int64 { return n.CPUs }},
+		{int64(job.GPUs), func(n *limits.Node) int64 { return n.Gres["gpu"] }},
+		{job.Memory, func(n *limits.Node) int64 { return n.Memory }},
+	} {
+		least := int64(0)
+		for i := range fitting {
+			if has := of.on(&fitting[i]); has > 0 && (least == 0 || has < least) {
+				least = has
+			}
+		}
+		if least > 0 {
+			need = max(need, (of.all+least-1)/least)
+		}
+	}
+	return int(min(need, math.MaxInt32))
+}
+
+// failuresOf returns how many failures are expected of the nodes of a job that needs so many, and may run on any of some.
+func failuresOf(need int, nodes []placement.Node) float64 {
+	sum := 0.
+	for _, n := range nodes {
+		sum += n.Expected
+	}
+	return sum * float64(need) / float64(max(need, len(nodes)))
+}
+
+// avoided returns the nodes that a job had better do without during a window, as far as its user and the site want that, by name; and
+// by how much that lowers the probability that one of its nodes fails then.
+func (d *Desk) avoided(c *limits.Cluster, job *workload.Request, req *api.PlanRequest, s window) (names []string, safer float64) {
+	named := req.Needs != nil && len(req.Needs.NodeList.Names)+len(req.Needs.Exclude.Names) > 0
+	if d.Health == nil || named || cmp.Or(req.RiskyNodes, d.RiskyNodes) != api.RiskyAvoid {
+		return nil, 0
+	}
+	fitting := c.Fitting(*job, req.Needs)
+	all := d.candidates(fitting, nil, s)
+	need := nodesFor(job, fitting)
+	for _, n := range placement.Avoid(all, need) {
+		names = append(names, n.Name)
+	}
+	if len(names) == 0 {
+		return nil, 0
+	}
+	slices.Sort(names)
+	rest := slices.DeleteFunc(slices.Clone(all), func(n placement.Node) bool { return slices.Contains(names, n.Name) })
+	return names, math.Exp(-failuresOf(need, rest)) - math.Exp(-failuresOf(need, all))
+}

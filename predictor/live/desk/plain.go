@@ -1,0 +1,95 @@
+package desk
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// mostPlain is of how many plain jobs that are eligible later the keeper takes account: of those that are
+// eligible first. It bounds what a plan costs, whoever fills the queue.
+const mostPlain = 1000
+
+// plainClaims returns what the plain jobs claim that are eligible later, or have nodes that are not up yet. The caller must not change it.
+func (d *Desk) plainClaims() []workload.Claim {
+	if plain := d.plain.Load(); plain != nil {
+		return *plain
+	}
+	return nil
+}
+
+// waitsForBegin reports whether a job starts after now, as soon as it is eligible if there is room. One in
+// a reservation of Slurm's has its nodes there.
+func waitsForBegin(j *slurm.QueueEntry, now int64) bool {
+	return j.Start == 0 && j.Eligible > now && !j.Held && j.Stopped == "" &&
+		j.Dependency == "" && j.Shape.Reservation == "" && !slurm.BeyondLimit(j.Reason)
+}
+
+// ObservePlain notes what the plain jobs of the whole queue claim that are eligible after now, or
+// whose nodes are being powered up. Those that depend on other jobs, or are held, claim nothing, as
+// nobody knows when they are eligible; nor does the job of an open promise, by number, which has a
+// claim of its own; nor what limits on users, accounts and QOS do not let start beside the others.
+func (d *Desk) ObservePlain(queue iter.Seq[*slurm.QueueEntry], promised map[int64]bool, now int64) {
+	cluster := d.Premises.Limits()
+	if cluster == nil {
+		return
+	}
+	var jobs []*slurm.QueueEntry
+	for j := range queue {
+		if (j.Waking || waitsForBegin(j, now)) && !promised[j.ID] {
+			jobs = append(jobs, j)
+		}
+	}
+	slices.SortFunc(jobs, func(a, b *slurm.QueueEntry) int {
+		return cmp.Or(cmp.Compare(a.Eligible, b.Eligible), cmp.Compare(a.ID, b.ID))
+	})
+	jobs = jobs[:min(mostPlain, len(jobs))]
+	takes := cluster.Takes()
+	claims := make([]workload.Claim, 0, len(jobs))
+	started := make([]*workload.Job, 0, len(jobs))
+	for _, j := range jobs {
+		r := j.Request
+		r.Partition, _, _ = strings.Cut(r.Partition, ",")
+		needs := workload.Needs{Exclusive: j.Exclusive, MostNodes: max(1, r.Nodes)}
+		if needs.MostNodes == 1 && j.Shape.Tasks > 1 {
+			needs.MostNodes++ // its tasks may be on several nodes
+		}
+		job, err := cluster.CompleteWith(r, &needs)
+		if err != nil || cluster.CheckSize(job) != nil { // it does not start, because its partition is down or smaller
+			continue
+		}
+		n := atOnce(cluster, job, j, started)
+		if n == 0 {
+			continue
+		}
+		start := max(j.Eligible, now)
+		started = append(started, &workload.Job{Request: job, Start: start, Tasks: n})
+		claim := workload.Claim{Request: job, Pieces: takes.Pieces(job, &needs), Job: j.ID, Plain: !j.Waking, Start: start, From: start}
+		job.CPUs, job.Memory = takes.CPUs(job), takes.Memory(job)
+		claim.Size, claim.Pieces = workload.Size.Times(job.Size, n), claim.Pieces.Times(n)
+		claims = append(claims, claim)
+	}
+	d.plain.Store(&claims)
+}
+
+// atOnce returns how many tasks of a job may run, once it is eligible, beside jobs that have started.
+func atOnce(c *limits.Cluster, job workload.Request, j *slurm.QueueEntry, started []*workload.Job) int32 {
+	return int32(sort.Search(int(tasks(j)), func(n int) bool {
+		others := slices.Values(slices.Concat(started, slices.Repeat([]*workload.Job{{Request: job, Start: j.Eligible, Tasks: int32(n)}}, min(n, 1))))
+		return c.CheckShares(job, 0, j.Eligible, others) != nil
+	}))
+}
+
+// tasks returns how many tasks of a pending job may start at once, 1 if it is no array.
+func tasks(j *slurm.QueueEntry) int32 {
+	if j.AtOnce > 0 {
+		return min(max(1, j.Tasks), j.AtOnce)
+	}
+	return max(1, j.Tasks)
+}

@@ -1,0 +1,84 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// A quote tells the ceiling that --max-cost raises, also to scripts.
+func TestQuoteTellsTheCeiling(t *testing.T) {
+	s := newSite(t)
+	quote := func(c api.MaxCost) api.PlanAnswer {
+		t.Helper()
+		a, err := s.desk.Plan(t.Context(), "alice", &api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: 2}, Limit: 3600}, BeginBy: desktest.Epoch + 7200, MaxCost: c}, false)
+		if err != nil || a.Plan == nil || a.Ceiling == nil {
+			t.Fatalf("%+v, %v", a, err)
+		}
+		return a
+	}
+	if a := quote(api.MaxCost{}); *a.Ceiling != a.Plan.Worst {
+		t.Errorf("the ceiling is %v, and %v is quoted", a.Ceiling, a.Plan.Worst)
+	}
+	if a := quote(api.MaxCost{Times: 2}); a.Ceiling.NodeSeconds != 2*a.Plan.Worst.NodeSeconds || a.Ceiling.NodeSeconds == 0 {
+		t.Errorf("the ceiling is %v, and %v is quoted", a.Ceiling, a.Plan.Worst)
+	}
+}
+
+// A promise of a cluster in a federation names the cluster, whose queue it is about.
+func TestPlanOfFederatedCluster(t *testing.T) {
+	s := newSite(t)
+	for cluster, federated := range map[string]bool{"": false, "lab": true} {
+		s.Slurm.Federated = federated
+		s.Refresh()
+		request := api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: 2}, Limit: 3600}, BeginBy: desktest.Epoch + 7200}
+		a, err := s.desk.Plan(t.Context(), "alice", &request, false)
+		if err != nil || a.Plan == nil || a.Plan.Cluster != cluster {
+			t.Errorf("in a federation %v: %+v, %v", federated, a, err)
+		}
+		request.BeginBy, request.FinishBy = 0, desktest.Epoch+8*3600
+		a, err = s.desk.Plan(t.Context(), "alice", &request, false)
+		if err != nil || a.Plan == nil || a.Plan.Cluster != cluster {
+			t.Errorf("in a federation %v: %+v, %v", federated, a, err)
+		}
+	}
+}
+
+// given is an Outlook whose user gives up, if she does not wait, while it forecasts for the first time.
+type given struct {
+	*desktest.Outlook
+	up    context.CancelFunc
+	asked *int
+}
+
+func (o given) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	*o.asked++
+	o.up()
+	o.Outlook.Forecast(r, now, c, est)
+}
+
+// A plan that nobody waits for any more is over soon: the offers of its refusal, which take many forecasts, are not looked for.
+func TestNobodyWaitsForPlan(t *testing.T) {
+	forecasts := func(patient bool) int {
+		s, asked := newSite(t), 0
+		ctx, up := context.WithCancel(t.Context())
+		if patient {
+			up = func() {}
+		}
+		s.desk.Outlook = given{s.Outlook, up, &asked}
+		hopeless := desktest.Request(desktest.Epoch + 7200)
+		hopeless.Prob = .99
+		a, err := s.desk.Plan(ctx, "alice", hopeless, true)
+		if patient && (err != nil || a.Refusal == nil) || !patient && !errors.Is(err, context.Canceled) {
+			t.Errorf("patient %v: %+v, %v", patient, a, err)
+		}
+		return asked
+	}
+	if all, few := forecasts(true), forecasts(false); few != 1 || all < 5 {
+		t.Errorf("%d forecasts for who waits, and %d for who gives up", all, few)
+	}
+}

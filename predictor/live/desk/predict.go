@@ -1,0 +1,129 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// defaultQuantiles are predicted if a request asks for none.
+var defaultQuantiles = []float64{.5, .75, .9, .95}
+
+// Predict forecasts how long the job of a request would wait if user submitted it now. A
+// bound's Expected is a quantile of the forecast wait. Its Seconds is the same quantile of
+// the lower confidence bound on the distribution function, and so is longer: an upper
+// confidence bound on the quantile. The errors are faults of package api.
+func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
+	return d.predict(ctx, user, req, 0)
+}
+
+// predict is Predict. If id is not 0, it is that of a job that waits already, and would be submitted anew with this request.
+func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest, id int64) (api.Prediction, error) {
+	planner, err := d.planner()
+	if err != nil {
+		return api.Prediction{}, err
+	}
+	job := req.Job
+	job.User = user
+	if job, err = planner.Cluster.CompleteWith(job, req.Needs); err != nil {
+		return api.Prediction{}, api.Fault(api.ErrInvalid, err.Error())
+	}
+	if rule := never(planner.Cluster, &job, req.Needs); rule != nil {
+		return api.Prediction{}, api.Fault(api.ErrInvalid, "nothing is predicted for such a job: "+rule.Says)
+	}
+	asked := req.Quantiles
+	if len(asked) == 0 {
+		asked = defaultQuantiles
+	}
+	var got forecast.Answer
+	var ok bool
+	if req.Forecaster == api.ForecasterDowney {
+		got, ok = d.Outlook.Downey(job)
+	} else {
+		got, ok = d.Outlook.Predict(job, id)
+	}
+	answer := api.Prediction{Job: job, Bounds: make([]api.Bound, len(asked)), Evidence: apiEvidence(&got.Evidence)}
+	now := d.Now()
+	claims, err := d.claims(ctx, now)
+	if err != nil {
+		return api.Prediction{}, err
+	}
+	pieces := planner.Cluster.Pieces(job, req.Needs)
+	windows := planner.Cluster.Blocked(job, pieces)
+	answer.Blocked = avoid(&got, windows, now, job.Limit)
+	waking, rule := planner.Cluster.Waking(job)
+	answer.Asleep = rule.Says
+	room := d.room(running(claims))
+	answer.Taken = bound(&got, func(at int64) float64 {
+		return room(workload.Claim{Request: job, Pieces: pieces, From: at}, now, 0).Prob
+	}, now)
+	if open(windows, now, job.Limit) > now {
+		answer.Taken = 0 // the window takes it
+	}
+	if answer.Short = planner.Cluster.Shortage(job, now); answer.Short != "" {
+		answer.Beyond, answer.Taken = 0, 0 // simulations told of the nodes, and not of the queue
+	}
+	answer.Waiting, answer.Running = d.Outlook.Queue()
+	answer.AsOf = d.Outlook.Seen()
+	for i, q := range asked {
+		answer.Bounds[i] = api.Bound{Quantile: q, Confidence: d.Confidence}
+		if ok {
+			after := func(wait float64) float64 {
+				wait = max(wait, float64(waking))
+				at := now + int64(wait)
+				return wait + float64(open(windows, at, job.Limit)-at)
+			}
+			answer.Bounds[i].Expected, answer.Bounds[i].Seconds = quantile(&got.Wait, q, after), quantile(&got.Lower, q, after)
+		}
+	}
+	return answer, nil
+}
+
+// never returns the rule by which a job never starts, or by which its wait cannot be forecast; nil if there
+// is none.
+func never(c *limits.Cluster, job *workload.Request, needs *workload.Needs) *limits.Rule {
+	if longest, rule := c.MaxLimit(*job); longest != limits.None && job.Limit > longest {
+		return &rule
+	}
+	return cmp.Or(c.CheckSize(*job), c.CheckNeeds(*job, needs))
+}
+
+// quantile returns the q-quantile of d in seconds, after what else delays the job, or nil if it is
+// infinite.
+func quantile(d *delay.Distribution, q float64, after func(seconds float64) float64) *float64 {
+	seconds := d.Quantile(q)
+	if math.IsInf(seconds, 1) {
+		return nil
+	}
+	seconds = after(seconds)
+	return &seconds
+}
+
+// open returns the first time, from another on, at which a job with a time limit is not in the way of
+// windows, which are in order.
+func open(windows []limits.Window, at, limit int64) int64 {
+	for i := range windows {
+		if windows[i].Stops(at, limit) {
+			at = windows[i].End
+		}
+	}
+	return at
+}
+
+// apiEvidence translates the evidence of a forecast.
+func apiEvidence(e *forecast.Evidence) api.Evidence {
+	a := api.Evidence{Sample: int(e.Sample), Class: e.Class, Changed: e.Changed, Beyond: e.Beyond, Down: e.Down, Calibrated: e.Recalibrated}
+	for i := range e.Opinions {
+		o := &e.Opinions[i]
+		a.Members = append(a.Members, api.Member{
+			Forecaster: o.Expert, Share: o.Weight, Sample: int(o.Sample), Class: o.Class, Changed: o.Changed, Simulated: o.Simulated,
+		})
+	}
+	return a
+}

@@ -1,0 +1,102 @@
+package desk
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+func TestPredict(t *testing.T) {
+	s := newSite(t)
+	p, err := s.desk.Predict(t.Context(), "alice", &api.PredictRequest{})
+	if err != nil || len(p.Bounds) != 4 || p.Job.Partition != "main" || p.Waiting != 31 || p.Running != 80 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	wait := delay.At(delay.Index(600))
+	for _, b := range p.Bounds[:3] {
+		if b.Expected == nil || *b.Expected > wait || b.Seconds == nil || *b.Seconds > wait || *b.Seconds < *b.Expected {
+			t.Errorf("the %v quantile: expected %v, at most %v; all wait 600 s", b.Quantile, b.Expected, b.Seconds)
+		}
+	}
+	if b := p.Bounds[3]; b.Expected == nil || b.Seconds != nil {
+		t.Errorf("%+v: what is expected is certain, what is promised no more than .93", b)
+	}
+	want := api.Evidence{Sample: 1000, Class: "all", Calibrated: 512, Members: []api.Member{
+		{Forecaster: "forest", Share: .7, Sample: 1200}, {Forecaster: "qbets", Share: .3, Sample: 400, Class: "all", Changed: 17},
+	}}
+	if diff := cmp.Diff(want, p.Evidence); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := s.desk.Predict(t.Context(), "alice", &api.PredictRequest{Job: workload.Request{Partition: "none"}}); !errors.Is(err, api.ErrInvalid) {
+		t.Errorf("an unknown partition: %v", err)
+	}
+}
+
+// Downey's predictors have quantiles, and no bounds on which to promise.
+func TestPredictDowney(t *testing.T) {
+	s := newSite(t)
+	p, err := s.desk.Predict(t.Context(), "alice", &api.PredictRequest{Forecaster: api.ForecasterDowney})
+	if err != nil || p.Sample != 300 || p.Members != nil {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	for _, b := range p.Bounds {
+		if b.Expected == nil || *b.Expected > delay.At(delay.Index(600)) || b.Seconds != nil {
+			t.Errorf("the %v quantile: expected %v, at most %v", b.Quantile, b.Expected, b.Seconds)
+		}
+	}
+}
+
+// A job that is alone on its nodes is forecast with all their CPUs, as it is when it is promised.
+func TestPredictExclusive(t *testing.T) {
+	s := newSite(t)
+	for exclusive, cpus := range map[bool]int32{false: 1, true: 250} { // of the only node that is known
+		p, err := s.desk.Predict(t.Context(), "alice", &api.PredictRequest{Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{Exclusive: exclusive}})
+		if err != nil || p.Job.CPUs != cpus {
+			t.Errorf("exclusive %v: %+v, %v", exclusive, p.Job, err)
+		}
+	}
+}
+
+// A job that no node, or no time limit of its partition, is large enough for has no wait to be predicted.
+func TestPredictNever(t *testing.T) {
+	s := newSite(t)
+	for want, req := range map[string]*api.PredictRequest{
+		"(MaxTime)": {Job: workload.Request{Limit: 2 * 86400}},
+		"--cpus-per-task: 0 of the 4 nodes of partition main have 251 CPUs": {
+			Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 251}}, Needs: &workload.Needs{MostNodes: 1, NodeCPUs: workload.NodeNeed{Amount: 251, Option: "--cpus-per-task"}},
+		},
+	} {
+		if _, err := s.desk.Predict(t.Context(), "alice", req); !errors.Is(err, api.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// A job that is too large for its partition is refused by name.
+func TestPredictTooLarge(t *testing.T) {
+	s := newSite(t)
+	_, err := s.desk.Predict(t.Context(), "alice", &api.PredictRequest{Job: workload.Request{Size: workload.Size{Nodes: 10_000}}})
+	if !errors.Is(err, api.ErrInvalid) || !strings.Contains(err.Error(), "nothing is predicted for such a job: partition main has ") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestPredictWhileDown(t *testing.T) {
+	s := newSite(t)
+	s.Outlook.Down = "no node of partition main can start jobs"
+	if p := s.predicted(.5); p.Down != s.Outlook.Down || p.Bounds[0].Expected != nil || p.Bounds[0].Seconds != nil {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestForecastersHearOfNodes(t *testing.T) {
+	if s := newSite(t); s.Outlook.Nodes != 1 {
+		t.Errorf("they heard of %d nodes", s.Outlook.Nodes)
+	}
+}

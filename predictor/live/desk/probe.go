@@ -1,0 +1,185 @@
+package desk
+
+import (
+	"context"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/promise/elastic"
+	"github.com/varq-project/varq/predictor/promise/esr"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// probeTime bounds for how long one Probe plans.
+const probeTime = 5 * time.Second
+
+// Probe returns what user could be promised for a job that can have several sizes, in a window of time: for each
+// size and partition, slots that cover the window. It promises nothing. The errors are faults of package api.
+func (d *Desk) Probe(ctx context.Context, user string, req *api.ProbeRequest) (api.ProbeAnswer, error) {
+	planner, err := d.planner()
+	if err != nil {
+		return api.ProbeAnswer{}, err
+	}
+	if no, err := d.mayPromise(ctx, user); no != nil || err != nil {
+		answer := api.ProbeAnswer{Slots: []api.Slot{}, Unit: d.Site.Unit}
+		if no != nil {
+			answer.Reasons = []string{no.Reason}
+		}
+		return answer, err
+	}
+	now := d.Now()
+	claims, err := d.claims(ctx, now)
+	if err != nil {
+		return api.ProbeAnswer{}, err
+	}
+	jobs, unread := d.jobs(ctx, "")
+	planner.Jobs = jobs
+	within, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	p := probe{desk: d, planner: planner, user: user, req: req, now: now, answer: api.ProbeAnswer{Slots: []api.Slot{}, Unit: d.Site.Unit}}
+	for _, size := range req.Sizes {
+		size.Limit = d.Site.scaled(size.Limit, req.Power)
+		p.sizes = append(p.sizes, size)
+	}
+	for _, partition := range partitionsOf(req) {
+		planner.Room = d.room(claims)
+		if !p.partition(within, partition) {
+			break
+		}
+	}
+	if err := unread(); err != nil {
+		return api.ProbeAnswer{}, err
+	}
+	return p.answer, ctx.Err()
+}
+
+func partitionsOf(req *api.ProbeRequest) []string {
+	if len(req.Partitions) == 0 {
+		return []string{req.Job.Partition}
+	}
+	return req.Partitions
+}
+
+// probe is one Probe.
+type probe struct {
+	desk    *Desk
+	planner *trajectory.Planner
+	user    string
+	req     *api.ProbeRequest
+	sizes   []api.Alternative // on the site's processors
+	now     int64
+	known   map[string]*esr.Knowledge // of partitions, for success rates
+	answer  api.ProbeAnswer
+	reasons elastic.Reasons // of the answer
+}
+
+// partition finds the slots of one partition. It goes through the window of all sizes at once, so that the answer
+// has something of each size if time is short. It returns false when the time is over.
+func (p *probe) partition(ctx context.Context, partition string) bool {
+	starts := make([][]int64, len(p.sizes))
+	why := make([]string, len(p.sizes)) // the reason of the latest, "" once there is a slot
+	hopeless := make([]bool, len(p.sizes))
+	most := 0
+	for i, size := range p.sizes {
+		starts[i] = elastic.Starts(p.now, p.req.Earliest, p.req.Ends(size.Limit), size.Limit, p.req.Slots, p.req.Gap)
+		if len(starts[i]) == 0 {
+			why[i] = "the window is too short for the work, or has passed"
+		}
+		most = max(most, len(starts[i]))
+	}
+	defer func() {
+		for i, reason := range why {
+			if reason != "" {
+				p.refuse(partition, p.sizes[i].Nodes, reason)
+			}
+		}
+	}()
+	found := make([]bool, len(p.sizes))
+	for n := range most { // the latest first: it can be promised most often
+		for i := range p.sizes {
+			if ctx.Err() != nil {
+				p.answer.Cut = true
+				return false
+			}
+			if hopeless[i] || n >= len(starts[i]) {
+				continue
+			}
+			reason, final := p.slot(ctx, partition, &p.sizes[i], starts[i][len(starts[i])-1-n])
+			found[i], hopeless[i] = found[i] || reason == "", final
+			switch {
+			case found[i]:
+				why[i] = ""
+			case why[i] == "":
+				why[i] = reason
+			}
+		}
+	}
+	return true
+}
+
+// slot adds a slot of a size, if it can be promised. Otherwise it returns the reason, and whether that is so of all slots of
+// the size.
+func (p *probe) slot(ctx context.Context, partition string, size *api.Alternative, start int64) (reason string, final bool) {
+	plan := &api.PlanRequest{Job: p.req.Job, Needs: p.needs(size), BeginBy: start, Prob: p.req.Prob, GroupProb: p.req.GroupProb, BestEffort: p.req.BestEffort, MaxCost: p.req.MaxCost}
+	plan.Job.Partition, plan.Job.Size, plan.Job.Limit = partition, size.Size, size.Limit
+	r := p.desk.plannerRequest(p.user, plan, p.now)
+	terms := p.desk.terms(p.planner, &r, plan)
+	terms.option = optionMinProb // only varq reserve probes
+	if no := terms.admit(r.Prob); no != nil {
+		return no.Reason, true
+	}
+	terms.bound(p.planner, &r)
+	got := p.planner.Decide(r)
+	if got.Plan == nil {
+		return got.Refusal.Reason, len(got.Trajectory) == 0
+	}
+	promised := apiPlan(&r, got.Plan)
+	promised.WorkLimit = got.Job.Limit
+	terms.agree(&promised, &r)
+	idle := promised.AtMost()
+	if no := terms.rules.CheckCost(terms.who, promised.Worst.NodeSeconds, idle.NodeSeconds); no != nil {
+		return apiRule(no).Reason, false
+	}
+	units := promised.Work.BillingSeconds / float64(got.Job.Limit)
+	slot := api.Slot{
+		Partition: got.Job.Partition, Start: start, End: start + size.Limit, Nodes: size.Nodes, Limit: size.Limit,
+		Prob: promised.Prob, Estimate: promised.Estimate, Work: promised.Work, Worst: idle,
+		Cost: p.desk.Site.atMost(units, got.Job.Account, period{promised.BeginTime, start}, period{start - int64(idle.BillingSeconds/max(units, 1e-9)), start + size.Limit}, p.req.BestEffort),
+	}
+	if p.req.ESR {
+		slot.ESR = p.rates(ctx, &slot)
+	}
+	p.answer.Slots = append(p.answer.Slots, slot)
+	return "", false
+}
+
+// needs returns the needs of a job of a size. Of one that has no choice, its options say on how many nodes it may run.
+func (p *probe) needs(size *api.Alternative) *workload.Needs {
+	if len(p.sizes) == 1 {
+		return p.req.Needs
+	}
+	return needsOn(p.req.Needs, size.Nodes)
+}
+
+// refuse notes why a size has no slot in a partition.
+func (p *probe) refuse(partition string, nodes int32, reason string) {
+	if partition != "" && len(p.req.Partitions) > 1 {
+		reason = "partition " + partition + ": " + reason
+	}
+	if len(p.sizes) > 1 {
+		reason = counted(nodes) + ": " + reason
+	}
+	p.reasons.Add(reason)
+	p.answer.Reasons = p.reasons.List
+}
+
+// needsOn returns the needs of a job that is to have as many nodes as its size says.
+func needsOn(needs *workload.Needs, nodes int32) *workload.Needs {
+	if needs == nil {
+		return nil
+	}
+	n := *needs
+	n.MostNodes, n.Scale = nodes, nil
+	return &n
+}

@@ -1,0 +1,76 @@
+package desk
+
+import (
+	"context"
+	"errors"
+
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/promise/policy"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Again returns a planner, and the request that was promised, to plan e's pending job j again. It
+// reports false if nothing can be planned.
+func (d *Desk) Again(e *ledger.Entry, j *slurm.QueueEntry, now int64) (*trajectory.Planner, trajectory.Request, bool) {
+	planner, err := d.planner()
+	if err != nil || d.Shadow || d.Outlook.Learning() {
+		return nil, trajectory.Request{}, false
+	}
+	if _, ok := planner.Cluster.Partitions[j.Partition]; !ok {
+		return nil, trajectory.Request{}, false // a list of partitions, or a partition newer than the last Refresh
+	}
+	r := trajectory.Request{
+		Job:    workload.Request{User: e.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS, Size: e.Size, Limit: e.WorkLimit},
+		Pieces: e.Pieces,
+		ID:     e.Job,
+		Now:    now, Deadline: e.BeginBy, HoldUntil: e.HoldUntil, Earliest: e.Progress.Earliest, Prob: e.Prob,
+	}
+	if e.Progress.Yielded { // it is forecast as it is
+		r.Job.Size, r.Job.Limit, r.Pieces = j.Size, j.Limit, workload.Pieces{}
+	}
+	planner.Room = d.room(d.plainClaims()) // what was promised has its room beside other promises
+	return planner, r, true
+}
+
+// Objection says what is against granting anew what e promises to the job j, which has been
+// submitted: the site's policy, Slurm's limits or other promises. It says nothing if nothing is.
+// The error is a fault of package api.
+func (d *Desk) Objection(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) (string, error) {
+	planner, err := d.planner()
+	if err != nil {
+		return "", err
+	}
+	who := policy.Who{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS}
+	rule, err := d.checkUse(ctx, d.Policy.For(who), who, policy.Use{Open: 1, NodeSeconds: e.AtMost().NodeSeconds})
+	if err != nil {
+		return "", err
+	}
+	if rule != nil {
+		return rule.What, nil
+	}
+	now := d.Now()
+	slot := max(e.Slot, e.BeginTime, now)
+	if j.Start != 0 || slot > e.Deadline() {
+		return "", nil // it has its nodes, or is too late
+	}
+	job := workload.Request{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS, Size: e.Size, Limit: e.WorkLimit}
+	plan := &trajectory.Plan{Limit: e.TimeLimit, Slot: slot, Start: slot, Last: slot, Estimate: workload.Estimate{Prob: e.Prob}}
+	got := trajectory.Answer{Job: job, Pieces: e.Pieces, Plan: plan}
+	no, err := d.beside(ctx, planner, &got, j.ID, e.Deadline(), e.ID)
+	if no != nil {
+		return no.Reason, nil
+	}
+	var claims []workload.Claim
+	if err == nil {
+		claims, err = d.claims(ctx, now)
+	}
+	if err == nil {
+		err = d.fits(&got, j.ID, claims, now)
+	}
+	if errors.Is(err, errCrowded) {
+		return "running jobs, and promises made before, leave too little room for it", nil
+	}
+	return "", err
+}

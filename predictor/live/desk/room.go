@@ -1,0 +1,160 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// room returns the function trajectory.Planner.Room beside claims, and beside Slurm's own
+// reservations. Where more jobs may run than there are processors, there is no bound.
+// One goroutine may use the function. It is fast where one question after another is of one job and partition, as of one time.
+func (d *Desk) room(claims []workload.Claim) func(c workload.Claim, now int64, least float64) workload.Room {
+	cluster := d.Premises.Limits()
+	if cluster == nil {
+		return func(workload.Claim, int64, float64) workload.Room { return workload.Room{Prob: 1} }
+	}
+	takes := cluster.Takes()
+	type asked struct {
+		partition string
+		job, now  int64
+	}
+	var last asked
+	var ask func(workload.Claim, float64) workload.Room // as last was asked
+	var slurms []workload.Claim
+	known, of := int64(0), workload.Claim{} // slurms are until then, for jobs of this size and with these pieces
+	return func(c workload.Claim, now int64, least float64) workload.Room {
+		if cluster.Partitions[c.Partition].Overcommits {
+			return workload.Room{Prob: 1}
+		}
+		is, had := asked{c.Partition, c.Job, now}, len(slurms)
+		end := c.From + max(1, c.Limit)
+		if is != last || end > known || c.Nodes != of.Nodes || c.Pieces != of.Pieces { // for later questions too, which are about times soon after
+			known, of = end+(end-now), c
+			slurms = cluster.Claims(c.Request, c.Pieces, now, known)
+			if is != last || had+len(slurms) > 0 {
+				last, ask = is, d.roomBeside(cluster, c, now, slices.Concat(claims, slurms))
+			}
+		}
+		c.CPUs, c.Memory = takes.CPUs(c.Request), takes.Memory(c.Request)
+		return ask(c, least)
+	}
+}
+
+// roomBeside returns Outlook.Room beside others for a job like c, where it also keeps to the order in which jobs start.
+func (d *Desk) roomBeside(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
+	if cluster.Strict {
+		return d.roomInOrder(cluster, c.Partition, c.Job, now, others)
+	}
+	return d.Outlook.Room(c.Partition, c.Job, now, others)
+}
+
+// claims returns what the jobs of open promises claim, and plain jobs that are eligible later. The error
+// is a fault of package api.
+func (d *Desk) claims(ctx context.Context, now int64) ([]workload.Claim, error) {
+	claims, err := d.Ledger.Claims(ctx, now)
+	if err != nil {
+		return nil, d.unread(ctx, err)
+	}
+	if c := d.Premises.Limits(); c != nil {
+		takes := c.Takes()
+		for i := range claims {
+			r := &claims[i].Request
+			r.CPUs, r.Memory = takes.CPUs(*r), takes.Memory(*r)
+		}
+	}
+	return append(claims, d.plainClaims()...), nil
+}
+
+// unread returns the fault for a user if the open promises cannot be read because of err, or err if
+// nobody waits for the answer any more.
+func (d *Desk) unread(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	d.Log.Error("open promises could not be read", "error", err)
+	return api.Fault(api.ErrUnavailable, "the promises made before cannot be read, so none is made")
+}
+
+// errCrowded is the error of stillRoom.
+var errCrowded = errors.New("another promise has taken the room")
+
+// stillRoom returns errCrowded if promises made since claims were read leave too little room for a
+// plan.
+func (d *Desk) stillRoom(ctx context.Context, got *trajectory.Answer, claims []workload.Claim) error {
+	now := d.Now()
+	fresh, err := d.claims(ctx, now)
+	same := func(a, b workload.Claim) bool { return a.Equal(&b) }
+	if err != nil || slices.EqualFunc(fresh, claims, same) {
+		return err
+	}
+	return d.fits(got, 0, fresh, now)
+}
+
+// fits returns errCrowded if claims leave too little room for a plan. Its job, if it has one, is
+// not in its own way.
+func (d *Desk) fits(got *trajectory.Answer, job int64, claims []workload.Claim, now int64) error {
+	claim := got.Claim()
+	claim.Job = job
+	room := d.room(slices.DeleteFunc(claims, func(c workload.Claim) bool { return job != 0 && c.Job == job }))(claim, now, 0)
+	if room.Within(got.Plan.Start, got.Plan.Last) < got.Plan.Estimate.Prob {
+		return errCrowded
+	}
+	return nil
+}
+
+// running returns the claims of jobs that run.
+func running(claims []workload.Claim) []workload.Claim {
+	return slices.DeleteFunc(claims, func(c workload.Claim) bool { return !c.Runs })
+}
+
+// bound lowers the probabilities of an answer about a submission now to those with which running
+// jobs leave room for the job. It returns the probability that there is no room now.
+func bound(a *forecast.Answer, room func(at int64) float64, now int64) (taken float64) {
+	for i := range delay.Points {
+		left := room(now + int64(delay.At(i)))
+		if i == 0 {
+			taken = 1 - left
+		}
+		if left == 1 {
+			break
+		}
+		a.Wait[i], a.Lower[i] = min(a.Wait[i], left), min(a.Lower[i], left)
+	}
+	return taken
+}
+
+// wake lowers the probabilities of starts to 0 while nodes are powered up, for so many seconds.
+func wake(a *forecast.Answer, seconds int64) {
+	for i := 0; i < delay.Points && delay.At(i) < float64(seconds); i++ {
+		a.Wait[i], a.Lower[i] = 0, 0
+	}
+}
+
+// avoid moves the starts that an answer about a submission now expects, of a job with a time limit,
+// out of the windows in which the job cannot run: to the end of each. It returns the first window
+// that may keep the job waiting, or nil.
+func avoid(a *forecast.Answer, windows []limits.Window, now, limit int64) *api.Blocked {
+	var first *api.Blocked
+	wait, lower := 0., 0. // probabilities of a start before the window
+	for i := range delay.Points {
+		at := now + int64(delay.At(i))
+		w := slices.IndexFunc(windows, func(w limits.Window) bool { return w.Stops(at, limit) })
+		if w < 0 {
+			wait, lower = a.Wait[i], a.Lower[i]
+			continue
+		}
+		if first == nil && a.Wait[i] > wait {
+			first = &api.Blocked{Why: windows[w].Says, Start: windows[w].Start, End: windows[w].End}
+		}
+		a.Wait[i], a.Lower[i] = wait, lower
+	}
+	return first
+}

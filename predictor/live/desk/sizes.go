@@ -1,0 +1,139 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/promise/elastic"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+)
+
+// planSizes is Plan for a job that can have several sizes: it promises the one that the user
+// prefers of those that can be promised. If that is gone when it is to be promised, it is the next
+// one. If none can be promised, the refusal is that of the size that is nearest to it. Offers,
+// which take many times as long as a plan, are searched for that one only.
+func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
+	prefer := elastic.DefaultPreferences()
+	if req.Prefer != "" {
+		var err error
+		if prefer, err = elastic.ParsePreferences(req.Prefer); err != nil {
+			return api.PlanAnswer{}, api.Fault(api.ErrInvalid, "prefer: "+err.Error())
+		}
+	}
+	var (
+		slots   []elastic.Slot
+		quotes  = map[int32]api.PlanAnswer{} // by nodes
+		refused nearest
+		failed  error // of the size that would have been promised
+	)
+	decide := (*trajectory.Planner).Decide
+	for i := range req.Sizes {
+		size := &req.Sizes[i]
+		one := sized(req, size)
+		one.Trajectory = true
+		quote, err := d.planStart(ctx, user, one, false, decide)
+		if err != nil {
+			return api.PlanAnswer{}, err
+		}
+		if quote.Plan == nil {
+			refused.add(size, quote.Trajectory)
+			continue
+		}
+		if !req.Trajectory {
+			quote.Trajectory = nil
+		}
+		quotes[size.Nodes] = quote
+		slots = append(slots, slotOf(size, quote.Plan))
+	}
+	var answer api.PlanAnswer
+	outcome := elastic.Reserve(elastic.Rank([][]elastic.Slot{slots}, prefer, 0), func(s *elastic.Slot) error {
+		size := &req.Sizes[slices.IndexFunc(req.Sizes, func(size api.Alternative) bool { return size.Nodes == s.Nodes })]
+		answer = quotes[s.Nodes]
+		if promise {
+			if answer, failed = d.planStart(ctx, user, sized(req, size), true, decide); failed != nil {
+				return elastic.ErrSite
+			}
+			if answer.Plan == nil {
+				refused.add(size, answer.Trajectory)
+				return errCrowded
+			}
+		}
+		answer.Plan.SizeNodes = size.Nodes
+		return nil
+	}, len(slots))
+	if failed != nil {
+		return api.PlanAnswer{}, failed
+	}
+	if outcome.Taken == nil {
+		return d.refuseSizes(ctx, user, req, promise, refused.size)
+	}
+	if next := outcome.RunnerUp; next != nil {
+		p := quotes[next.Nodes].Plan
+		answer.RunnerUp = &api.Slot{
+			Start: next.Start, End: next.End, Nodes: next.Nodes, Limit: next.Limit, Prob: p.Prob, Estimate: p.Estimate, Work: p.Work, Worst: p.Worst,
+		}
+	}
+	return answer, nil
+}
+
+// sized is the request of one of the sizes of a request.
+func sized(req *api.PlanRequest, size *api.Alternative) *api.PlanRequest {
+	one := *req
+	one.Sizes, one.Prefer = nil, ""
+	one.Job.Size, one.Job.Limit, one.Needs = size.Size, size.Limit, needsOn(req.Needs, size.Nodes)
+	return &one
+}
+
+// slotOf returns what is preferred of a plan: what it costs at most, in billing units x hours.
+func slotOf(size *api.Alternative, p *api.Plan) elastic.Slot {
+	return elastic.Slot{
+		Start: p.BeginBy, End: p.BeginBy + size.Limit, Nodes: size.Nodes, Limit: size.Limit, Prob: p.Estimate,
+		Cost: (p.Work.BillingSeconds + p.AtMost().BillingSeconds) / 3600,
+	}
+}
+
+// refuseSizes answers a request of which no size can be promised, as for its nearest size. Its
+// offers are those that do not change the size. If that can be promised after all, as something has
+// changed meanwhile, it is.
+func (d *Desk) refuseSizes(ctx context.Context, user string, req *api.PlanRequest, promise bool, size *api.Alternative) (api.PlanAnswer, error) {
+	answer, err := d.planStart(ctx, user, sized(req, size), promise, (*trajectory.Planner).Plan)
+	if err != nil {
+		return api.PlanAnswer{}, err
+	}
+	if answer.Plan != nil {
+		answer.Plan.SizeNodes = size.Nodes
+		return answer, nil
+	}
+	no := answer.Refusal
+	no.Reason = fmt.Sprintf("none of the %d sizes can be promised; of %s: %s", len(req.Sizes), counted(size.Nodes), no.Reason)
+	no.Offers = slices.DeleteFunc(no.Offers, func(o api.Offer) bool { return o.Kind == api.OfferNodes || o.Kind == api.OfferTime })
+	return api.PlanAnswer{Refusal: no}, nil
+}
+
+// counted is a number of nodes with the noun.
+func counted(nodes int32) string {
+	if nodes == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", nodes)
+}
+
+// nearest is the size, of those that were refused, that could be promised with the highest
+// probability, or the first.
+type nearest struct {
+	size *api.Alternative
+	prob float64
+}
+
+// add takes in a refused size, with the forecasts for it.
+func (n *nearest) add(size *api.Alternative, trajectory []api.Point) {
+	prob := 0.
+	for _, p := range trajectory {
+		prob = max(prob, p.Prob)
+	}
+	if n.size == nil || prob > n.prob {
+		*n = nearest{size, prob}
+	}
+}

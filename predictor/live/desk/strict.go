@@ -1,0 +1,65 @@
+package desk
+
+import (
+	"slices"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// mostAhead is of how many jobs that wait the keeper takes account where none may be passed: of those that come first. It bounds
+// what a plan costs.
+const mostAhead = 16
+
+// roomInOrder is Outlook.Room where no job may pass another: beside those that wait in the partition before the job of an id too. It bounds the room for
+// work that begins at a time by that for those of the jobs ahead which are likely to start later: they start first.
+func (d *Desk) roomInOrder(cluster *limits.Cluster, partition string, job, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
+	beside := []func(workload.Claim, float64) workload.Room{d.Outlook.Room(partition, job, now, others)} // the i-th: beside i of those ahead, too
+	var ahead []workload.Claim
+	takes := cluster.Takes()
+	start := now
+	for _, r := range d.waitingBefore(partition, job) {
+		r.CPUs, r.Memory = takes.CPUs(r), takes.Memory(r)
+		start = likely(workload.Claim{Request: r, From: start}, beside[len(ahead)])
+		ahead = append(ahead, workload.Claim{Request: r, Start: start, From: start})
+		beside = append(beside, d.Outlook.Room(partition, job, now, slices.Concat(others, ahead)))
+	}
+	return func(c workload.Claim, least float64) workload.Room {
+		room := beside[len(ahead)](c, least)
+		for i, first := range ahead {
+			if first.From > c.From {
+				room.Next = append(room.Next, first.From)
+				first.Start, first.From = 0, c.From
+				room.Prob = min(room.Prob, beside[i](first, 0).Prob)
+			}
+		}
+		return room
+	}
+}
+
+// waitingBefore returns the first of the jobs that wait in a partition, in their order, up to the job of an id if that waits, too.
+func (d *Desk) waitingBefore(partition string, job int64) (waiting []workload.Request) {
+	for j := range d.Outlook.Jobs {
+		if j.ID == job || len(waiting) == mostAhead {
+			break
+		}
+		if j.Start == 0 && j.Partition == partition && !j.AtLimit && !j.QOSFull {
+			waiting = append(waiting, j.Request)
+		}
+	}
+	return waiting
+}
+
+// likely returns the first time from c.From on, of those that the room itself names, at which c is as likely to have room as not, or the last of
+// them.
+func likely(c workload.Claim, ask func(workload.Claim, float64) workload.Room) int64 {
+	const half = .5
+	for {
+		room := ask(c, half)
+		next := slices.IndexFunc(room.Next, func(at int64) bool { return at > c.From })
+		if room.Prob >= half || next < 0 {
+			return c.From
+		}
+		c.From = room.Next[next]
+	}
+}

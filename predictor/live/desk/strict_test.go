@@ -1,0 +1,63 @@
+package desk
+
+import (
+	"testing"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// fourNodes has jobs that wait, and four nodes, of which one is taken until a time.
+type fourNodes struct {
+	*desktest.Outlook
+	until   int64
+	waiting []workload.Job
+}
+
+func (o fourNodes) Jobs(yield func(*workload.Job) bool) {
+	for i := range o.waiting {
+		if !yield(&o.waiting[i]) {
+			return
+		}
+	}
+}
+
+func (o fourNodes) Room(_ string, _, _ int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
+	return func(c workload.Claim, _ float64) workload.Room {
+		taken, room := int32(0), workload.Room{Prob: 1}
+		for _, b := range append([]workload.Claim{{Request: workload.Request{Size: workload.Size{Nodes: 1}, Limit: o.until}}}, others...) {
+			if end := b.From + b.Limit; b.Start <= c.From && c.From < end {
+				taken += b.Nodes
+				room.Next = append(room.Next, end)
+			}
+		}
+		if taken+c.Nodes > 4 {
+			room.Prob = 0
+		}
+		return room
+	}
+}
+
+// TestStrict: where no job passes another, one has room after those that wait, and not before them.
+func TestStrict(t *testing.T) {
+	const limit = 1000
+	s := newSite(t)
+	until := int64(desktest.Epoch + 5000)
+	job := func(id int64, nodes int32) workload.Job {
+		return workload.Job{ID: id, Request: workload.Request{Partition: "main", Size: workload.Size{Nodes: nodes}, Limit: limit}}
+	}
+	s.desk.Outlook = fourNodes{s.Outlook, until, []workload.Job{job(1, 4), job(2, 1)}}
+	for _, strict := range []bool{false, true} {
+		*s.Premises.Limits() = limits.Cluster{Strict: strict, Partitions: map[string]limits.Partition{"main": {}}}
+		for _, c := range []struct {
+			job, at int64
+			room    bool
+		}{{3, desktest.Epoch, false}, {3, until - 1, false}, {3, until, false}, {3, until + limit, true}, {1, until - 1, true}} {
+			got := s.desk.room(nil)(workload.Claim{Request: job(0, 1).Request, Job: c.job, From: c.at}, desktest.Epoch, 0)
+			if want := c.room || !strict; (got.Prob == 1) != want {
+				t.Errorf("strict %v: job %d at %d s has room with probability %v", strict, c.job, c.at-desktest.Epoch, got.Prob)
+			}
+		}
+	}
+}

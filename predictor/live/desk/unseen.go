@@ -1,0 +1,61 @@
+package desk
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// jobs yields the jobs of the queue, and those of the promises that no look at the queue has shown
+// yet: what was promised a moment ago leaves as little room under Slurm's limits as what waits. The
+// promise of the plan but is left out. The ledger is read once, when they are asked for first. If
+// that fails, then err returns why, as a fault of package api, and only the jobs of the queue are
+// there.
+func (d *Desk) jobs(ctx context.Context, but string) (jobs iter.Seq[*workload.Job], err func() error) {
+	var failed error
+	unseen := sync.OnceValue(func() []ledger.Entry {
+		entries, err := d.unseen(ctx)
+		if err != nil {
+			failed = d.unread(ctx, err)
+		}
+		return entries
+	})
+	jobs = func(yield func(*workload.Job) bool) {
+		promised := unseen()
+		shown := map[string]bool{}
+		for j := range d.Outlook.Jobs {
+			if plan, ok := api.PlanInComment(j.Comment); ok && len(promised) > 0 {
+				shown[plan] = true
+			}
+			if !yield(j) {
+				return
+			}
+		}
+		for i := range promised {
+			if e := &promised[i]; e.ID != but && !shown[e.ID] && !yield(jobOf(e)) {
+				return
+			}
+		}
+	}
+	return jobs, func() error { return failed }
+}
+
+// unseen returns the open promises that no look at the queue has shown, except those that were
+// taken back.
+func (d *Desk) unseen(ctx context.Context) ([]ledger.Entry, error) {
+	entries, err := d.Ledger.Select(ctx, ledger.Query{Open: true, NewSince: d.Outlook.Seen()})
+	return slices.DeleteFunc(entries, func(e ledger.Entry) bool { return e.Withdrawn != 0 && e.Job == 0 }), err
+}
+
+// jobOf returns the job of a promise as it is to be submitted.
+func jobOf(e *ledger.Entry) *workload.Job {
+	return &workload.Job{
+		ID: e.Job, Eligible: e.BeginTime, Start: e.Start,
+		Request: workload.Request{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS, Size: e.Size, Limit: e.TimeLimit},
+	}
+}

@@ -1,0 +1,22 @@
+package premises_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
+)
+
+// Where Slurm shows nodes only to operators, so does varqd.
+func TestPrivateNodes(t *testing.T) {
+	s := desktest.NewSite(t)
+	for user, private := range map[string]bool{"root": false, "oper": false, "alice": true} {
+		for _, s.Slurm.PrivateNodes = range []bool{false, true} {
+			s.Refresh()
+			if err := s.Premises.MaySeeNodes(user); errors.Is(err, api.ErrForbidden) != (private && s.Slurm.PrivateNodes) {
+				t.Errorf("%s, PrivateData=nodes %v: %v", user, s.Slurm.PrivateNodes, err)
+			}
+		}
+	}
+}
