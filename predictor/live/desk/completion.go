@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -23,25 +22,6 @@ import (
 // planCompletion is plan for a request about the end of a job. Its job is submitted at once, as it is, so
 // that nothing idles.
 func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
-	planner, err := d.planner()
-	if err != nil {
-		return api.PlanAnswer{}, err
-	}
-	now := d.Now()
-	r := trajectory.Request{Job: req.Job, Needs: req.Needs, Now: now, Deadline: cmp.Or(req.FinishBy, now+d.Horizon), Prob: req.Prob}
-	r.Job.User = user
-	terms := d.terms(planner, &r, req)
-	var answer api.PlanAnswer
-	refuse := func(no *api.Refusal) (api.PlanAnswer, error) {
-		answer.Refusal = no
-		if promise {
-			d.Metrics.refusals.Inc()
-		}
-		return answer, nil
-	}
-	if no := terms.admit(max(r.Prob, req.Risk)); no != nil {
-		return refuse(no)
-	}
 	if promise { // from here on, so that no two promises are made of the same room
 		granted, err := d.StartGranting(ctx)
 		if err != nil {
@@ -49,66 +29,77 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 		}
 		defer granted()
 	}
-	claims, err := d.claims(ctx, now)
+	v, err := d.view(ctx)
 	if err != nil {
 		return api.PlanAnswer{}, err
 	}
-	jobs, unread := d.jobs(ctx, "")
-	planner.Jobs = jobs
-	no := planner.Admit(&r)
-	if err := unread(); err != nil {
+	q := v.question(user, req)
+	r := &q.request
+	if no := q.terms.admit(max(r.Prob, req.Risk)); no != nil {
+		return q.refuse(no, promise)
+	}
+	no := q.Admit(r)
+	if err := q.err(); err != nil {
 		return api.PlanAnswer{}, err
 	}
 	if no != nil {
-		return refuse(apiRefusal(no))
+		return q.refuse(apiRefusal(no), promise)
 	}
-	if missing := planner.Cluster.Missing(r.Job); missing != "" {
-		return refuse(&api.Refusal{Reason: missing})
+	if missing := q.Cluster.Missing(r.Job); missing != "" {
+		return q.refuse(&api.Refusal{Reason: missing}, promise)
 	}
-	avoided, safer := d.avoided(planner.Cluster, &r.Job, req, duringWork(0, &r.Job))
-	var wait forecast.Answer
-	circumstances := completion.Circumstances{Checkpoints: req.CheckpointInterval}
-	prospect, blocked, ok := d.prospect(planner.Cluster, &r, 0, circumstances, avoided, claims, &wait)
-	if !ok {
-		reason := cmp.Or(wait.Down, "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")
-		return refuse(&api.Refusal{Reason: reason})
+	plan, refusal := q.agreeOnEnd()
+	if refusal == nil && d.Shadow {
+		refusal = d.onlyWatching(plan)
 	}
-	agreed := negotiate.Ask(prospect, negotiate.Request{Now: now, Deadline: req.FinishBy, Prob: r.Prob, Risk: req.Risk, Latest: now + d.Horizon + r.Job.Limit})
-	for _, o := range agreed.Others {
-		answer.Offers = append(answer.Offers, api.Offer{
-			Kind: api.OfferEnd, Prob: o.Prob, FinishBy: o.Deadline, Nodes: r.Job.Nodes, CPUs: r.Job.CPUs, Limit: r.Job.Limit,
-		})
+	if refusal == nil {
+		refusal, err = d.within(ctx, q.terms, plan)
 	}
-	if agreed.Promise == nil {
-		offers := slices.Concat(answer.Offers, otherWays(&r, req, func(r *trajectory.Request, c completion.Circumstances) (negotiate.Prospect, bool) {
-			p, _, ok := d.prospect(planner.Cluster, r, 0, c, avoided, claims, new(forecast.Answer))
-			return p, ok
-		}))
-		answer.Offers = nil
-		_, waking := planner.Cluster.Waking(r.Job)
-		return refuse(&api.Refusal{Reason: agreed.Reason + because(blocked, prospect, &waking), Offers: offers})
-	}
-	plan := d.completionPlan(planner, &r, agreed.Promise, prospect, &wait)
-	plan.OnMiss, plan.AsOf = cmp.Or(req.OnMiss, api.OnMissRun), d.Outlook.Seen()
-	plan.Cluster = stay(planner.Cluster)
-	plan.Exclude, plan.Safer, plan.CheckpointInterval = avoided, safer, req.CheckpointInterval
-	if d.Shadow {
-		return refuse(d.onlyWatching(&plan))
-	}
-	refused, err := d.within(ctx, terms, &plan)
-	if promise && refused == nil && err == nil {
-		refused, err = d.promise(ctx, &plan, &api.Reservation{
-			User: user, Account: r.Job.Account, Partition: r.Job.Partition, QOS: r.Job.QOS, Size: r.Job.Size, Pieces: r.Pieces, Promised: now,
-		})
+	if promise && refusal == nil && err == nil {
+		refusal, err = q.promise(plan, &r.Job, r.Pieces)
 	}
 	switch {
 	case err != nil:
 		return api.PlanAnswer{}, err
-	case refused != nil:
-		return refuse(refused)
+	case refusal != nil:
+		return q.refuse(refusal, promise)
 	}
-	answer.Plan = &plan
-	return answer, nil
+	q.answer.Plan = plan
+	return q.answer, nil
+}
+
+// agreeOnEnd returns the plan of the end that the user and the forecast agree on, or a refusal. The
+// answer's Offers are then other ends.
+func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
+	d, r, req := q.desk, &q.request, q.asked
+	avoided, safer := d.avoided(q.Cluster, &r.Job, req, duringWork(0, &r.Job))
+	var wait forecast.Answer
+	circumstances := completion.Circumstances{Checkpoints: req.CheckpointInterval}
+	prospect, blocked, ok := d.prospect(q.Cluster, r, 0, circumstances, avoided, q.claims, &wait)
+	if !ok {
+		return nil, &api.Refusal{Reason: cmp.Or(wait.Down, "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")}
+	}
+	agreed := negotiate.Ask(prospect, negotiate.Request{Now: q.now, Deadline: req.FinishBy, Prob: r.Prob, Risk: req.Risk, Latest: q.now + d.Horizon + r.Job.Limit})
+	var others []api.Offer
+	for _, o := range agreed.Others {
+		others = append(others, api.Offer{
+			Kind: api.OfferEnd, Prob: o.Prob, FinishBy: o.Deadline, Nodes: r.Job.Nodes, CPUs: r.Job.CPUs, Limit: r.Job.Limit,
+		})
+	}
+	if agreed.Promise == nil {
+		others = append(others, otherWays(r, req, func(r *trajectory.Request, c completion.Circumstances) (negotiate.Prospect, bool) {
+			p, _, ok := d.prospect(q.Cluster, r, 0, c, avoided, q.claims, new(forecast.Answer))
+			return p, ok
+		})...)
+		_, waking := q.Cluster.Waking(r.Job)
+		return nil, &api.Refusal{Reason: agreed.Reason + because(blocked, prospect, &waking), Offers: others}
+	}
+	q.answer.Offers = others
+	plan := q.endPlan(agreed.Promise, prospect, &wait)
+	plan.OnMiss, plan.AsOf = cmp.Or(req.OnMiss, api.OnMissRun), d.Outlook.Seen()
+	plan.Cluster = stay(q.Cluster)
+	plan.Exclude, plan.Safer, plan.CheckpointInterval = avoided, safer, req.CheckpointInterval
+	return &plan, nil
 }
 
 // prospect forecasts the end of the job of r, which has waited for some seconds and is to avoid
@@ -184,14 +175,15 @@ func because(blocked *api.Blocked, p negotiate.Prospect, waking *limits.Rule) st
 	return ""
 }
 
-// completionPlan returns the plan for what was agreed on.
-func (d *Desk) completionPlan(planner *trajectory.Planner, r *trajectory.Request, agreed *negotiate.Offer, p negotiate.Prospect, wait *forecast.Answer) api.Plan {
+// endPlan returns the plan for the end that was agreed on.
+func (q *question) endPlan(agreed *negotiate.Offer, p negotiate.Prospect, wait *forecast.Answer) api.Plan {
+	r := &q.request
 	within := float64(agreed.Deadline - r.Now)
 	return api.Plan{
 		BeginTime: r.Now, TimeLimit: slurmtime.Minutes(r.Job.Limit) * 60, FinishBy: agreed.Deadline, WorkLimit: r.Job.Limit,
 		Slot: r.Now + int64(min(wait.Wait.Quantile(.5), delay.At(delay.Points-1))),
 		Prob: agreed.Prob, Estimate: agreed.Estimate, TimeOut: p.TimeOut(), Lost: p.Lost(within),
-		Work:     api.Cost(planner.Work(*r)),
+		Work:     api.Cost(q.Work(*r)),
 		Evidence: api.Evidence{Sample: int(wait.Sample), Class: wait.Class, Beyond: wait.Beyond},
 	}
 }

@@ -49,112 +49,92 @@ func (d *Desk) planStart(ctx context.Context, user string, req *api.PlanRequest,
 // allForbidden ends the sentence of a refusal if the site's policy forbids all offers.
 const allForbidden = ", and whatever could be promised instead would let nodes idle for longer than the site's policy allows (varq limits): try a much later deadline or a smaller job, or do without a promise"
 
-// attended is a Forecaster as long as somebody waits for the plan, and then tells of no starts, so that the plan is over soon. The offers of a
-// refusal take many forecasts: requests that were given up must not keep others waiting.
-type attended struct {
-	trajectory.Forecaster
-	ctx context.Context
-}
-
-// Forecast implements trajectory.Forecaster.
-func (a attended) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
-	if a.ctx.Err() != nil {
-		clear(est)
-		return
-	}
-	a.Forecaster.Forecast(r, now, c, est)
-}
-
 // plan is planStart, but returns errCrowded if other promises take the room meanwhile.
 func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, promise bool, how decide) (api.PlanAnswer, error) {
-	planner, err := d.planner()
+	v, err := d.view(ctx)
 	if err != nil {
 		return api.PlanAnswer{}, err
 	}
-	now := d.Now()
-	r := d.plannerRequest(user, req, now)
-	terms := d.terms(planner, &r, req)
-	var answer api.PlanAnswer
-	refuse := func(no *api.Refusal) (api.PlanAnswer, error) {
-		answer.Refusal = no
-		if promise {
-			d.Metrics.refusals.Inc()
-		}
-		return answer, nil
+	q := v.question(user, req)
+	if no := q.terms.admit(q.request.Prob); no != nil {
+		return q.refuse(no, promise)
 	}
-	if no := terms.admit(r.Prob); no != nil {
-		return refuse(no)
-	}
-	terms.bound(planner, &r)
-	claims, err := d.claims(ctx, now)
-	if err != nil {
-		return api.PlanAnswer{}, err
-	}
-	planner.Room = d.room(claims)
-	jobs, unread := d.jobs(ctx, "")
-	planner.Jobs = jobs
-	planner.Forecaster = attended{planner.Forecaster, ctx}
-	got := how(planner, r)
-	if err := errors.Join(ctx.Err(), unread()); err != nil {
+	got := how(q.Planner, q.request)
+	if err := q.err(); err != nil {
 		return api.PlanAnswer{}, err
 	}
 	if req.Trajectory {
-		answer.Trajectory = apiPoints(got.Trajectory)
+		q.answer.Trajectory = apiPoints(got.Trajectory)
 	}
 	if got.Refusal != nil {
-		no := apiRefusal(got.Refusal)
-		found := len(no.Offers)
-		if no.Offers = slices.DeleteFunc(no.Offers, terms.forbids); len(no.Offers) == 0 && found > 0 {
-			no.Reason += allForbidden
-		}
-		if d.Outlook.Learning() {
-			no.Reason += stillLearning
-		}
-		return refuse(no)
+		return q.refuse(q.allowed(got.Refusal), promise)
 	}
-	plan := apiPlan(&r, got.Plan)
-	plan.WorkLimit = got.Job.Limit
-	plan.Learning, plan.AsOf = d.Outlook.Learning(), d.Outlook.Seen()
-	terms.agree(&plan, &r)
-	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
-	if req.Tentative != 0 {
-		plan.Tentative = now + req.Tentative
-	}
-	plan.Group, plan.Home, plan.GroupProb = req.Group, req.Home, terms.group
-	plan.Cluster, plan.Preempted = stay(planner.Cluster), planner.Cluster.Partitions[got.Job.Partition].Preempted
-	plan.Exclude, plan.Safer = d.avoided(planner.Cluster, &got.Job, req, duringWork(plan.Slot-now, &got.Job))
+	plan := q.startPlan(&got)
 	if d.Shadow {
-		return refuse(d.onlyWatching(&plan))
+		return q.refuse(d.onlyWatching(&plan), promise)
 	}
-	if promise {
-		granted, err := d.StartGranting(ctx)
-		if err != nil {
-			return api.PlanAnswer{}, err
-		}
-		defer granted()
-	}
-	no, err := d.within(ctx, terms, &plan)
-	if promise && no == nil && err == nil {
-		no, err = d.beside(ctx, planner, &got, 0, r.Deadline, "")
-	}
-	if promise && no == nil && err == nil {
-		err = d.stillRoom(ctx, &got, claims)
-	}
-	if promise && no == nil && err == nil {
-		no, err = d.promise(ctx, &plan, &api.Reservation{
-			User: user, Account: got.Job.Account, Partition: got.Job.Partition, QOS: got.Job.QOS, Size: got.Job.Size, Pieces: got.Pieces,
-			BestEffort: req.BestEffort, Promised: now,
-		})
-	}
+	no, err := q.grantStart(&got, &plan, promise)
 	switch {
 	case err != nil:
 		return api.PlanAnswer{}, err
 	case no != nil:
-		return refuse(no)
+		return q.refuse(no, promise)
 	}
 	atMost := plan.AtMost()
-	answer.Plan, answer.Ceiling = &plan, &atMost
-	return answer, nil
+	q.answer.Plan, q.answer.Ceiling = &plan, &atMost
+	return q.answer, nil
+}
+
+// allowed translates a refusal, without the offers that the site's policy forbids.
+func (q *question) allowed(refusal *trajectory.Refusal) *api.Refusal {
+	no := apiRefusal(refusal)
+	found := len(no.Offers)
+	if no.Offers = slices.DeleteFunc(no.Offers, q.terms.forbids); len(no.Offers) == 0 && found > 0 {
+		no.Reason += allForbidden
+	}
+	if q.desk.Outlook.Learning() {
+		no.Reason += stillLearning
+	}
+	return no
+}
+
+// startPlan returns the plan of an answer about a start.
+func (q *question) startPlan(got *trajectory.Answer) api.Plan {
+	plan, req := apiPlan(&q.request, got.Plan), q.asked
+	plan.WorkLimit = got.Job.Limit
+	plan.Learning, plan.AsOf = q.desk.Outlook.Learning(), q.desk.Outlook.Seen()
+	q.terms.agree(&plan, &q.request)
+	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
+	if req.Tentative != 0 {
+		plan.Tentative = q.now + req.Tentative
+	}
+	plan.Group, plan.Home, plan.GroupProb = req.Group, req.Home, q.terms.group
+	plan.Cluster, plan.Preempted = stay(q.Cluster), q.Cluster.Partitions[got.Job.Partition].Preempted
+	plan.Exclude, plan.Safer = q.desk.avoided(q.Cluster, &got.Job, req, duringWork(plan.Slot-q.now, &got.Job))
+	return plan
+}
+
+// grantStart checks a plan of a start against the site's policy. If it is to be a promise, it is made,
+// unless others have taken the room meanwhile: then the error is errCrowded.
+func (q *question) grantStart(got *trajectory.Answer, plan *api.Plan, promise bool) (*api.Refusal, error) {
+	if !promise {
+		return q.desk.within(q.ctx, q.terms, plan)
+	}
+	granted, err := q.desk.StartGranting(q.ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer granted()
+	if no, err := q.desk.within(q.ctx, q.terms, plan); no != nil || err != nil {
+		return no, err
+	}
+	if no, err := q.desk.beside(q.ctx, q.Planner, got, 0, q.request.Deadline, ""); no != nil || err != nil {
+		return no, err
+	}
+	if err := q.desk.stillRoom(q.ctx, got, q.claims); err != nil {
+		return nil, err
+	}
+	return q.promise(plan, &got.Job, got.Pieces)
 }
 
 // stillLearning ends the reason of a refusal while the whole past is being learnt.
@@ -189,39 +169,29 @@ func (d *Desk) beside(ctx context.Context, planner *trajectory.Planner, got *tra
 	return nil, nil
 }
 
-// promise gives plan an identifier, and writes r with this plan into the ledger, unless its user
-// has too many promises without a job: then it returns a refusal.
-func (d *Desk) promise(ctx context.Context, plan *api.Plan, r *api.Reservation) (*api.Refusal, error) {
+// promise gives plan an identifier, and writes the reservation of a job with this plan into the ledger,
+// unless its user has too many promises without a job: then it returns a refusal.
+func (q *question) promise(plan *api.Plan, job *workload.Request, pieces workload.Pieces) (*api.Refusal, error) {
+	d := q.desk
 	plan.ID = api.NewPlanID()
 	plan.Comment = api.CommentPrefix + plan.ID
-	r.Plan = *plan
-	err := d.Ledger.Promise(ctx, r, d.boundUntil())
+	err := d.Ledger.Promise(q.ctx, &api.Reservation{
+		Plan: *plan, User: job.User, Account: job.Account, Partition: job.Partition, QOS: job.QOS, Size: job.Size, Pieces: pieces,
+		BestEffort: q.asked.BestEffort, Promised: q.now,
+	}, d.boundUntil())
 	no := hoards(err)
 	switch {
 	case no != nil:
 		return no, nil
-	case err != nil && ctx.Err() != nil:
+	case err != nil && q.ctx.Err() != nil:
 		return nil, err // nobody waits for the answer any more
 	case err != nil:
-		d.Log.Error("promise could not be written down", "user", r.User, "error", err)
+		d.Log.Error("promise could not be written down", "user", job.User, "error", err)
 		return nil, api.Fault(api.ErrUnavailable, "the promise could not be written down, so none is made")
 	}
 	d.Metrics.promises.Inc()
-	d.Log.Info("promised", "plan", plan.ID, "user", r.User, "deadline", plan.Deadline(), "prob", plan.Prob, "estimate", plan.Estimate, "begin", plan.BeginTime, "limit", plan.TimeLimit)
+	d.Log.Info("promised", "plan", plan.ID, "user", job.User, "deadline", plan.Deadline(), "prob", plan.Prob, "estimate", plan.Estimate, "begin", plan.BeginTime, "limit", plan.TimeLimit)
 	return nil, nil
-}
-
-// plannerRequest translates a user's request for the planner, with the site's defaults.
-func (d *Desk) plannerRequest(user string, req *api.PlanRequest, now int64) trajectory.Request {
-	r := trajectory.Request{Job: req.Job, Needs: req.Needs, Now: now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob}
-	r.Job.User = user
-	switch {
-	case req.BestEffort:
-		r.HoldUntil = 0
-	case req.BeginAfter != 0:
-		r.HoldUntil = req.BeginAfter
-	}
-	return r
 }
 
 // apiPlan translates a planner's plan.

@@ -25,16 +25,16 @@ func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest
 
 // predict is Predict. If id is not 0, it is that of a job that waits already, and would be submitted anew with this request.
 func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest, id int64) (api.Prediction, error) {
-	planner, err := d.planner()
+	v, err := d.view(ctx)
 	if err != nil {
 		return api.Prediction{}, err
 	}
-	job := req.Job
+	job, now := req.Job, v.now
 	job.User = user
-	if job, err = planner.Cluster.CompleteWith(job, req.Needs); err != nil {
+	if job, err = v.Cluster.CompleteWith(job, req.Needs); err != nil {
 		return api.Prediction{}, api.Fault(api.ErrInvalid, err.Error())
 	}
-	if rule := never(planner.Cluster, &job, req.Needs); rule != nil {
+	if rule := never(v.Cluster, &job, req.Needs); rule != nil {
 		return api.Prediction{}, api.Fault(api.ErrInvalid, "nothing is predicted for such a job: "+rule.Says)
 	}
 	asked := req.Quantiles
@@ -49,24 +49,19 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 		got, ok = d.Outlook.Predict(job, id)
 	}
 	answer := api.Prediction{Job: job, Bounds: make([]api.Bound, len(asked)), Evidence: apiEvidence(&got.Evidence)}
-	now := d.Now()
-	claims, err := d.claims(ctx, now)
-	if err != nil {
-		return api.Prediction{}, err
-	}
-	pieces := planner.Cluster.Pieces(job, req.Needs)
-	windows := planner.Cluster.Blocked(job, pieces)
+	pieces := v.Cluster.Pieces(job, req.Needs)
+	windows := v.Cluster.Blocked(job, pieces)
 	answer.Blocked = avoid(&got, windows, now, job.Limit)
-	waking, rule := planner.Cluster.Waking(job)
+	waking, rule := v.Cluster.Waking(job)
 	answer.Asleep = rule.Says
-	room := d.room(running(claims))
+	room := d.room(running(v.claims))
 	answer.Taken = bound(&got, func(at int64) float64 {
 		return room(workload.Claim{Request: job, Pieces: pieces, From: at}, now, 0).Prob
 	}, now)
 	if open(windows, now, job.Limit) > now {
 		answer.Taken = 0 // the window takes it
 	}
-	if answer.Short = planner.Cluster.Shortage(job, now); answer.Short != "" {
+	if answer.Short = v.Cluster.Shortage(job, now); answer.Short != "" {
 		answer.Beyond, answer.Taken = 0, 0 // simulations told of the nodes, and not of the queue
 	}
 	answer.Waiting, answer.Running = d.Outlook.Queue()

@@ -7,7 +7,6 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/promise/elastic"
 	"github.com/varq-project/varq/predictor/promise/esr"
-	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -17,9 +16,8 @@ const probeTime = 5 * time.Second
 // Probe returns what user could be promised for a job that can have several sizes, in a window of time: for each
 // size and partition, slots that cover the window. It promises nothing. The errors are faults of package api.
 func (d *Desk) Probe(ctx context.Context, user string, req *api.ProbeRequest) (api.ProbeAnswer, error) {
-	planner, err := d.planner()
-	if err != nil {
-		return api.ProbeAnswer{}, err
+	if err := d.Premises.Ready(); err != nil {
+		return api.ProbeAnswer{}, api.Fault(api.ErrUnavailable, err.Error())
 	}
 	if no, err := d.mayPromise(ctx, user); no != nil || err != nil {
 		answer := api.ProbeAnswer{Slots: []api.Slot{}, Unit: d.Site.Unit}
@@ -28,27 +26,24 @@ func (d *Desk) Probe(ctx context.Context, user string, req *api.ProbeRequest) (a
 		}
 		return answer, err
 	}
-	now := d.Now()
-	claims, err := d.claims(ctx, now)
+	v, err := d.view(ctx)
 	if err != nil {
 		return api.ProbeAnswer{}, err
 	}
-	jobs, unread := d.jobs(ctx, "")
-	planner.Jobs = jobs
 	within, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	p := probe{desk: d, planner: planner, user: user, req: req, now: now, answer: api.ProbeAnswer{Slots: []api.Slot{}, Unit: d.Site.Unit}}
+	p := probe{view: v, user: user, req: req, answer: api.ProbeAnswer{Slots: []api.Slot{}, Unit: d.Site.Unit}}
 	for _, size := range req.Sizes {
 		size.Limit = d.Site.scaled(size.Limit, req.Power)
 		p.sizes = append(p.sizes, size)
 	}
 	for _, partition := range partitionsOf(req) {
-		planner.Room = d.room(claims)
+		v.Room = d.room(v.claims) // a new one, since it is fast for one partition after another
 		if !p.partition(within, partition) {
 			break
 		}
 	}
-	if err := unread(); err != nil {
+	if err := v.unread(); err != nil {
 		return api.ProbeAnswer{}, err
 	}
 	return p.answer, ctx.Err()
@@ -63,12 +58,10 @@ func partitionsOf(req *api.ProbeRequest) []string {
 
 // probe is one Probe.
 type probe struct {
-	desk    *Desk
-	planner *trajectory.Planner
+	*view
 	user    string
 	req     *api.ProbeRequest
-	sizes   []api.Alternative // on the site's processors
-	now     int64
+	sizes   []api.Alternative         // on the site's processors
 	known   map[string]*esr.Knowledge // of partitions, for success rates
 	answer  api.ProbeAnswer
 	reasons elastic.Reasons // of the answer
@@ -123,22 +116,20 @@ func (p *probe) partition(ctx context.Context, partition string) bool {
 func (p *probe) slot(ctx context.Context, partition string, size *api.Alternative, start int64) (reason string, final bool) {
 	plan := &api.PlanRequest{Job: p.req.Job, Needs: p.needs(size), BeginBy: start, Prob: p.req.Prob, GroupProb: p.req.GroupProb, BestEffort: p.req.BestEffort, MaxCost: p.req.MaxCost}
 	plan.Job.Partition, plan.Job.Size, plan.Job.Limit = partition, size.Size, size.Limit
-	r := p.desk.plannerRequest(p.user, plan, p.now)
-	terms := p.desk.terms(p.planner, &r, plan)
-	terms.option = optionMinProb // only varq reserve probes
-	if no := terms.admit(r.Prob); no != nil {
+	q := p.question(p.user, plan)
+	q.terms.option = optionMinProb // only varq reserve probes
+	if no := q.terms.admit(q.request.Prob); no != nil {
 		return no.Reason, true
 	}
-	terms.bound(p.planner, &r)
-	got := p.planner.Decide(r)
+	got := p.Decide(q.request)
 	if got.Plan == nil {
 		return got.Refusal.Reason, len(got.Trajectory) == 0
 	}
-	promised := apiPlan(&r, got.Plan)
+	promised := apiPlan(&q.request, got.Plan)
 	promised.WorkLimit = got.Job.Limit
-	terms.agree(&promised, &r)
+	q.terms.agree(&promised, &q.request)
 	idle := promised.AtMost()
-	if no := terms.rules.CheckCost(terms.who, promised.Worst.NodeSeconds, idle.NodeSeconds); no != nil {
+	if no := q.terms.rules.CheckCost(q.terms.who, promised.Worst.NodeSeconds, idle.NodeSeconds); no != nil {
 		return apiRule(no).Reason, false
 	}
 	units := promised.Work.BillingSeconds / float64(got.Job.Limit)

@@ -20,7 +20,7 @@ const ahead = 366 * 86400
 func (p *probe) rates(ctx context.Context, s *api.Slot) *api.ESR {
 	known := p.known[s.Partition]
 	if known == nil {
-		load := esr.NewLoad(p.planner.Cluster, s.Partition, p.planner.Jobs, p.now, p.now+ahead)
+		load := esr.NewLoad(p.Cluster, s.Partition, p.Jobs, p.now, p.now+ahead)
 		known = &esr.Knowledge{Now: p.now, Scale: esr.PaperScale, Ends: load.End()}
 		if p.desk.Idle != nil {
 			history, err := p.desk.Idle.History(ctx, s.Partition)

@@ -1,0 +1,95 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// view is a planner beside all that is open at a time. One goroutine may use it.
+type view struct {
+	*trajectory.Planner
+	desk   *Desk
+	ctx    context.Context
+	now    int64
+	claims []workload.Claim // of open promises, and of plain jobs that are eligible later
+	unread func() error     // see Desk.jobs
+}
+
+// view returns the view at present. The error is a fault of package api.
+func (d *Desk) view(ctx context.Context) (*view, error) {
+	planner, err := d.planner()
+	if err != nil {
+		return nil, err
+	}
+	v := &view{Planner: planner, desk: d, ctx: ctx, now: d.Now()}
+	if v.claims, err = d.claims(ctx, v.now); err != nil {
+		return nil, err
+	}
+	v.Room = d.room(v.claims)
+	v.Jobs, v.unread = d.jobs(ctx, "")
+	v.Forecaster = attended{v.Forecaster, ctx}
+	return v, nil
+}
+
+// err returns why what was worked out with the view does not count: nobody waits for it any more, or
+// open promises could not be read. The error is a fault of package api unless it is that of the context.
+func (v *view) err() error { return errors.Join(v.ctx.Err(), v.unread()) }
+
+// attended is a Forecaster as long as somebody waits for the plan, and then tells of no starts, so
+// that the plan is over soon. The offers of a refusal take many forecasts: requests that were given up
+// must not keep others waiting.
+type attended struct {
+	trajectory.Forecaster
+	ctx context.Context
+}
+
+// Forecast implements trajectory.Forecaster.
+func (a attended) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	if a.ctx.Err() != nil {
+		clear(est)
+		return
+	}
+	a.Forecaster.Forecast(r, now, c, est)
+}
+
+// question is a user's request, for the planner of a view.
+type question struct {
+	*view
+	request trajectory.Request
+	terms   terms
+	asked   *api.PlanRequest
+	answer  api.PlanAnswer
+}
+
+// question translates a user's request, with the site's defaults.
+func (v *view) question(user string, req *api.PlanRequest) *question {
+	r := trajectory.Request{Job: req.Job, Needs: req.Needs, Now: v.now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob}
+	r.Job.User = user
+	switch {
+	case req.Finishes():
+		r.Deadline, r.HoldUntil = cmp.Or(req.FinishBy, v.now+v.desk.Horizon), 0
+	case req.BestEffort:
+		r.HoldUntil = 0
+	case req.BeginAfter != 0:
+		r.HoldUntil = req.BeginAfter
+	}
+	terms := v.desk.terms(v.Planner, &r, req)
+	if !req.Finishes() {
+		terms.bound(v.Planner, &r)
+	}
+	return &question{view: v, request: r, terms: terms, asked: req}
+}
+
+// refuse returns the answer with a refusal. promise is true if it was to be a promise.
+func (q *question) refuse(no *api.Refusal, promise bool) (api.PlanAnswer, error) {
+	q.answer.Refusal = no
+	if promise {
+		q.desk.Metrics.refusals.Inc()
+	}
+	return q.answer, nil
+}
