@@ -3,7 +3,6 @@ package desk
 import (
 	"context"
 	"iter"
-	"slices"
 	"sync"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -48,8 +47,10 @@ func (d *Desk) jobs(ctx context.Context, but string) (jobs iter.Seq[*workload.Jo
 // unseen returns the open promises that no look at the queue has shown, except those that were
 // taken back.
 func (d *Desk) unseen(ctx context.Context) ([]ledger.Entry, error) {
-	entries, err := d.Ledger.Select(ctx, ledger.Query{Open: true, NewSince: d.Outlook.Seen()})
-	return slices.DeleteFunc(entries, func(e ledger.Entry) bool { return e.Withdrawn != 0 && e.Job == 0 }), err
+	seen := d.Outlook.Seen()
+	return d.Ledger.Open(ctx, func(e *ledger.Entry) bool {
+		return e.Job != 0 && e.Progress.Submit >= seen || e.Job == 0 && e.Withdrawn == 0
+	})
 }
 
 // jobOf returns the job of a promise as it is to be submitted.

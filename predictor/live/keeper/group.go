@@ -112,11 +112,11 @@ func (k *Keeper) withOpen(ctx context.Context, plan string, do func(*ledger.Entr
 		return err
 	}
 	defer k.unlock()
-	entries, err := k.Ledger.Select(ctx, ledger.Query{Plan: plan, Open: true})
-	if err != nil || len(entries) == 0 {
+	e, ok, err := k.Ledger.OpenPlan(ctx, plan)
+	if err != nil || !ok {
 		return err
 	}
-	return do(&entries[0])
+	return do(&e)
 }
 
 // recordGate records what the home has said to the job of e, if that is new.
@@ -153,13 +153,18 @@ const (
 	homeLost = 86400
 )
 
+// members returns the open promises that are members of groups.
+func (k *Keeper) members(ctx context.Context) ([]ledger.Entry, error) {
+	return k.Ledger.Open(ctx, func(e *ledger.Entry) bool { return e.Group != "" })
+}
+
 // askHomes asks the homes of groups what has become of the groups whose jobs wait, or hold at the gate. It must
 // not be called with the lock.
 func (k *Keeper) askHomes(ctx context.Context, now int64) error {
 	if k.Homes == nil {
 		return nil
 	}
-	entries, err := k.Ledger.Select(ctx, ledger.Query{Open: true, Grouped: true})
+	entries, err := k.members(ctx)
 	if err != nil {
 		return err
 	}
@@ -219,7 +224,7 @@ func (k *Keeper) claimUnasked(ctx context.Context, now int64) error {
 	if k.Homes == nil {
 		return nil
 	}
-	entries, err := k.Ledger.Select(ctx, ledger.Query{Open: true, Grouped: true})
+	entries, err := k.members(ctx)
 	if err != nil {
 		return err
 	}

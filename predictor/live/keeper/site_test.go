@@ -25,7 +25,7 @@ type site struct {
 }
 
 // newSite returns a site where jobs wait for ten minutes.
-func newSite(t *testing.T) *site {
+func newSite(t testing.TB) *site {
 	s := &site{Site: desktest.NewSite(t)}
 	s.open()
 	return s

@@ -125,7 +125,7 @@ const boundAtOnce = 100
 // readBound reads the jobs that WatchBound is about. It does not hold the lock meanwhile, as
 // Slurm may be slow.
 func (k *Keeper) readBound(ctx context.Context, now int64, read func(context.Context, int64) (slurm.QueueEntry, error)) (*queue, error) {
-	entries, err := k.Ledger.Select(ctx, ledger.Query{Open: true})
+	entries, err := k.Ledger.Open(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func (k *Keeper) watch(ctx context.Context, q *queue, now int64) error {
 		return err
 	}
 	defer k.unlock()
-	if entries, err = k.Ledger.Select(ctx, ledger.Query{Open: true}); err != nil {
+	if entries, err = k.Ledger.Open(ctx, nil); err != nil {
 		return err
 	}
 	return k.settleGone(ctx, gone.due(q, entries, now), now)
@@ -240,7 +240,7 @@ func (k *Keeper) apply(ctx context.Context, q *queue, now int64) ([]ledger.Entry
 		return nil, err
 	}
 	defer k.unlock()
-	entries, err := k.Ledger.Select(ctx, ledger.Query{Open: true})
+	entries, err := k.Ledger.Open(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

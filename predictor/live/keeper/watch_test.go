@@ -294,3 +294,40 @@ func TestManyExpire(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// BenchmarkWatch looks at a queue with the jobs of 3,000 open promises, which wait. One Watch plans
+// some of them again.
+func BenchmarkWatch(b *testing.B) {
+	s := newSite(b)
+	const promises = 3000
+	queue := make([]slurm.QueueEntry, promises)
+	for i := range queue {
+		plan := api.Plan{
+			ID: fmt.Sprintf("plan%08d", i), BeginTime: desktest.Epoch + 86_400, BeginBy: desktest.Epoch + 90_000, HoldUntil: desktest.Epoch + 90_000,
+			Slot: desktest.Epoch + 90_000, TimeLimit: 7200, WorkLimit: 3600, Earliest: desktest.Epoch + 80_000, Prob: .9, Estimate: .95,
+		}
+		plan.Comment = api.CommentPrefix + plan.ID
+		job := workload.Job{
+			ID: int64(i + 1), Submit: desktest.Epoch, Eligible: plan.BeginTime, State: workload.Pending, Comment: plan.Comment,
+			Request: workload.Request{User: fmt.Sprint("user", i%300), Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: plan.TimeLimit},
+		}
+		queue[i] = slurm.QueueEntry{Job: job}
+		r := &api.Reservation{Plan: plan, User: job.User, Partition: "main", Size: job.Size, Promised: desktest.Epoch}
+		if err := errors.Join(s.Ledger.Promise(b.Context(), r, desktest.Epoch), s.Ledger.Bind(b.Context(), plan.ID, job.User, job.ID, job.Submit, desktest.Epoch, true)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	s.Clock += 10
+	for range 40 { // each has been planned again once
+		s.Clock += 10
+		if err := s.keeper.Watch(b.Context(), queue, s.Clock); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		s.Clock += 10
+		if err := s.keeper.Watch(b.Context(), queue, s.Clock); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -38,8 +38,8 @@ var ErrWithdrawn = errors.New("the plan was taken back")
 
 // Ledger is the ledger in a file. Its methods may be called concurrently.
 type Ledger struct {
-	db     *sqlitefile.File
-	claims claims
+	db   *sqlitefile.File
+	book book
 }
 
 // New returns the ledger in a file that statefile.Open has opened.
@@ -154,7 +154,7 @@ type Settlement struct {
 // were submitted. If Promise returns nil, the promise survives a power cut. If it returns an error,
 // nothing is promised. The errors are ErrUnclaimed, an InVainError, and errors of the file.
 func (l *Ledger) Promise(ctx context.Context, r *api.Reservation, bound int64) error {
-	defer l.claims.changed(r.ID)
+	defer l.book.changed(r.ID)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		if err := mayPromise(ctx, tx, r.User, r.Promised, bound); err != nil {
 			return err
@@ -174,7 +174,7 @@ func (l *Ledger) Promise(ctx context.Context, r *api.Reservation, bound int64) e
 // anew. The errors are ErrNoPlan, ErrNotYours, ErrClosed, ErrBound, ErrJobTaken, ErrLapsed, and
 // errors of the file.
 func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64, at int64, granted bool) error {
-	defer l.claims.changed(plan)
+	defer l.book.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		var owner string
 		var promised api.Plan
@@ -228,7 +228,7 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 // nobody. To take it back again changes nothing, and neither does it for a plan that is settled.
 // The error is ErrTaken if a job has taken the plan up, which has not still to be confirmed.
 func (l *Ledger) Withdraw(ctx context.Context, plan string, at int64) error {
-	defer l.claims.changed(plan)
+	defer l.book.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		var taken bool
 		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM plans p JOIN bindings b ON b.plan = p.id WHERE p.id = ? AND NOT (`+tentative+`))`, plan).Scan(&taken); err != nil {
@@ -249,7 +249,7 @@ func (l *Ledger) Withdraw(ctx context.Context, plan string, at int64) error {
 // Record writes the progress of a bound plan's job, and the events that belong to it. What was
 // taken back is not confirmed any more: the error is ErrWithdrawn.
 func (l *Ledger) Record(ctx context.Context, plan string, p Progress, events ...Event) error {
-	defer l.claims.changed(plan)
+	defer l.book.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		if p.Confirmed != 0 {
 			var withdrawn int64
@@ -282,7 +282,7 @@ func (l *Ledger) Settle(ctx context.Context, plan string, s Settlement, events .
 // SettleAll closes promises that have the same outcome, in one transaction: all of them or, if
 // it returns an error, none.
 func (l *Ledger) SettleAll(ctx context.Context, plans []string, s Settlement, events ...Event) error {
-	defer l.claims.changed(plans...)
+	defer l.book.changed(plans...)
 	events = append(slices.Clone(events), Event{At: s.At, Kind: Settled, Text: s.Outcome})
 	return l.db.Write(ctx, func(tx *sql.Tx) error {
 		for _, plan := range plans {

@@ -550,7 +550,7 @@ func BenchmarkClaims(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		l.claims.changed("plan00000007", "plan00000100")
+		l.book.changed("plan00000007", "plan00000100")
 		if claims, err := l.Claims(b.Context(), 10); err != nil || len(claims) != promises {
 			b.Fatal(len(claims), err)
 		}

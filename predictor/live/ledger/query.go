@@ -23,9 +23,6 @@ type Query struct {
 	OpenOrSince int64
 	// Grouped selects the members of groups.
 	Grouped bool
-	// NewSince selects the reservations without a job, and those whose job was submitted at that
-	// time or later.
-	NewSince int64
 	// Before, if not zero, selects those before a place, and Last, if not 0, so many of those selected that come last.
 	Before api.Place
 	Last   int
@@ -40,7 +37,6 @@ func (q *Query) where() (w sqlitefile.Where) {
 	w.And(q.Open, "open")
 	w.And(q.OpenOrSince != 0, "(open OR "+deadline+" >= ?)", q.OpenOrSince)
 	w.And(q.Grouped, "group_id <> ''")
-	w.And(q.NewSince != 0, "(job = 0 OR submit >= ?)", q.NewSince)
 	w.And(q.Before != api.Place{}, deadline+" <= ? AND ("+deadline+", id) < (?, ?)", q.Before.Deadline, q.Before.Deadline, q.Before.Plan)
 	w.And(q.Start != 0, deadline+" >= ?", q.Start)
 	w.And(q.End != 0, deadline+" < ?", q.End)
@@ -54,19 +50,30 @@ func (q *Query) where() (w sqlitefile.Where) {
 // deadline is api.Plan's Deadline of a row of plans. Indices have the same expression.
 const deadline = "max(begin_by, finish_by)"
 
-// Select returns the reservations that q selects, in the order of their deadlines.
+// Select returns the reservations that q selects, in the order of their deadlines. See also Open.
 func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
 	where := q.where()
+	if q.Last == 0 {
+		return l.entries(ctx, where, deadline+", job, id")
+	}
+	where.Args = append(where.Args, q.Last)
+	entries, err := l.entries(ctx, where, deadline+" DESC, id DESC LIMIT ?")
+	slices.SortFunc(entries, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(a.Deadline(), b.Deadline()), cmp.Compare(a.Job, b.Job), cmp.Compare(a.ID, b.ID))
+	})
+	return entries, err
+}
+
+// entries reads reservations, in an order or, if that is "", in any.
+func (l *Ledger) entries(ctx context.Context, where sqlitefile.Where, order string) (entries []Entry, err error) {
 	var e Entry
 	columns := entryColumns(&e)
 	into := columns.Pointers()
-	order := deadline + ", job, id"
-	if q.Last > 0 {
-		order = deadline + " DESC, id DESC LIMIT ?"
-		where.Args = append(where.Args, q.Last)
+	query := "SELECT " + columns.Names() + " FROM reservations" + where.Clause()
+	if order != "" {
+		query += " ORDER BY " + order
 	}
-	var entries []Entry
-	err := l.each(ctx, "SELECT "+columns.Names()+" FROM reservations"+where.Clause()+" ORDER BY "+order, where.Args, func(rows *sql.Rows) error {
+	err = l.each(ctx, query, where.Args, func(rows *sql.Rows) error {
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
@@ -75,11 +82,6 @@ func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
 		entries = append(entries, e)
 		return nil
 	})
-	if q.Last > 0 {
-		slices.SortFunc(entries, func(a, b Entry) int {
-			return cmp.Or(cmp.Compare(a.Deadline(), b.Deadline()), cmp.Compare(a.Job, b.Job), cmp.Compare(a.ID, b.ID))
-		})
-	}
 	return entries, err
 }
 

@@ -27,7 +27,7 @@ const Epoch = 1_800_000_000
 
 // Site is what a desk needs: a Slurm, an Outlook and premises of fakes, and a real ledger.
 type Site struct {
-	T        *testing.T
+	T        testing.TB
 	Path     string           // of the ledger
 	File     *sqlitefile.File // of the ledger
 	Ledger   *ledger.Ledger
@@ -60,7 +60,7 @@ var emptyLedger = sync.OnceValues(func() ([]byte, error) {
 })
 
 // NewSite returns a Site where jobs wait for ten minutes.
-func NewSite(t *testing.T) *Site {
+func NewSite(t testing.TB) *Site {
 	s := &Site{
 		T: t, Path: filepath.Join(t.TempDir(), "ledger.db"), Clock: Epoch,
 		Slurm: NewSlurm(), Outlook: &Outlook{Delay: 600, Asked: map[int64]int{}},

@@ -1,0 +1,127 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
+)
+
+// book is the open promises, in memory. Whenever a job is planned, and at each look at the queue, all
+// are asked for, and few have changed since: only those are read again.
+//
+// Invariant: a plan is stale once a method that writes it has returned.
+type book struct {
+	mu     sync.Mutex
+	known  bool             // all that are not stale have been read
+	list   []*openEntry          // in the order of Select
+	byPlan map[string]*openEntry // the same
+	stale  map[string]bool
+}
+
+// openEntry is an open promise. It is not changed once it is in the book.
+type openEntry struct {
+	Entry
+	claim claim
+}
+
+// order is the order of Select.
+func (a *openEntry) order(b *openEntry) int {
+	return cmp.Or(cmp.Compare(a.Deadline(), b.Deadline()), cmp.Compare(a.Job, b.Job), cmp.Compare(a.ID, b.ID))
+}
+
+// manyStale is from how many stale plans on all open ones are read.
+const manyStale = 256
+
+// changed notes that plans were written, or may have been.
+func (b *book) changed(plans ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.stale == nil {
+		b.stale = map[string]bool{}
+	}
+	for _, plan := range plans {
+		b.stale[plan] = true
+	}
+}
+
+// readBook returns the open promises, in the order of their deadlines. It costs what has changed since it
+// was called last. The file is asked even if nothing has: whatever cannot be read is not to be relied
+// on. The caller must change neither the promises nor the list, which is in use only while the caller
+// has the lock of the book.
+func (l *Ledger) readBook(ctx context.Context) ([]*openEntry, error) {
+	b := &l.book
+	if b.known && len(b.stale) == 0 {
+		_, err := l.AnyOpen(ctx)
+		return b.list, err
+	}
+	where := sqlitefile.Where{}
+	where.And(true, "open")
+	some := b.known && len(b.stale) <= manyStale
+	if some {
+		where.In("id", slices.Sorted(maps.Keys(b.stale)))
+	} else {
+		b.list, b.byPlan = nil, map[string]*openEntry{}
+	}
+	fresh, err := l.entries(ctx, where, "")
+	if err != nil {
+		return nil, err
+	}
+	if some {
+		for plan := range b.stale {
+			delete(b.byPlan, plan)
+		}
+		b.list = slices.DeleteFunc(b.list, func(o *openEntry) bool { return b.stale[o.ID] })
+	}
+	for i := range fresh {
+		o := &openEntry{Entry: fresh[i], claim: claimOf(&fresh[i])}
+		b.byPlan[o.ID] = o
+		if some {
+			at, _ := slices.BinarySearchFunc(b.list, o, (*openEntry).order)
+			b.list = slices.Insert(b.list, at, o)
+		} else {
+			b.list = append(b.list, o)
+		}
+	}
+	if !some {
+		slices.SortFunc(b.list, (*openEntry).order)
+	}
+	b.known, b.stale = true, nil
+	return b.list, nil
+}
+
+// Open returns those of the promises that are not settled which selects selects, or all if it is nil,
+// in the order of their deadlines, as Select does. It costs what has changed since the last call, and
+// a copy.
+func (l *Ledger) Open(ctx context.Context, selects func(*Entry) bool) ([]Entry, error) {
+	l.book.mu.Lock()
+	defer l.book.mu.Unlock()
+	list, err := l.readBook(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var entries []Entry
+	for _, o := range list {
+		if selects == nil || selects(&o.Entry) {
+			entries = append(entries, o.Entry)
+		}
+	}
+	return entries, nil
+}
+
+// OpenPlan returns the promise of a plan. It reports false if it is settled, or if there is none.
+func (l *Ledger) OpenPlan(ctx context.Context, plan string) (Entry, bool, error) {
+	l.book.mu.Lock()
+	defer l.book.mu.Unlock()
+	if _, err := l.readBook(ctx); err != nil {
+		return Entry{}, false, err
+	}
+	o, ok := l.book.byPlan[plan]
+	if !ok {
+		return Entry{}, false, nil
+	}
+	return o.Entry, true, nil
+}
