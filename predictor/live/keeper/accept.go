@@ -41,8 +41,8 @@ func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api
 		return none, api.Fault(api.ErrNotFound, fmt.Sprintf("you have no open reservation for job %d", a.Job))
 	}
 	e := &entries[0]
-	offer, ok := k.memory.rescue(e.ID)
-	if !ok {
+	offer := k.memory.prospect(e.ID).rescue
+	if offer == nil {
 		return none, api.Fault(api.ErrConflict, k.unneeded(ctx, e)+"; nothing is changed")
 	}
 	worst := e.Idle(offer.earliest)
@@ -75,7 +75,8 @@ func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api
 
 // unneeded tells the user why there is nothing to accept for e.
 func (k *Keeper) unneeded(ctx context.Context, e *ledger.Entry) string {
-	now, obstacle := k.memory.forecast(e.ID), k.memory.obstacle(e.ID).reason()
+	prospect := k.memory.prospect(e.ID)
+	now, obstacle := prospect.prob, prospect.obstacle.reason()
 	switch {
 	case e.FinishBy != 0:
 		return fmt.Sprintf("it is the end of job %d that is promised, and idle nodes would not change it", e.Job)
@@ -83,7 +84,7 @@ func (k *Keeper) unneeded(ctx context.Context, e *ledger.Entry) string {
 		return fmt.Sprintf("somebody has changed job %d, so varq leaves it alone", e.Job)
 	case obstacle != "":
 		return fmt.Sprintf("more would not help job %d: %s", e.Job, obstacle)
-	case !k.memory.forecastKnown(e.ID):
+	case !prospect.known:
 		return fmt.Sprintf("job %d needs no more than you have agreed to, or more would not help", e.Job)
 	case !prob.Short(now, e.Prob):
 		return fmt.Sprintf("job %d needs no more than you have agreed to: it starts by the deadline with probability %s", e.Job, prob.Format(now))
@@ -108,7 +109,7 @@ func (k *Keeper) reviseNow(ctx context.Context, e *ledger.Entry, now int64) erro
 	case !isQueued(e, &j), j.Start != 0:
 		return slurm.ErrNotFound
 	}
-	k.memory.retryNow(e.ID)
+	k.memory.retryAt(e.ID, now)
 	k.memory.changeNow(e.ID, now)
 	return k.revise(ctx, e, &j, now)
 }
@@ -117,7 +118,7 @@ func (k *Keeper) reviseNow(ctx context.Context, e *ledger.Entry, now int64) erro
 // varqd will.
 func (k *Keeper) unmoved(e *ledger.Entry, err error, now int64) string {
 	p, ready := &e.Progress, k.Desk.Premises.Ready()
-	more, short := k.memory.rescue(e.ID)
+	prospect := k.memory.prospect(e.ID)
 	switch {
 	case errors.Is(err, slurm.ErrNotFound):
 		return "the job does not wait in the queue any more"
@@ -125,7 +126,7 @@ func (k *Keeper) unmoved(e *ledger.Entry, err error, now int64) string {
 		return "the job is held; varqd moves it once it is released"
 	case p.Yielded:
 		return "somebody has changed the job, so varqd leaves it alone"
-	case err == nil && !prob.Short(k.memory.forecast(e.ID), e.Prob):
+	case err == nil && !prob.Short(prospect.prob, e.Prob):
 		return "by now it need not be moved"
 	case k.memory.limitsFixed(now):
 		return "Slurm does not let varqd change time limits; ask your administrator to run varq doctor"
@@ -142,7 +143,8 @@ func (k *Keeper) unmoved(e *ledger.Entry, err error, now int64) string {
 		return "varqd is still learning from older jobs; varqd moves the job as soon as it can"
 	case now >= p.BeginTime:
 		return "it waits for its nodes already, and cannot be moved any more"
-	case short:
+	case prospect.rescue != nil:
+		more := prospect.rescue
 		return fmt.Sprintf("by now that is too little: with %s it would start in time with probability %s; varq accept %d agrees to that", e.Idle(more.earliest).RoundedUp(), prob.Format(more.prob), e.Job)
 	default:
 		return "by now no move makes it more probable that it starts in time; varqd moves it as soon as one does"

@@ -114,8 +114,7 @@ func (k *Keeper) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slur
 	case forecast == 0:
 		why = unlikely
 	}
-	k.memory.setForecast(e.ID, forecast, why)
-	k.memory.setLater(e.ID, later)
+	k.memory.foresee(e.ID, forecast, why, later)
 	c.tellEndangered(e, forecast, later, why.reason())
 	if err := k.record(ctx, e, c); err != nil {
 		return err

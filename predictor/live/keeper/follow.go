@@ -133,7 +133,7 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 		c.event(ledger.Note, "%s", requeuedAfter)
 	case !p.Late:
 		p.Late = true
-		switch why := k.memory.obstacle(e.ID).lasting(); {
+		switch why := k.memory.prospect(e.ID).obstacle.lasting(); {
 		case p.Stopped != "":
 			text += ": " + stopper(p.Stopped)
 		case why != "":

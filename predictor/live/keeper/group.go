@@ -34,7 +34,7 @@ func (k *Keeper) Gate(ctx context.Context, user string, g api.Gate) (api.GateAns
 	lost := func(format string, args ...any) (api.GateAnswer, error) {
 		return api.GateAnswer{Answer: api.GateLost, Why: fmt.Sprintf(format, args...)}, nil
 	}
-	k.memory.asked(e.ID, k.Now())
+	k.heard.asked(e.ID, k.Now())
 	switch now := k.Now(); {
 	case e.Group == "":
 		return api.GateAnswer{}, api.Fault(api.ErrConflict, "the promise is that of one job alone, whose work need not ask")
@@ -188,7 +188,7 @@ func (k *Keeper) askHomes(ctx context.Context, now int64) error {
 	defer cancel()
 	asked := 0
 	for home, q := range byHome {
-		if k.memory.homePaused(home, now) {
+		if k.heard.homePaused(home, now) {
 			continue
 		}
 		asked++
@@ -202,7 +202,7 @@ func (k *Keeper) askHomes(ctx context.Context, now int64) error {
 		if a.err != nil {
 			k.Log.Info("the home of groups does not answer", "home", a.home, "groups", len(a.groups), "error", a.err)
 		}
-		k.memory.heardHome(&a, now)
+		k.heard.heardHome(&a, now)
 	}
 	return ctx.Err()
 }
@@ -233,7 +233,7 @@ func (k *Keeper) claimUnasked(ctx context.Context, now int64) error {
 		if e.Progress.Start == 0 || e.Progress.Gate != "" {
 			continue
 		}
-		last, never := k.memory.askedLast(e.ID, now)
+		last, never := k.heard.askedLast(e.ID, now)
 		since := max(e.Progress.Start, e.HoldUntil, last)
 		if never && now >= since+silent && e.Note != notAsked {
 			k.Log.Warn("nobody has asked whether the work of a job may run: do its nodes load varq's SPANK plugin?", "plan", e.ID, "job", e.Job, "since", since)
@@ -241,7 +241,7 @@ func (k *Keeper) claimUnasked(ctx context.Context, now int64) error {
 				return err
 			}
 		}
-		if now < since+unasked || k.memory.homePaused(e.Home, now) {
+		if now < since+unasked || k.heard.homePaused(e.Home, now) {
 			continue
 		}
 		claiming, cancel := context.WithTimeout(ctx, homeTime)
@@ -249,7 +249,7 @@ func (k *Keeper) claimUnasked(ctx context.Context, now int64) error {
 		cancel()
 		switch {
 		case err != nil:
-			k.memory.heardHome(&homeAnswer{home: e.Home, err: err}, now)
+			k.heard.heardHome(&homeAnswer{home: e.Home, err: err}, now)
 		case answer.Answer != api.GateWait:
 			if err := k.noteGate(ctx, e.ID, answer); err != nil {
 				return err
@@ -297,19 +297,19 @@ func (k *Keeper) tellHomes(ctx context.Context, now int64) error {
 			claim.Held = p.Yielded && !p.Late && now > e.BeginBy
 		}
 		tells := claim.Withdrawn || claim.Missed || claim.Held
-		if !tells || e.Job == 0 || e.Progress.Gate == api.GateLost || k.memory.homeTold(claim) || k.memory.homePaused(e.Home, now) {
+		if !tells || e.Job == 0 || e.Progress.Gate == api.GateLost || k.heard.homeTold(claim) || k.heard.homePaused(e.Home, now) {
 			continue
 		}
 		_, err := k.Homes.Claim(telling, e.Home, claim)
 		switch {
 		case err == nil, api.Refused(err):
-			k.memory.toldHome(claim, e.Deadline()+toldFor)
+			k.heard.toldHome(claim, e.Deadline()+toldFor)
 		default:
 			k.Log.Info("the home of a group is told later what became of a job", "plan", e.ID, "job", e.Job, "home", e.Home, "error", err)
-			k.memory.heardHome(&homeAnswer{home: e.Home, err: err}, now)
+			k.heard.heardHome(&homeAnswer{home: e.Home, err: err}, now)
 		}
 	}
-	k.memory.forgetTold(now)
+	k.heard.forgetTold(now)
 	return ctx.Err()
 }
 
@@ -330,7 +330,7 @@ func (k *Keeper) followGroup(ctx context.Context, e *ledger.Entry, j *slurm.Queu
 		return nil
 	}
 	if e.Progress.Gate == "" {
-		answer, err := heard(e, k.memory.fate(e, now), now)
+		answer, err := heard(e, k.heard.fate(e, now), now)
 		if err != nil || answer.Answer == api.GateWait {
 			return err
 		}

@@ -99,6 +99,7 @@ type Options struct {
 type Keeper struct {
 	Options
 	memory memory
+	heard  homesHeard
 	// acting is a mutex for open reservations that lock can wait for with a context. It
 	// is locked while it contains a value.
 	acting chan struct{}
@@ -106,7 +107,7 @@ type Keeper struct {
 
 // New returns a Keeper.
 func New(o Options) *Keeper {
-	return &Keeper{Options: o, memory: newMemory(), acting: make(chan struct{}, 1)}
+	return &Keeper{Options: o, memory: newMemory(), heard: newHomesHeard(), acting: make(chan struct{}, 1)}
 }
 
 // lock waits until no other goroutine acts on open reservations.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 )
@@ -16,7 +15,8 @@ import (
 // a call that Slurm or the ledger has refused or failed.
 const retryAfter = 60
 
-// retryUnanswered is that for a call that Slurm has not answered. It gives other reservations their turn: Watch stops there.
+// retryUnanswered is the same for a call that Slurm has not answered. It gives other reservations
+// their turn: Watch stops there.
 const retryUnanswered = 5
 
 // maxExpired is the greatest number of plans that one Watch closes because no job has taken
@@ -28,19 +28,8 @@ const maxExpired = 1000
 // and retries what failed without waiting for retryAfter.
 type memory struct {
 	mu        sync.Mutex
-	forecasts map[string]float64        // by plan: the latest probability of a start by BeginBy
-	obstacles map[string]obstacle       // by plan with a forecast of 0: why it is 0
-	retry     map[string]int64          // by plan: when to try again
-	unclaimed []*ledger.Entry           // open plans without a job, as Watch has read them
-	rescues   map[string]rescue         // by plan: what would keep an endangered promise
-	warned    map[string]warning        // by plan
-	later     map[string]int64          // by plan: by when an endangered job ends with the probability promised
-	changed   map[string]int64          // by plan: when its job was changed, outside Watch
-	fates     map[string]api.GroupState // by group: what its home has said last
-	homes     map[string]silence        // by name: homes of groups that do not answer
-	told      map[api.GroupClaim]int64  // what homes of groups have been told, and until when they need not be told again
-	asks      map[string]question       // by plan
-	absent    map[string]int64          // by plan: since when the queue has not shown its job
+	plans     map[string]*remembered
+	unclaimed []*ledger.Entry // open plans without a job, as Watch has read them
 	// lastRead has, for each urgency, the job that was read last.
 	lastRead [urgencies]int64
 	// forgotten is when the ledger was last made to forget what no job has taken up.
@@ -53,18 +42,45 @@ type memory struct {
 	limitsFixedUntil int64
 }
 
-func newMemory() memory {
-	return memory{forecasts: map[string]float64{}, obstacles: map[string]obstacle{}, retry: map[string]int64{}, rescues: map[string]rescue{}, later: map[string]int64{}, warned: map[string]warning{}, changed: map[string]int64{}, fates: map[string]api.GroupState{}, homes: map[string]silence{}, told: map[api.GroupClaim]int64{}, absent: map[string]int64{}, asks: map[string]question{}}
+// remembered is what memory holds of one plan. Times are Unix seconds, or 0.
+type remembered struct {
+	prospect prospect
+	warning  warning
+	retry    int64 // when to try again
+	changed  int64 // when its job was changed, outside Watch
+	absent   int64 // since when the queue has not shown its job
+}
+
+// prospect is how likely a promise is to be kept, as was forecast last.
+type prospect struct {
+	known    bool    // something was forecast
+	prob     float64 // 0 unless known
+	obstacle obstacle
+	// later is by when an endangered job ends with the probability promised, Unix seconds; 0 if it does
+	// by the deadline, or at no time.
+	later int64
+	// rescue is what would keep an endangered promise, or nil.
+	rescue *rescue
+}
+
+func newMemory() memory { return memory{plans: map[string]*remembered{}} }
+
+// of returns what is remembered of a plan. The caller holds the mutex.
+func (m *memory) of(plan string) *remembered {
+	r := m.plans[plan]
+	if r == nil {
+		r = &remembered{}
+		m.plans[plan] = r
+	}
+	return r
 }
 
 // retain forgets the reservations that are not in open, and notes those without a job.
 func (m *memory) retain(open []ledger.Entry) {
 	isOpen := make(map[string]bool, len(open))
-	groups := map[string]bool{}
 	var unclaimed []*ledger.Entry
 	for i := range open {
 		isOpen[open[i].ID] = true
-		groups[open[i].Group] = true
 		if open[i].Job == 0 {
 			unclaimed = append(unclaimed, &open[i])
 		}
@@ -72,21 +88,7 @@ func (m *memory) retain(open []ledger.Entry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.unclaimed = unclaimed
-	keepOnly(m.forecasts, isOpen)
-	keepOnly(m.obstacles, isOpen)
-	keepOnly(m.retry, isOpen)
-	keepOnly(m.rescues, isOpen)
-	keepOnly(m.later, isOpen)
-	keepOnly(m.warned, isOpen)
-	keepOnly(m.changed, isOpen)
-	keepOnly(m.absent, isOpen)
-	keepOnly(m.asks, isOpen)
-	keepOnly(m.fates, groups)
-}
-
-// keepOnly deletes the plans that are not in open.
-func keepOnly[V any](byPlan map[string]V, open map[string]bool) {
-	maps.DeleteFunc(byPlan, func(plan string, _ V) bool { return !open[plan] })
+	maps.DeleteFunc(m.plans, func(plan string, _ *remembered) bool { return !isOpen[plan] })
 }
 
 // takeExpired returns the plans without a job that are expired, at most maxExpired. Until
@@ -103,120 +105,80 @@ func (m *memory) takeExpired(expired func(*ledger.Entry) bool) (plans []*ledger.
 	return plans
 }
 
-// setForecast notes how likely plan's promise is to be kept, and why not at all if prob is 0.
-func (m *memory) setForecast(plan string, prob float64, why obstacle) {
+// prospect returns what was forecast for a plan last.
+func (m *memory) prospect(plan string) prospect {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.forecasts[plan] = prob
-	if why == (obstacle{}) {
-		delete(m.obstacles, plan)
-	} else {
-		m.obstacles[plan] = why
+	if r := m.plans[plan]; r != nil {
+		return r.prospect
 	}
+	return prospect{}
+}
+
+// foresee notes how likely plan's promise is to be kept, why not at all if prob is 0, and by when its
+// job ends as in prospect.later. What would keep the promise stays as it is.
+func (m *memory) foresee(plan string, prob float64, why obstacle, later int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(plan)
+	r.prospect = prospect{known: true, prob: prob, obstacle: why, later: later, rescue: r.prospect.rescue}
 }
 
 // forget notes that it is not known how likely plan's promise is to be kept, nor what would keep it.
 func (m *memory) forget(plan string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.forecasts, plan)
-	delete(m.obstacles, plan)
-	delete(m.rescues, plan)
-	delete(m.later, plan)
+	m.of(plan).prospect = prospect{}
 }
 
-// forecast returns the last probability that setForecast was given for plan, or 0.
-func (m *memory) forecast(plan string) float64 {
+// setRescue notes what would keep plan's promise; nil stands for nothing.
+func (m *memory) setRescue(plan string, r *rescue) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.forecasts[plan]
-}
-
-// obstacle returns why the latest forecast for plan is 0, if it is.
-func (m *memory) obstacle(plan string) obstacle {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.obstacles[plan]
-}
-
-// forecastKnown reports whether setForecast was called for plan.
-func (m *memory) forecastKnown(plan string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, ok := m.forecasts[plan]
-	return ok
+	m.of(plan).prospect.rescue = r
 }
 
 // postpone makes postponed true for plan during the next retryAfter seconds.
-func (m *memory) postpone(plan string, now int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.retry[plan] = now + retryAfter
+func (m *memory) postpone(plan string, now int64) { m.retryAt(plan, now+retryAfter) }
+
+// postponeAfter is postpone after a call that has failed with err by now. If Slurm has not answered, it
+// is for retryUnanswered seconds only.
+func (m *memory) postponeAfter(err error, plan string, now int64) {
+	wait := int64(retryAfter)
+	if errors.Is(err, slurm.ErrUnavailable) {
+		wait = retryUnanswered
+	}
+	m.retryAt(plan, now+wait)
 }
 
-// postponeAfter is postpone after a call that has failed with err by now, which is for retryUnanswered seconds only if Slurm has
-// not answered.
-func (m *memory) postponeAfter(err error, plan string, now int64) {
-	if errors.Is(err, slurm.ErrUnavailable) {
-		now += retryUnanswered - retryAfter
-	}
-	m.postpone(plan, now)
+// retryAt makes postponed true for plan until a time.
+func (m *memory) retryAt(plan string, at int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(plan).retry = at
 }
 
 // postponed reports whether a call that failed for plan is not to be repeated yet.
 func (m *memory) postponed(plan string, now int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return now < m.retry[plan]
-}
-
-// retryNow makes postponed false for plan.
-func (m *memory) retryNow(plan string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.retry, plan)
-}
-
-// question is the last one of a job whether its work may begin.
-type question struct {
-	at    int64 // or when it was first looked for
-	heard bool
-}
-
-// asked notes that the job of a plan asks whether its work may begin.
-func (m *memory) asked(plan string, now int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.asks[plan] = question{now, true}
-}
-
-// askedLast returns when the job of a plan has last asked. One that never has counts as having asked when this was first called.
-func (m *memory) askedLast(plan string, now int64) (last int64, never bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	a, known := m.asks[plan]
-	if !known {
-		a.at = now
-		m.asks[plan] = a
-	}
-	return a.at, !a.heard
+	return now < m.of(plan).retry
 }
 
 // absentSince returns since when the queue has not shown the job of a plan: from now on if it is new.
 func (m *memory) absentSince(plan string, now int64) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.absent[plan] == 0 {
-		m.absent[plan] = now
-	}
-	return m.absent[plan]
+	r := m.of(plan)
+	r.absent = cmp.Or(r.absent, now)
+	return r.absent
 }
 
 // changeNow notes that the job of plan is changed outside Watch.
 func (m *memory) changeNow(plan string, now int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.changed[plan] = now
+	m.of(plan).changed = now
 }
 
 // changedSince reports whether changeNow was called for plan at the time t or later. Times are no
@@ -224,8 +186,8 @@ func (m *memory) changeNow(plan string, now int64) {
 func (m *memory) changedSince(plan string, t int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	at, ok := m.changed[plan]
-	return ok && t <= at+skew
+	at := m.of(plan).changed
+	return at != 0 && t <= at+skew
 }
 
 // inTurn sorts entries of an urgency by their jobs, and begins with the one that follows the one that hadTurn last.
@@ -298,134 +260,22 @@ type warning struct {
 	safe int64 // since when it no longer is, Unix seconds; 0 while it is
 }
 
-// calm is for how many seconds a promise must have been safe before that is told, so that a forecast that wavers is
-// told of once.
+// calm is for how many seconds a promise must have been safe before that is told, so that a forecast
+// that wavers is told of once.
 const calm = 300
 
 // endangered notes whether plan's promise is endangered now, and reports whether that is to be told.
 func (m *memory) endangered(plan string, is bool, now int64) (tell bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	w := m.warned[plan]
+	w := &m.of(plan).warning
 	switch {
 	case is:
-		tell, w = !w.told, warning{told: true}
+		tell, *w = !w.told, warning{told: true}
 	case w.told && w.safe == 0:
 		w.safe = now
 	case w.told && now-w.safe >= calm:
-		tell, w = true, warning{}
+		tell, *w = true, warning{}
 	}
-	m.warned[plan] = w
 	return tell
-}
-
-// setLater notes by when plan's job ends with the probability promised, Unix seconds; 0 if it does by the deadline, or at no time.
-func (m *memory) setLater(plan string, at int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.later[plan] = at
-}
-
-// laterEnd returns what setLater was given for plan last, or 0.
-func (m *memory) laterEnd(plan string) int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.later[plan]
-}
-
-// setRescue notes what would keep plan's promise; nil stands for nothing.
-func (m *memory) setRescue(plan string, r *rescue) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if r == nil {
-		delete(m.rescues, plan)
-	} else {
-		m.rescues[plan] = *r
-	}
-}
-
-// rescue returns what would keep plan's promise. It reports false if nothing would, or if
-// nothing is needed.
-func (m *memory) rescue(plan string) (rescue, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r, ok := m.rescues[plan]
-	return r, ok
-}
-
-// silence is since when a home has not answered, and when it is asked again, Unix seconds.
-type silence struct{ since, again int64 }
-
-// heardHome notes what a home has said of groups, or that it has not answered.
-func (m *memory) heardHome(a *homeAnswer, now int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if a.err != nil {
-		m.homes[a.home] = silence{since: cmp.Or(m.homes[a.home].since, now), again: now + homePause}
-		return
-	}
-	delete(m.homes, a.home)
-	for _, group := range a.groups {
-		m.fates[group] = api.GroupState{Group: group, Why: "the site that keeps the group does not know it"}
-	}
-	for _, state := range a.states {
-		if slices.Contains(a.groups, state.Group) {
-			m.fates[state.Group] = state
-		}
-	}
-}
-
-// homeTold reports whether the home of a group knows what is to be told.
-func (m *memory) homeTold(what api.GroupClaim) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, told := m.told[what]
-	return told
-}
-
-// toldHome notes that the home of a group knows what was told. That matters until a time.
-func (m *memory) toldHome(what api.GroupClaim, until int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.told[what] = until
-}
-
-// forgetTold forgets what does not matter any more.
-func (m *memory) forgetTold(now int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	maps.DeleteFunc(m.told, func(_ api.GroupClaim, until int64) bool { return until < now })
-}
-
-// homePaused reports whether a home has not answered of late.
-func (m *memory) homePaused(home string, now int64) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return now < m.homes[home].again
-}
-
-// fateKnown reports whether the group's home has told of e's group when it was asked last, or never will.
-func (m *memory) fateKnown(e *ledger.Entry, now int64) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	silent, isSilent := m.homes[e.Home]
-	_, known := m.fates[e.Group]
-	return known && !isSilent || isSilent && now-silent.since > homeLost
-}
-
-// fate returns what becomes of the job of e by what its group's home has said last.
-func (m *memory) fate(e *ledger.Entry, now int64) api.GateAnswer {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if silent, ok := m.homes[e.Home]; ok && now-silent.since > homeLost {
-		return api.GateAnswer{Answer: api.GateLost, Why: "the site that keeps the group has not answered for a day"}
-	}
-	switch state, known := m.fates[e.Group]; {
-	case !known, state.Open:
-		return api.GateAnswer{Answer: api.GateWait}
-	case state.Won(e.ID):
-		return api.GateAnswer{Answer: api.GateGo, At: state.At}
-	default:
-		return api.GateAnswer{Answer: api.GateLost, Why: state.Why}
-	}
 }

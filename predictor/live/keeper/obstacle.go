@@ -32,7 +32,7 @@ func (k *Keeper) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledger
 	if now == 0 {
 		why = against(c, r, j, revised)
 	}
-	k.memory.setForecast(e.ID, now, why)
+	k.memory.foresee(e.ID, now, why, 0)
 	if why == (obstacle{}) && j.RestartCount == 0 {
 		now = max(now, revised.Prob) // the job is about to be moved
 	}

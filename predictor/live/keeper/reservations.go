@@ -89,14 +89,15 @@ func (k *Keeper) reservation(e *ledger.Entry) api.Reservation {
 		r.Ceiling.NodeSeconds += grace.NodeSeconds
 		r.Ceiling.BillingSeconds += grace.BillingSeconds
 	}
-	if offer, ok := k.memory.rescue(e.ID); ok && r.State == api.StatePending {
+	prospect := k.memory.prospect(e.ID)
+	if offer := prospect.rescue; offer != nil && r.State == api.StatePending {
 		r.Rescue = &api.Rescue{Prob: offer.prob, Worst: e.Idle(offer.earliest)}
 	}
 	switch {
 	case r.FinishBy != 0 && e.Open && e.Job != 0:
-		r.Now, r.Obstacle, r.Later = k.memory.forecast(e.ID), k.memory.obstacle(e.ID).says, k.memory.laterEnd(e.ID)
+		r.Now, r.Obstacle, r.Later = prospect.prob, prospect.obstacle.says, prospect.later
 	case r.State == api.StatePending:
-		r.Now, r.Obstacle = k.memory.forecast(e.ID), k.memory.obstacle(e.ID).says
+		r.Now, r.Obstacle = prospect.prob, prospect.obstacle.says
 	case r.State == api.StatePromised:
 		r.Now = r.Estimate
 	case r.Start != 0:

@@ -103,7 +103,7 @@ func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 		return err
 	}
 	if set := (trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}); set == revised.Submission && revised.Begin != current.Begin {
-		k.memory.setForecast(e.ID, revised.Prob, obstacle{})
+		k.memory.foresee(e.ID, revised.Prob, obstacle{}, 0)
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func someOf(due []duty, n int, now int64) []duty {
 // settleAbsent settles a reservation whose job is not in the queue. runs are the job's in accounting,
 // oldest first.
 func (k *Keeper) settleAbsent(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
-	if e.Group != "" && !unconfirmed(e) && e.Progress.Gate == "" && !k.memory.fateKnown(e, now) {
+	if e.Group != "" && !unconfirmed(e) && e.Progress.Gate == "" && !k.heard.fateKnown(e, now) {
 		return nil // whether its work ran is not known yet
 	}
 	if err := k.noteRuns(ctx, e, runs, now); err != nil {
@@ -161,7 +161,7 @@ func (k *Keeper) noteForgotten(ctx context.Context, e *ledger.Entry, now int64) 
 	if j, err := k.Slurm.Job(ctx, e.Job); err == nil && isQueued(e, &j) || err != nil && !errors.Is(err, slurm.ErrNotFound) {
 		return err
 	}
-	k.memory.setForecast(e.ID, 0, obstacle{says: unknownJob})
+	k.memory.foresee(e.ID, 0, obstacle{says: unknownJob}, 0)
 	k.warn(e, 0, unknownJob, 0)
 	if e.Note == unknownJob {
 		return nil

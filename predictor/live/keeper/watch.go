@@ -245,6 +245,7 @@ func (k *Keeper) apply(ctx context.Context, q *queue, now int64) ([]ledger.Entry
 		return nil, err
 	}
 	k.memory.retain(entries)
+	k.heard.retain(entries)
 	for _, t := range transitions {
 		for _, d := range t.due(q, entries, now) {
 			if !d.e.Open || k.memory.changedSince(d.e.ID, now) { // by now

@@ -120,7 +120,7 @@ func TestManyWaiting(t *testing.T) {
 		}
 		planned := 0
 		for i := range waiting {
-			if s.keeper.memory.forecastKnown(fmt.Sprintf("p%05d", i)) {
+			if s.keeper.memory.prospect(fmt.Sprintf("p%05d", i)).known {
 				planned++
 			}
 		}

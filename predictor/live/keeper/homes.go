@@ -1,0 +1,146 @@
+package keeper
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+)
+
+// homesHeard is what the homes of groups have said, and have been told. A crash loses it: then they are
+// asked again.
+type homesHeard struct {
+	mu    sync.Mutex
+	fates map[string]api.GroupState // by group: what its home has said last
+	homes map[string]silence        // by name: homes of groups that do not answer
+	told  map[api.GroupClaim]int64  // what homes have been told, and until when they need not be told again
+	asks  map[string]question       // by plan
+}
+
+func newHomesHeard() homesHeard {
+	return homesHeard{
+		fates: map[string]api.GroupState{},
+		homes: map[string]silence{},
+		told:  map[api.GroupClaim]int64{},
+		asks:  map[string]question{},
+	}
+}
+
+// retain forgets the groups that have no member in open.
+func (h *homesHeard) retain(open []ledger.Entry) {
+	plans, groups := map[string]bool{}, map[string]bool{}
+	for i := range open {
+		if e := &open[i]; e.Group != "" {
+			plans[e.ID], groups[e.Group] = true, true
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	maps.DeleteFunc(h.asks, func(plan string, _ question) bool { return !plans[plan] })
+	maps.DeleteFunc(h.fates, func(group string, _ api.GroupState) bool { return !groups[group] })
+}
+
+// question is the last one of a job whether its work may begin.
+type question struct {
+	at    int64 // or when it was first looked for
+	heard bool
+}
+
+// asked notes that the job of a plan asks whether its work may begin.
+func (h *homesHeard) asked(plan string, now int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asks[plan] = question{now, true}
+}
+
+// askedLast returns when the job of a plan has last asked. One that never has counts as having asked when this was first called.
+func (h *homesHeard) askedLast(plan string, now int64) (last int64, never bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a, known := h.asks[plan]
+	if !known {
+		a.at = now
+		h.asks[plan] = a
+	}
+	return a.at, !a.heard
+}
+
+// silence is since when a home has not answered, and when it is asked again, Unix seconds.
+type silence struct{ since, again int64 }
+
+// heardHome notes what a home has said of groups, or that it has not answered.
+func (h *homesHeard) heardHome(a *homeAnswer, now int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if a.err != nil {
+		h.homes[a.home] = silence{since: cmp.Or(h.homes[a.home].since, now), again: now + homePause}
+		return
+	}
+	delete(h.homes, a.home)
+	for _, group := range a.groups {
+		h.fates[group] = api.GroupState{Group: group, Why: "the site that keeps the group does not know it"}
+	}
+	for _, state := range a.states {
+		if slices.Contains(a.groups, state.Group) {
+			h.fates[state.Group] = state
+		}
+	}
+}
+
+// homeTold reports whether the home of a group knows what is to be told.
+func (h *homesHeard) homeTold(what api.GroupClaim) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, told := h.told[what]
+	return told
+}
+
+// toldHome notes that the home of a group knows what was told. That matters until a time.
+func (h *homesHeard) toldHome(what api.GroupClaim, until int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.told[what] = until
+}
+
+// forgetTold forgets what does not matter any more.
+func (h *homesHeard) forgetTold(now int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	maps.DeleteFunc(h.told, func(_ api.GroupClaim, until int64) bool { return until < now })
+}
+
+// homePaused reports whether a home has not answered of late.
+func (h *homesHeard) homePaused(home string, now int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return now < h.homes[home].again
+}
+
+// fateKnown reports whether the group's home has told of e's group when it was asked last, or never will.
+func (h *homesHeard) fateKnown(e *ledger.Entry, now int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	silent, isSilent := h.homes[e.Home]
+	_, known := h.fates[e.Group]
+	return known && !isSilent || isSilent && now-silent.since > homeLost
+}
+
+// fate returns what becomes of the job of e by what its group's home has said last.
+func (h *homesHeard) fate(e *ledger.Entry, now int64) api.GateAnswer {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if silent, ok := h.homes[e.Home]; ok && now-silent.since > homeLost {
+		return api.GateAnswer{Answer: api.GateLost, Why: "the site that keeps the group has not answered for a day"}
+	}
+	switch state, known := h.fates[e.Group]; {
+	case !known, state.Open:
+		return api.GateAnswer{Answer: api.GateWait}
+	case state.Won(e.ID):
+		return api.GateAnswer{Answer: api.GateGo, At: state.At}
+	default:
+		return api.GateAnswer{Answer: api.GateLost, Why: state.Why}
+	}
+}
