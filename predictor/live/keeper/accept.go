@@ -66,7 +66,7 @@ func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api
 	k.memory.setRescue(e.ID, nil)
 	err = k.reviseNow(ctx, e, now)
 	p := &e.Progress // the values before the change are forgotten only when the queue has shown it
-	accepted := api.Accepted{Reservation: k.reservation(e), Moved: err == nil && (p.BeginTime != p.WasBegin || p.TimeLimit != p.WasLimit)}
+	accepted := api.Accepted{Reservation: k.Describe(e), Moved: err == nil && (p.BeginTime != p.WasBegin || p.TimeLimit != p.WasLimit)}
 	if !accepted.Moved {
 		accepted.Unmoved = k.unmoved(e, err, now)
 	}

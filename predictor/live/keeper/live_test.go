@@ -20,6 +20,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/live/premises"
+	"github.com/varq-project/varq/predictor/live/records"
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/slurmrestd"
@@ -35,6 +36,7 @@ type lab struct {
 	t        *testing.T
 	desk     *desk.Desk
 	premises *premises.Premises
+	records  *records.Records
 	slurm    *slurmrestd.Client
 	outlook  *desktest.Outlook
 }
@@ -61,6 +63,7 @@ func newLab(t *testing.T, c *cluster.Cluster, user string) *lab {
 	l.Keeper = New(Options{
 		Desk: l.desk, Ledger: book, Slurm: l.slurm, Outlook: l.outlook, Now: now, Zone: time.UTC, Grace: 300, Log: log, Metrics: NewMetrics(registry),
 	})
+	l.records = &records.Records{Ledger: book, Premises: l.premises, Describe: l.Describe, Now: now, Zone: time.UTC}
 	l.must(l.premises.Refresh(t.Context()))
 	return l
 }
@@ -141,7 +144,7 @@ func (l *lab) look(job int64) (j slurm.QueueEntry, r api.Reservation) {
 	if j, err = l.slurm.Job(ctx, job); err != nil {
 		j = slurm.QueueEntry{}
 	}
-	list, err := l.Reservations(ctx, "alice", api.ReservationsQuery{Job: job})
+	list, err := l.records.Reservations(ctx, "alice", api.ReservationsQuery{Job: job})
 	l.must(err)
 	if len(list) != 1 {
 		l.t.Fatalf("job %d has the reservations %+v", job, list)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/records"
 	"github.com/varq-project/varq/predictor/promise/report"
 )
 
@@ -79,7 +80,7 @@ func (m *Metrics) settled(e *ledger.Entry, s *ledger.Settlement) {
 	r := e.Reservation
 	r.State, r.Start, r.WorkStart, r.End, r.Evicted, r.Allocated = s.Outcome, s.Start, s.WorkStart, s.End, s.Evicted, s.Nodes
 	r.HeldBefore, r.WorkedBefore = e.Progress.HeldBefore, e.Progress.WorkedBefore
-	p := reportPromise(&r)
+	p := records.Promise(&r)
 	if !p.Member {
 		name := band(p.Prob)
 		m.verdicts.WithLabelValues(name, strings.ToLower(s.Outcome)).Inc()

@@ -53,7 +53,7 @@ func TestPromisesStayBeforePlainJobs(t *testing.T) {
 			s.Clock += 30
 			s.watch()
 		}
-		list, err := s.keeper.Reservations(t.Context(), "alice", api.ReservationsQuery{Job: 7})
+		list, err := s.records.Reservations(t.Context(), "alice", api.ReservationsQuery{Job: 7})
 		if err != nil || len(list) != 1 {
 			t.Fatal(list, err)
 		}

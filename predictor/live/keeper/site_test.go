@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/live/groups"
+	"github.com/varq-project/varq/predictor/live/records"
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/slurm"
 )
@@ -19,6 +20,7 @@ type site struct {
 	*desktest.Site
 	desk    *desk.Desk
 	keeper  *Keeper
+	records *records.Records
 	homes   fakeHomes
 	notices []api.Notice
 	early   *reading // what the next watch has read already, or nil
@@ -49,6 +51,7 @@ func (s *site) open() {
 		Desk: s.desk, Ledger: s.Ledger, Slurm: s.Slurm, Outlook: s.Outlook, Health: s.Outlook, Homes: &s.homes, Now: s.Now, Zone: time.UTC,
 		Grace: 300, Tell: func(n api.Notice) { s.notices = append(s.notices, n) }, Log: s.Log, Metrics: NewMetrics(s.Registry),
 	})
+	s.records = &records.Records{Ledger: s.Ledger, Premises: s.Premises, Describe: s.keeper.Describe, Now: s.Now, Zone: time.UTC}
 }
 
 // crash drops the keeper and opens another on the same ledger, as after kill -9.

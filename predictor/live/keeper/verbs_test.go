@@ -629,7 +629,7 @@ func (s *scene) reservations(w *words) {
 	if len(*w) > 0 {
 		q.Job = s.number(w.next())
 	}
-	list, err := s.keeper.Reservations(s.T.Context(), user, q)
+	list, err := s.records.Reservations(s.T.Context(), user, q)
 	if err != nil {
 		s.say("%s", faultText(err))
 		return
@@ -665,7 +665,7 @@ func (s *scene) selection(w *words) (q api.Selection) {
 }
 
 func (s *scene) report(w *words) {
-	report, err := s.keeper.Report(s.T.Context(), w.next(), api.ReportQuery{User: w.after("of"), Selection: s.selection(w)})
+	report, err := s.records.Report(s.T.Context(), w.next(), api.ReportQuery{User: w.after("of"), Selection: s.selection(w)})
 	if err != nil {
 		s.say("%s", faultText(err))
 		return

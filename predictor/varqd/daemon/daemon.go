@@ -32,6 +32,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/notice"
 	"github.com/varq-project/varq/predictor/live/outlook"
 	"github.com/varq-project/varq/predictor/live/premises"
+	"github.com/varq-project/varq/predictor/live/records"
 	"github.com/varq-project/varq/predictor/live/resize"
 	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/live/selfscore"
@@ -83,6 +84,7 @@ type Daemon struct {
 	premises  *premises.Premises
 	desk      *desk.Desk
 	keeper    *keeper.Keeper
+	records   *records.Records
 	resizer   *resize.Resizer
 	resizes   *resize.Store
 	server    *server.Server
@@ -232,6 +234,7 @@ func New(o Options) (_ *Daemon, err error) {
 		Log:     o.Log,
 		Metrics: keeper.NewMetrics(registry),
 	})
+	d.records = &records.Records{Ledger: d.ledger, Premises: d.premises, Describe: d.keeper.Describe, Now: now, Zone: time.Local}
 	d.resizer = resize.New(resize.Options{Store: d.resizes, Slurm: o.Slurm, Sizer: d.desk, Shadow: watching, Now: now, Log: o.Log})
 	scored := selfscore.Reader{Scores: d.scores, Now: now, Operator: d.premises.Operator}
 	d.scorer, err = selfscore.New(context.Background(), selfscore.Options{
@@ -258,7 +261,7 @@ func New(o Options) (_ *Daemon, err error) {
 		}
 	}
 	d.server = server.New(server.Options{
-		Service:     service{d.desk, d.keeper, d.groups, scored, foretold, shadow.Reader{Store: d.shadows, Watching: watching, Now: now}, d},
+		Service:     service{d.desk, d.keeper, d.records, d.groups, scored, foretold, shadow.Reader{Store: d.shadows, Watching: watching, Now: now}, d},
 		Credentials: munge.Munge{Socket: c.Server.MungeSocket},
 		Peers:       known,
 		Sites:       relay{d.homes, o.Log},

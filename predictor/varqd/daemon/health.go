@@ -15,6 +15,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/faultscore"
 	"github.com/varq-project/varq/predictor/live/groups"
 	"github.com/varq-project/varq/predictor/live/keeper"
+	"github.com/varq-project/varq/predictor/live/records"
 	"github.com/varq-project/varq/predictor/live/selfscore"
 	"github.com/varq-project/varq/predictor/live/shadow"
 )
@@ -96,6 +97,7 @@ type (
 type service struct {
 	*desk.Desk
 	*keeper.Keeper
+	*records.Records
 	*groups.Groups
 	selfscore.Reader
 	foretold

@@ -194,7 +194,7 @@ func TestLongQueue(t *testing.T) {
 	for range 3 {
 		s.looked(t, d)
 	}
-	list, err := d.keeper.Reservations(ctx, "alice", api.ReservationsQuery{Job: 7})
+	list, err := d.records.Reservations(ctx, "alice", api.ReservationsQuery{Job: 7})
 	if err != nil || len(s.whole) != wholes || !slices.ContainsFunc(list[0].Events, func(e api.Event) bool { return e.Text == "held" }) {
 		t.Errorf("after 3 looks at job 7 alone: %+v, %v", list, err)
 	}

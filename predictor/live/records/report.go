@@ -1,4 +1,4 @@
-package keeper
+package records
 
 import (
 	"cmp"
@@ -14,25 +14,25 @@ import (
 // Report compares what was promised with what was kept, for the promises that q selects and user
 // may see. What no job has taken up is none of them. It returns api.ErrForbidden if user may not
 // see the promises of the user that q names.
-func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (api.Report, error) {
-	whose, err := k.whose(user, q.User, false)
+func (r *Records) Report(ctx context.Context, user string, q api.ReportQuery) (api.Report, error) {
+	whose, err := r.whose(user, q.User, false)
 	if err != nil {
 		return api.Report{}, err
 	}
-	list, err := k.list(ctx, ledger.Query{User: whose, Selection: q.Selection})
+	list, err := r.list(ctx, ledger.Query{User: whose, Selection: q.Selection})
 	if err != nil {
 		return api.Report{}, err
 	}
-	promises, err := k.groupPromises(ctx, whose, q.Selection)
+	promises, err := r.groupPromises(ctx, whose, q.Selection)
 	if err != nil {
 		return api.Report{}, err
 	}
 	for i := range list {
-		if r := &list[i]; !r.Unused() {
-			promises = append(promises, reportPromise(r))
+		if v := &list[i]; !v.Unused() {
+			promises = append(promises, Promise(v))
 		}
 	}
-	rows, err := report.Make(q.By, promises, k.Zone)
+	rows, err := report.Make(q.By, promises, r.Zone)
 	if err != nil {
 		return api.Report{}, err
 	}
@@ -43,31 +43,31 @@ func (k *Keeper) Report(ctx context.Context, user string, q api.ReportQuery) (ap
 	return answer, nil
 }
 
-// reportPromise translates a reservation for package report.
-func reportPromise(r *api.Reservation) report.Promise {
+// Promise translates a reservation for package report.
+func Promise(v *api.Reservation) report.Promise {
 	return report.Promise{
-		User: r.User, Account: r.Account, Partition: r.Partition, Outcome: reportOutcomes[r.State],
-		Prob: r.Prob, Estimate: r.Estimate, Deadline: r.Deadline(), Work: r.Work.NodeSeconds, HoldUntil: r.HoldUntil,
-		Start: r.Start, WorkStart: r.WorkStart, End: r.End, HeldBefore: r.HeldBefore, WorkedBefore: r.WorkedBefore, Evicted: r.Evicted, Nodes: r.Has(),
-		Member: r.Group != "",
+		User: v.User, Account: v.Account, Partition: v.Partition, Outcome: reportOutcomes[v.State],
+		Prob: v.Prob, Estimate: v.Estimate, Deadline: v.Deadline(), Work: v.Work.NodeSeconds, HoldUntil: v.HoldUntil,
+		Start: v.Start, WorkStart: v.WorkStart, End: v.End, HeldBefore: v.HeldBefore, WorkedBefore: v.WorkedBefore, Evicted: v.Evicted, Nodes: v.Has(),
+		Member: v.Group != "",
 	}
 }
 
 // groupPromises returns the promises that groups are, of which this site is the home, of a user or of all. Those
 // of which no site has a job are left out. A group is of the
 // account and partition of its first job here; one without a job here has the partition of its first job, and no account.
-func (k *Keeper) groupPromises(ctx context.Context, user string, q api.Selection) ([]report.Promise, error) {
-	kept, err := k.Ledger.GroupsOf(ctx, user, q.Start, q.End)
+func (r *Records) groupPromises(ctx context.Context, user string, q api.Selection) ([]report.Promise, error) {
+	kept, err := r.Ledger.GroupsOf(ctx, user, q.Start, q.End)
 	if err != nil || len(kept) == 0 {
 		return nil, err
 	}
 	local := map[string][]api.Reservation{} // the members here of any state, by group
-	members, err := k.list(ctx, ledger.Query{User: user, Grouped: true})
+	members, err := r.list(ctx, ledger.Query{User: user, Grouped: true})
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range slices.DeleteFunc(members, func(r api.Reservation) bool { return r.Unused() }) {
-		local[r.Group] = append(local[r.Group], r)
+	for _, v := range slices.DeleteFunc(members, func(v api.Reservation) bool { return v.Unused() }) {
+		local[v.Group] = append(local[v.Group], v)
 	}
 	var promises []report.Promise
 	for i := range kept {
@@ -81,7 +81,7 @@ func (k *Keeper) groupPromises(ctx context.Context, user string, q api.Selection
 			first := slices.MinFunc(here, func(a, b api.Reservation) int { return cmp.Compare(a.Job, b.Job) })
 			p.Account, p.Partition, p.Work, name = first.Account, first.Partition, first.Work.NodeSeconds, first.Name
 		}
-		state := groups.State(g, k.Now())
+		state := groups.State(g, r.Now())
 		p.Outcome = reportOutcomes[state]
 		if selects(q.Accounts, p.Account) && selects(q.Partitions, p.Partition) && selects(q.Names, name) && selects(q.States, state) {
 			promises = append(promises, p)

@@ -1,0 +1,52 @@
+package keeper
+
+import (
+	"cmp"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/ledger"
+)
+
+// Describe returns e's reservation as its user sees it, with Now set to the present probability that the promise is kept.
+func (k *Keeper) Describe(e *ledger.Entry) api.Reservation {
+	r := e.Reservation
+	r.Job, r.TakenBack = cmp.Or(r.Job, e.Refused), e.Open && e.Withdrawn != 0
+	r.Set = api.Setting{BeginTime: e.Progress.BeginTime, TimeLimit: e.Progress.TimeLimit}
+	if r.Yielded = e.Progress.Yielded; r.Yielded {
+		r.Size = asked(r.Size, e.Progress.Asks)
+	}
+	r.HeldBefore, r.WorkedBefore = e.Progress.HeldBefore, e.Progress.WorkedBefore
+	r.Ceiling = e.Idle(e.Progress.Earliest)
+	if r.Group != "" && r.HoldUntil != 0 { // of the kind api.GroupAll, whose jobs also wait for one another
+		grace := e.Idle(e.HoldUntil - api.GroupGrace)
+		r.Ceiling.NodeSeconds += grace.NodeSeconds
+		r.Ceiling.BillingSeconds += grace.BillingSeconds
+	}
+	prospect := k.memory.prospect(e.ID)
+	if offer := prospect.rescue; offer != nil && r.State == api.StatePending {
+		r.Rescue = &api.Rescue{Prob: offer.prob, Worst: e.Idle(offer.earliest)}
+	}
+	switch {
+	case r.FinishBy != 0 && e.Open && e.Job != 0:
+		r.Now, r.Obstacle, r.Later = prospect.prob, prospect.obstacle.says, prospect.later
+	case r.State == api.StatePending:
+		r.Now, r.Obstacle = prospect.prob, prospect.obstacle.says
+	case r.State == api.StatePromised:
+		r.Now = r.Estimate
+	case r.Start != 0:
+		r.Now, r.Obstacle = startedInTime(e, r.Start)
+	}
+	return r
+}
+
+// startedInTime returns the present probability that the promise of a start about e is kept, whose job has started, and what is against it: a job
+// that is suspended while it holds begins its work when somebody resumes it.
+func startedInTime(e *ledger.Entry, start int64) (now float64, obstacle string) {
+	switch p := &e.Progress; {
+	case p.Late || start > e.BeginBy:
+		return 0, ""
+	case e.Open && p.Stopped == suspended && p.WorkStart == 0:
+		return 0, stopper(suspended)
+	}
+	return 1, ""
+}
