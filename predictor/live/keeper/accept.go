@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/prob"
@@ -56,8 +57,8 @@ func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api
 	}
 	err = k.Desk.WithinCost(ctx, e, worst, func() error {
 		c := k.newChange(e, now)
-		c.progress.Earliest = offer.earliest
-		c.event(ledger.Agreed, "%s agreed that idle nodes cost up to %s", user, worst.RoundedUp())
+		c.Progress.Earliest = offer.earliest
+		c.Event(ledger.Agreed, "%s agreed that idle nodes cost up to %s", user, worst.RoundedUp())
 		return k.record(ctx, e, c)
 	})
 	if err != nil {
@@ -106,7 +107,7 @@ func (k *Keeper) reviseNow(ctx context.Context, e *ledger.Entry, now int64) erro
 	switch {
 	case err != nil:
 		return err
-	case !isQueued(e, &j), j.Start != 0:
+	case !course.IsQueued(e, &j), j.Start != 0:
 		return slurm.ErrNotFound
 	}
 	k.memory.retryAt(e.ID, now)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -43,7 +44,7 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 		return api.Fault(api.ErrForbidden, fmt.Sprintf("you have no job %d in the queue", b.Job))
 	}
 	if err == nil {
-		if why := unlike(e, &j.Job); why != "" {
+		if why := course.Unlike(e, &j.Job); why != "" {
 			return api.Fault(api.ErrConflict, fmt.Sprintf("job %d is not the job that was promised: %s", b.Job, why))
 		}
 		plan, named := api.PlanInComment(j.Comment)
@@ -103,9 +104,9 @@ func (k *Keeper) bindQueued(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 		return err
 	}
 	c := k.newChange(e, now)
-	c.progress.Interactive = j.Interactive
+	c.Progress.Interactive = j.Interactive
 	if j.Start == 0 {
-		c.progress.Asks = askedAtFirst(j)
+		c.Progress.Asks = course.AskedAtFirst(j)
 	}
 	return k.record(ctx, e, c)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 )
@@ -19,7 +20,7 @@ func (k *Keeper) bindClaimant(ctx context.Context, e *ledger.Entry, j *slurm.Que
 	if k.memory.postponed(e.ID, now) {
 		return nil
 	}
-	if why := unlike(e, &j.Job); why != "" {
+	if why := course.Unlike(e, &j.Job); why != "" {
 		why = fmt.Sprintf("job %d, which names this plan, is not the job that was promised: %s", j.ID, why)
 		return k.refuse(ctx, e, j, why)
 	}
@@ -43,70 +44,36 @@ func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 		return nil
 	}
 	c := k.newChange(e, now)
-	p := &c.progress
+	p := &c.Progress
 	p.Interactive = j.Interactive
 	switch {
 	case j.Submit != p.Submit:
-		c.requeue(j)
+		c.Requeue(j)
 	case p.Start == 0:
-		c.observeEligible(j.Submit, j.Eligible)
+		c.ObserveEligible(j.Submit, j.Eligible)
 	}
 	if p.WorkStart == 0 {
 		p.Eligible, p.Start, p.Held, p.Nodes = j.Eligible, j.Start, false, j.Job.Nodes
 	}
-	p.State, p.Name = api.StateHolding, shownName(j.Name)
+	p.State, p.Name = api.StateHolding, course.ShownName(j.Name)
 	if p.WorkStart == 0 {
-		c.observeSuspension(j)
+		c.ObserveSuspension(j)
 	}
-	switch begin, ok := workBegins(e, j); {
+	switch begin, ok := course.WorkBegins(e, j); {
 	case p.Gate == api.GateLost:
-	case mayWork(e) && (p.WorkStart != 0 || ok && now >= begin):
+	case course.MayWork(e) && (p.WorkStart != 0 || ok && now >= begin):
 		p.State, p.WorkStart = api.StateRunning, cmp.Or(p.WorkStart, begin)
-	case !ok && p.WorkStart == 0 && now >= e.BeginBy+skew && !p.Late:
+	case !ok && p.WorkStart == 0 && now >= e.BeginBy+course.Skew && !p.Late:
 		p.Late = true
-		c.event(ledger.Note, "its work has not begun by the deadline: %s", stopper(suspended))
+		c.Event(ledger.Note, "its work has not begun by the deadline: %s", course.Stopper(course.Suspended))
 	}
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	if likely, why := startedInTime(e, p.Start); e.FinishBy == 0 && p.WorkStart == 0 && mayWork(e) && (likely > 0 || why != "") {
+	if likely, why := course.StartedInTime(e, p.Start); e.FinishBy == 0 && p.WorkStart == 0 && course.MayWork(e) && (likely > 0 || why != "") {
 		k.warn(e, likely, why, 0)
 	}
 	return nil
-}
-
-// workStart returns when the work of e's job begins if the job starts at start, and is not suspended
-// then.
-func workStart(e *ledger.Entry, start int64) int64 { return max(start, e.HoldUntil, e.Progress.Gated) }
-
-// workBegins returns when the work of e's job, which has started, begins or has begun: while it is
-// suspended, varq-wrapper cannot let it. It reports false if the job is suspended since before then. Slurm tells whole seconds: a
-// job that was suspended in the second in which its work begins had begun, as that takes varq-wrapper a fraction of it.
-func workBegins(e *ledger.Entry, j *slurm.QueueEntry) (at int64, ok bool) {
-	at = workStart(e, j.Start)
-	switch {
-	case j.Suspended && j.SuspendTime < at:
-		return 0, false
-	case !j.Suspended && j.SuspendTime > at && j.Start+j.RanBefore < at: // it has been resumed
-		at = j.SuspendTime
-	}
-	return at, true
-}
-
-// suspended is Progress.Stopped of a job that is suspended.
-const suspended = "suspended"
-
-// observeSuspension records whether a job whose work has not begun is suspended.
-func (c *change) observeSuspension(j *slurm.QueueEntry) {
-	p := &c.progress
-	switch {
-	case j.Suspended && p.Stopped != suspended:
-		p.Stopped = suspended
-		c.event(ledger.Note, "%s", stopper(suspended))
-	case !j.Suspended && p.Stopped == suspended:
-		p.Stopped = ""
-		c.event(ledger.Note, "resumed")
-	}
 }
 
 // noteLate records that a job is still pending after its deadline. It cancels the job if
@@ -115,31 +82,31 @@ func (c *change) observeSuspension(j *slurm.QueueEntry) {
 // even if that is over now.
 func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
-	c.observe(j)
-	c.observeEligible(j.Submit, j.Eligible)
-	text, so := notStarted, ", "+cancelledAsAsked
-	wasStopped := e.Progress.Late && (e.Progress.Stopped != "" || !strings.HasPrefix(e.Note, notStarted)) // when the deadline was over
-	switch p := &c.progress; {
+	c.Observe(j)
+	c.ObserveEligible(j.Submit, j.Eligible)
+	text, so := course.NotStarted, ", "+course.CancelledAsAsked
+	wasStopped := e.Progress.Late && (e.Progress.Stopped != "" || !strings.HasPrefix(e.Note, course.NotStarted)) // when the deadline was over
+	switch p := &c.Progress; {
 	case p.Gate == api.GateLost: // followGroup cancels it, and its note says why
 		p.Late = true
 		return k.record(ctx, e, c)
 	case p.Yielded:
 	case p.Held:
-		c.yield("still held after the deadline")
+		c.Yield("still held after the deadline")
 	case j.Eligible > e.BeginBy && j.RestartCount == 0 && (e.Tentative == 0 || j.Eligible != e.SubmitBegin()):
-		c.yield("held or moved beyond the deadline")
-	case !p.Late && seenKept(e):
+		c.Yield("held or moved beyond the deadline")
+	case !p.Late && course.SeenKept(e):
 		p.Late = true
-		c.event(ledger.Note, "%s", requeuedAfter)
+		c.Event(ledger.Note, "%s", course.RequeuedAfter)
 	case !p.Late:
 		p.Late = true
 		switch why := k.memory.prospect(e.ID).obstacle.lasting(); {
 		case p.Stopped != "":
-			text += ": " + stopper(p.Stopped)
+			text += ": " + course.Stopper(p.Stopped)
 		case why != "":
 			text += ": " + why
 		case p.HeldBefore > 0:
-			text += ": " + putBack
+			text += ": " + course.PutBack
 		case slurm.BeyondLimit(j.Reason):
 			text += ": " + notStartedBySlurm + j.Reason
 		default:
@@ -147,18 +114,18 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 				text += ": " + why
 			}
 		}
-		c.event(ledger.Note, "%s", text)
-	case strings.HasPrefix(e.Note, notStarted) && !strings.HasSuffix(e.Note, cancelledAsAsked):
+		c.Event(ledger.Note, "%s", text)
+	case strings.HasPrefix(e.Note, course.NotStarted) && !strings.HasSuffix(e.Note, course.CancelledAsAsked):
 		text = e.Note // which says why
 	}
-	if text != notStarted {
-		so = "; " + cancelledAsAsked
+	if text != course.NotStarted {
+		so = "; " + course.CancelledAsAsked
 	}
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
 	k.memory.forget(e.ID)
-	if k.Desk.Shadow || e.OnMiss != api.OnMissCancel || c.progress.Yielded || c.progress.Stopped != "" || wasStopped || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
+	if k.Desk.Shadow || e.OnMiss != api.OnMissCancel || c.Progress.Yielded || c.Progress.Stopped != "" || wasStopped || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
 		return nil
 	}
 	return k.cancelLate(ctx, e, c, text+so)
@@ -182,11 +149,11 @@ func (k *Keeper) circumstances(partition string, j *slurm.QueueEntry, now int64)
 var noReason = []string{"", "None", "BeginTime"}
 
 // cancelLate cancels the job of e, as it is late, and notes why.
-func (k *Keeper) cancelLate(ctx context.Context, e *ledger.Entry, c *change, why string) error {
+func (k *Keeper) cancelLate(ctx context.Context, e *ledger.Entry, c *course.Change, why string) error {
 	if err := k.Slurm.Cancel(ctx, e.Job); err != nil && !errors.Is(err, slurm.ErrNotFound) {
 		k.memory.postponeAfter(err, e.ID, k.Now())
 		return fmt.Errorf("cancel at the deadline: %w", err)
 	}
-	c.event(ledger.Note, "%s", why)
+	c.Event(ledger.Note, "%s", why)
 	return k.record(ctx, e, c)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/said"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -42,10 +43,10 @@ func (k *Keeper) Gate(ctx context.Context, user string, g api.Gate) (api.GateAns
 		return lost("the promise is that of job %d", e.Job)
 	case e.Progress.Gate == api.GateLost:
 		return lost("%s", e.Note)
-	case (e.Job == 0 || unconfirmed(e)) && e.Open && now <= e.Tentative:
+	case (e.Job == 0 || course.Unconfirmed(e)) && e.Open && now <= e.Tentative:
 		return api.GateAnswer{Answer: api.GateWait}, nil
-	case e.Job == 0, unconfirmed(e):
-		return lost("the promise was %s", notConfirmed)
+	case e.Job == 0, course.Unconfirmed(e):
+		return lost("the promise was %s", course.NotConfirmed)
 	}
 	answer, err := k.claim(ctx, e)
 	if err != nil {
@@ -123,7 +124,7 @@ func (k *Keeper) withOpen(ctx context.Context, plan string, do func(*ledger.Entr
 func (k *Keeper) recordGate(ctx context.Context, e *ledger.Entry, answer api.GateAnswer, now int64) error {
 	c := k.newChange(e, now)
 	if answer.Answer == api.GateGo {
-		c.progress.Gated = cmp.Or(answer.At, now)
+		c.Progress.Gated = cmp.Or(answer.At, now)
 	}
 	agreed := ledger.Agreed
 	if e.Note == notAsked { // in whose place this stands
@@ -133,14 +134,14 @@ func (k *Keeper) recordGate(ctx context.Context, e *ledger.Entry, answer api.Gat
 	case e.Progress.Gate == answer.Answer:
 		return nil
 	case answer.Answer == api.GateGo && answer.At > now:
-		c.event(agreed, "the work of all jobs of the group begins at %s", c.moment(answer.At))
+		c.Event(agreed, "the work of all jobs of the group begins at %s", c.Moment(answer.At))
 	case answer.Answer == api.GateGo:
-		c.event(agreed, "it is the one of its group whose work runs")
+		c.Event(agreed, "it is the one of its group whose work runs")
 	default:
-		c.event(ledger.Note, "%s", answer.Why)
+		c.Event(ledger.Note, "%s", answer.Why)
 		e.Note = answer.Why
 	}
-	c.progress.Gate = answer.Answer
+	c.Progress.Gate = answer.Answer
 	return k.record(ctx, e, c)
 }
 
@@ -171,7 +172,7 @@ func (k *Keeper) askHomes(ctx context.Context, now int64) error {
 	byHome := map[string]*api.GroupsQuery{}
 	for i := range entries {
 		e := &entries[i]
-		if e.Job == 0 || unconfirmed(e) || e.Progress.Gate != "" {
+		if e.Job == 0 || course.Unconfirmed(e) || e.Progress.Gate != "" {
 			continue
 		}
 		q := byHome[e.Home]
@@ -263,7 +264,7 @@ func (k *Keeper) claimUnasked(ctx context.Context, now int64) error {
 func (k *Keeper) noteSilence(ctx context.Context, plan string) error {
 	return k.withOpen(ctx, plan, func(e *ledger.Entry) error {
 		c := k.newChange(e, k.Now())
-		c.event(ledger.Note, "%s", notAsked)
+		c.Event(ledger.Note, "%s", notAsked)
 		e.Note = notAsked
 		return k.record(ctx, e, c)
 	})
@@ -320,9 +321,6 @@ type homeAnswer struct {
 	states []api.GroupState
 	err    error
 }
-
-// mayWork reports whether the work of e's job may begin: that of a member of a group when the home has said so.
-func mayWork(e *ledger.Entry) bool { return e.Group == "" || e.Progress.Gate == api.GateGo }
 
 // followGroup notes what has become of the group of e, and cancels e's job if its work is not to run.
 func (k *Keeper) followGroup(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {

@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -121,3 +122,23 @@ func (k *Keeper) lock(ctx context.Context) error {
 }
 
 func (k *Keeper) unlock() { <-k.acting }
+
+// newChange returns a change of e that is observed now.
+func (k *Keeper) newChange(e *ledger.Entry, now int64) *course.Change {
+	return course.New(e, now, k.Zone)
+}
+
+// record writes c into the ledger and into e. It writes nothing if nothing is new.
+func (k *Keeper) record(ctx context.Context, e *ledger.Entry, c *course.Change) error {
+	if c.Progress == e.Progress && len(c.Events) == 0 {
+		return nil
+	}
+	if err := k.Ledger.Record(ctx, e.ID, c.Progress, c.Events...); err != nil {
+		return err
+	}
+	for _, event := range c.Events {
+		k.Log.Info(event.Text, "plan", e.ID, "job", e.Job, "kind", event.Kind)
+	}
+	e.Progress, c.Events = c.Progress, nil
+	return nil
+}

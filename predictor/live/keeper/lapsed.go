@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -55,9 +56,9 @@ func (k *Keeper) refuse(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 
 // refuseLatecomers tells the users of jobs that have come a moment ago, and name a plan that was
 // closed before as no job had come: nothing is promised about them.
-func (k *Keeper) refuseLatecomers(ctx context.Context, q *queue, open []ledger.Entry, now int64) error {
+func (k *Keeper) refuseLatecomers(ctx context.Context, q *course.Queue, open []ledger.Entry, now int64) error {
 	asked := 0
-	for plan, jobs := range q.byPlan {
+	for plan, jobs := range q.ByPlan {
 		for _, j := range jobs {
 			isPlan := func(e ledger.Entry) bool { return e.ID == plan }
 			if j.Submit < now-desk.Latecomer || asked == mostLatecomers || slices.ContainsFunc(open, isPlan) {

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -298,7 +299,7 @@ func liveTightened(t *testing.T, c *cluster.Cluster) {
 	l.outlook.Delay = 3590
 	soon, _ := l.reserve(time.Hour, "")
 	obstacle(soon, "Slurm does not start it: PartitionTimeLimit")
-	says := notStarted + ": Slurm does not start it: PartitionTimeLimit"
+	says := course.NotStarted + ": Slurm does not start it: PartitionTimeLimit"
 	var missed int64
 	l.InTime(t, 15*time.Second, func(lead time.Duration) bool {
 		var p *api.Plan
@@ -376,7 +377,7 @@ func liveChanges(t *testing.T, c *cluster.Cluster) {
 	changed("alice", "NumNodes=99", true) // Slurm refuses the number of nodes, but takes over the number of CPUs
 
 	l.lookUntil(plain, func(j slurm.QueueEntry, r api.Reservation) bool {
-		return j.ID == 0 && r.State == api.StateMissed && passed(last+2*skew)
+		return j.ID == 0 && r.State == api.StateMissed && passed(last+2*course.Skew)
 	})
 	for job, change := range changes {
 		if j, r := l.look(job); j.ID == 0 || r.State != api.StatePending {
@@ -403,7 +404,7 @@ func liveRequeue(t *testing.T, c *cluster.Cluster) {
 		return true
 	})
 	l.run("root", "scontrol", "update", "NodeName=node[1-2]", "State=DRAIN", "Reason=test")
-	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return passed(p.BeginBy + 2*skew) })
+	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return passed(p.BeginBy + 2*course.Skew) })
 	if j.ID == 0 || j.Start != 0 || r.State != api.StatePending {
 		t.Errorf("job %+v, reservation %+v", j, r)
 	}
@@ -451,7 +452,7 @@ func liveEndedInHold(t *testing.T, c *cluster.Cluster) {
 		if j.ID == 0 {
 			t.Fatal("the job is not in the queue any more")
 		}
-		return time.Now().Unix() > p.BeginBy+skew
+		return time.Now().Unix() > p.BeginBy+course.Skew
 	})
 	l.signalNodes(syscall.SIGCONT)
 	_, r := l.lookUntil(job, func(j slurm.QueueEntry, r api.Reservation) bool {

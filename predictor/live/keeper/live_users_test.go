@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/test/cluster"
@@ -149,7 +150,7 @@ func liveReleased(t *testing.T, c *cluster.Cluster) {
 		}
 		return true
 	})
-	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return passed(p.BeginBy + 2*skew) })
+	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return passed(p.BeginBy + 2*course.Skew) })
 	if j.ID == 0 || r.State != api.StatePending {
 		t.Errorf("job %+v, reservation %+v", j, r)
 	}
@@ -175,7 +176,7 @@ func liveLaunchFails(t *testing.T, c *cluster.Cluster, broken string) {
 		}
 		return held(r)
 	})
-	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return passed(p.BeginBy + 2*skew) })
+	j, r := l.lookUntil(job, func(slurm.QueueEntry, api.Reservation) bool { return passed(p.BeginBy + 2*course.Skew) })
 	if j.ID == 0 || r.State != api.StatePending || r.Yielded {
 		t.Errorf("job %+v, reservation %+v", j, r)
 	}
@@ -219,7 +220,7 @@ func liveManyGone(t *testing.T, c *cluster.Cluster) {
 		l.must(err)
 		ended = strings.TrimSpace(ended)
 	}
-	wait(time.Now().Unix() + skew) // or the queue may have been read before the last were submitted
+	wait(time.Now().Unix() + course.Skew) // or the queue may have been read before the last were submitted
 	began := time.Now()
 	looks := 0
 	for open := true; open; looks++ {
@@ -265,7 +266,7 @@ func liveSuspended(t *testing.T, c *cluster.Cluster) {
 				t.Fatalf("the deadline is %d; job %+v, reservation %+v", p.BeginBy, j, r)
 			}
 			if test.state == api.StateMissed {
-				wait(p.BeginBy + skew)
+				wait(p.BeginBy + course.Skew)
 				if _, r := l.look(job); r.State != api.StateHolding || r.WorkStart != 0 {
 					t.Errorf("until %s: after the deadline, while it is suspended: %+v", test.until, r)
 				}
@@ -275,7 +276,7 @@ func liveSuspended(t *testing.T, c *cluster.Cluster) {
 			}
 			if test.until != "the end" {
 				l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateRunning })
-				wait(p.BeginBy + skew)
+				wait(p.BeginBy + course.Skew)
 			}
 			l.run("alice", "scancel", id)
 			if r := l.settled(job); r.State != test.state || !strings.Contains(r.Note, test.note) {

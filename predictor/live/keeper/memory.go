@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 )
@@ -187,7 +188,7 @@ func (m *memory) changedSince(plan string, t int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := m.of(plan).changed
-	return at != 0 && t <= at+skew
+	return at != 0 && t <= at+course.Skew
 }
 
 // inTurn sorts entries of an urgency by their jobs, and begins with the one that follows the one that hadTurn last.

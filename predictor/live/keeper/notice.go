@@ -4,19 +4,16 @@ import (
 	"fmt"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/prob"
 )
-
-// margin is by how much the forecast of an endangered promise must rise above the probability promised before it
-// counts as safe again.
-const margin = .02
 
 // warn tells that e's promise has become endangered, or no longer is, by the present forecast. why is its reason, if there is
 // one that a user can act on, and later is as in api.Reservation. After a crash, an endangered promise is told of again.
 func (k *Keeper) warn(e *ledger.Entry, now float64, why string, later int64) {
 	is := prob.Short(now, e.Prob)
-	if !is && now < min(1, e.Prob+margin) || !k.memory.endangered(e.ID, is, k.Now()) || k.Tell == nil {
+	if !is && now < min(1, e.Prob+course.Margin) || !k.memory.endangered(e.ID, is, k.Now()) || k.Tell == nil {
 		return
 	}
 	n := k.notice(e, api.NoticeEndangered)

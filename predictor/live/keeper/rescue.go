@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
@@ -33,13 +34,13 @@ func (k *Keeper) inVain(ctx context.Context, e *ledger.Entry, earliest, now int6
 	ctx, cancel := context.WithTimeout(ctx, acceptMoves)
 	defer cancel()
 	j, err := k.Slurm.Job(ctx, e.Job)
-	if err != nil || !isQueued(e, &j) || j.Start != 0 || j.RestartCount > 0 {
+	if err != nil || !course.IsQueued(e, &j) || j.Start != 0 || j.RestartCount > 0 {
 		return ""
 	}
 	c := k.newChange(e, now)
-	c.observe(&j)
+	c.Observe(&j)
 	is := *e
-	is.Progress = c.progress
+	is.Progress = c.Progress
 	is.Progress.Earliest = earliest
 	p := &is.Progress
 	if p.Held || p.Stopped != "" || p.Yielded || j.Eligible == 0 || now >= p.BeginTime {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
 )
 
@@ -13,7 +14,7 @@ func (k *Keeper) Describe(e *ledger.Entry) api.Reservation {
 	r.Job, r.TakenBack = cmp.Or(r.Job, e.Refused), e.Open && e.Withdrawn != 0
 	r.Set = api.Setting{BeginTime: e.Progress.BeginTime, TimeLimit: e.Progress.TimeLimit}
 	if r.Yielded = e.Progress.Yielded; r.Yielded {
-		r.Size = asked(r.Size, e.Progress.Asks)
+		r.Size = course.AskedSize(r.Size, e.Progress.Asks)
 	}
 	r.HeldBefore, r.WorkedBefore = e.Progress.HeldBefore, e.Progress.WorkedBefore
 	r.Ceiling = e.Idle(e.Progress.Earliest)
@@ -34,19 +35,7 @@ func (k *Keeper) Describe(e *ledger.Entry) api.Reservation {
 	case r.State == api.StatePromised:
 		r.Now = r.Estimate
 	case r.Start != 0:
-		r.Now, r.Obstacle = startedInTime(e, r.Start)
+		r.Now, r.Obstacle = course.StartedInTime(e, r.Start)
 	}
 	return r
-}
-
-// startedInTime returns the present probability that the promise of a start about e is kept, whose job has started, and what is against it: a job
-// that is suspended while it holds begins its work when somebody resumes it.
-func startedInTime(e *ledger.Entry, start int64) (now float64, obstacle string) {
-	switch p := &e.Progress; {
-	case p.Late || start > e.BeginBy:
-		return 0, ""
-	case e.Open && p.Stopped == suspended && p.WorkStart == 0:
-		return 0, stopper(suspended)
-	}
-	return 1, ""
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
@@ -16,7 +17,7 @@ import (
 const revisedAtOnce = 100
 
 // reviseInTurn revises those of open reservations whose jobs wait. It has the lock for one at a time: who submits a job waits for it, too.
-func (k *Keeper) reviseInTurn(ctx context.Context, q *queue, open []ledger.Entry, now int64) error {
+func (k *Keeper) reviseInTurn(ctx context.Context, q *course.Queue, open []ledger.Entry, now int64) error {
 	var waiting []ledger.Entry
 	for _, d := range planned.due(q, open, now) {
 		waiting = append(waiting, *d.e)
@@ -58,11 +59,11 @@ func (k *Keeper) reviseInTurn(ctx context.Context, q *queue, open []ledger.Entry
 // launched before as one that has ended, and Slurm then ends it for good.
 func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
-	c.observe(j)
+	c.Observe(j)
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	stopped := e.Progress.Held || e.Progress.Stopped != "" || j.Eligible == 0 || e.Progress.Yielded && unforeseeable(j)
+	stopped := e.Progress.Held || e.Progress.Stopped != "" || j.Eligible == 0 || e.Progress.Yielded && course.Unforeseeable(j)
 	if stopped || e.Progress.Yielded { // until it is known again
 		k.memory.forget(e.ID)
 	}
@@ -144,33 +145,33 @@ var errMeanwhile = errors.New("the job has changed meanwhile")
 // The user may change the job between Watch's reading of the queue and this change. So
 // changeJob reads the job once more, and leaves it alone if it is not as j any more (errMeanwhile):
 // the next Watch will see what has changed. why tells the user the reason.
-func (k *Keeper) changeJob(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *change, to trajectory.Submission, why string) error {
+func (k *Keeper) changeJob(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *course.Change, to trajectory.Submission, why string) error {
 	from := trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}
 	switch fresh, err := k.Slurm.Job(ctx, e.Job); {
 	case errors.Is(err, slurm.ErrNotFound):
 		return errMeanwhile
 	case err != nil:
 		return fmt.Errorf("read the job before revising it: %w", err)
-	case fresh.Submit != j.Submit || fresh.Eligible != j.Eligible || fresh.Limit != j.Limit || fresh.Start != 0 || fresh.Held || asks(&fresh) != asks(j):
+	case fresh.Submit != j.Submit || fresh.Eligible != j.Eligible || fresh.Limit != j.Limit || fresh.Start != 0 || fresh.Held || course.Asks(&fresh) != course.Asks(j):
 		return errMeanwhile
 	}
-	c.progress.BeginTime, c.progress.TimeLimit = to.Begin, to.Limit
+	c.Progress.BeginTime, c.Progress.TimeLimit = to.Begin, to.Limit
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	if err := k.update(ctx, e, from, to, c.now); err != nil {
+	if err := k.update(ctx, e, from, to, c.Now); err != nil {
 		k.memory.postponeAfter(err, e.ID, k.Now())
 		return fmt.Errorf("revise the job: %w", err)
 	}
 	if to.Begin != from.Begin {
-		c.event(ledger.Moved, "begin time moved from %s to %s: %s", c.moment(from.Begin), c.moment(to.Begin), why)
+		c.Event(ledger.Moved, "begin time moved from %s to %s: %s", c.Moment(from.Begin), c.Moment(to.Begin), why)
 	}
 	if to.Limit != from.Limit {
 		text := fmt.Sprintf("time limit changed from %s to %s", slurmtime.FormatDuration(from.Limit), slurmtime.FormatDuration(to.Limit))
 		if to.Begin == from.Begin {
 			text += ": " + why
 		}
-		c.event(ledger.Limited, "%s", text)
+		c.Event(ledger.Limited, "%s", text)
 	}
 	k.Metrics.revisions.Inc()
 	return k.record(ctx, e, c)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -52,7 +53,7 @@ func (k *Keeper) expire(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntr
 
 // expired reports whether no job of a plan can come any more.
 func (k *Keeper) expired(e *ledger.Entry) bool {
-	if unconfirmed(e) {
+	if course.Unconfirmed(e) {
 		return k.Now() > e.Tentative+desk.Latecomer
 	}
 	return k.Outlook.Covered() >= max(e.BeginTime, e.Promised)+k.Grace
@@ -117,22 +118,22 @@ func someOf(due []duty, n int, now int64) []duty {
 // settleAbsent settles a reservation whose job is not in the queue. runs are the job's in accounting,
 // oldest first.
 func (k *Keeper) settleAbsent(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
-	if e.Group != "" && !unconfirmed(e) && e.Progress.Gate == "" && !k.heard.fateKnown(e, now) {
+	if e.Group != "" && !course.Unconfirmed(e) && e.Progress.Gate == "" && !k.heard.fateKnown(e, now) {
 		return nil // whether its work ran is not known yet
 	}
 	if err := k.noteRuns(ctx, e, runs, now); err != nil {
 		return err
 	}
 	last := lastRun(e, runs)
-	if last != nil && ended(e, last) {
-		s, why := judge(e, last, now)
+	if last != nil && course.Ended(e, last) {
+		s, why := course.Judge(e, last, now)
 		return k.settle(ctx, e, s, why)
 	}
 	replaced := replaced(e, runs)
 	if now < e.Deadline()+e.TimeLimit+lostAfter && !replaced {
 		return k.noteForgotten(ctx, e, now) // or accounting lags behind the queue
 	}
-	s, why := judgeLost(e, now)
+	s, why := course.JudgeLost(e, now)
 	switch {
 	case why != "":
 	case replaced:
@@ -158,7 +159,7 @@ func (k *Keeper) noteForgotten(ctx context.Context, e *ledger.Entry, now int64) 
 		return nil
 	}
 	// Its number may be that of another job now.
-	if j, err := k.Slurm.Job(ctx, e.Job); err == nil && isQueued(e, &j) || err != nil && !errors.Is(err, slurm.ErrNotFound) {
+	if j, err := k.Slurm.Job(ctx, e.Job); err == nil && course.IsQueued(e, &j) || err != nil && !errors.Is(err, slurm.ErrNotFound) {
 		return err
 	}
 	k.memory.foresee(e.ID, 0, obstacle{says: unknownJob}, 0)
@@ -167,7 +168,7 @@ func (k *Keeper) noteForgotten(ctx context.Context, e *ledger.Entry, now int64) 
 		return nil
 	}
 	c := k.newChange(e, now)
-	c.event(ledger.Note, unknownJob)
+	c.Event(ledger.Note, unknownJob)
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
@@ -192,7 +193,7 @@ func replaced(e *ledger.Entry, runs []workload.Job) bool {
 func lastRun(e *ledger.Entry, runs []workload.Job) (last *workload.Job) {
 	for i := range runs {
 		run := &runs[i]
-		if isJobOf(e, run) && (last == nil || !ended(e, last) || last.End <= run.Submit+skew) {
+		if course.IsJobOf(e, run) && (last == nil || !course.Ended(e, last) || last.End <= run.Submit+course.Skew) {
 			last = run
 		}
 	}
@@ -208,7 +209,7 @@ func (k *Keeper) ObserveAccounting(ctx context.Context, jobs []workload.Job) err
 	for i := range jobs {
 		j := &jobs[i]
 		plan, ok := api.PlanInComment(j.Comment)
-		if !ok || !j.State.Finished() || neverAccepted(j) {
+		if !ok || !j.State.Finished() || course.NeverAccepted(j) {
 			continue
 		}
 		if err := k.settleEnded(ctx, plan, j, now); err != nil {
@@ -233,11 +234,11 @@ func (k *Keeper) settleEnded(ctx context.Context, plan string, j *workload.Job, 
 	if !e.Open {
 		return k.correct(ctx, e, j, now)
 	}
-	if e.Group != "" && !unconfirmed(e) && e.Progress.Gate == "" {
+	if e.Group != "" && !course.Unconfirmed(e) && e.Progress.Gate == "" {
 		return nil // it is left to Watch, which asks whether its work ran
 	}
 	if e.Job == 0 {
-		if why := unlike(e, j); why != "" {
+		if why := course.Unlike(e, j); why != "" {
 			k.Log.Warn("a past job is not the job that was promised", "plan", plan, "job", j.ID, "why", why)
 			return nil
 		}
@@ -258,10 +259,10 @@ func (k *Keeper) settleEnded(ctx context.Context, plan string, j *workload.Job, 
 	if err := k.noteRuns(ctx, e, runs, now); err != nil {
 		return err
 	}
-	if !isJobOf(e, j) || !ended(e, j) || j.Evicted { // Slurm requeues a job that is evicted; if not, it will have left the queue
+	if !course.IsJobOf(e, j) || !course.Ended(e, j) || j.Evicted { // Slurm requeues a job that is evicted; if not, it will have left the queue
 		return nil
 	}
-	s, why := judge(e, j, now)
+	s, why := course.Judge(e, j, now)
 	return k.settle(ctx, e, s, why)
 }
 
@@ -270,17 +271,17 @@ func (k *Keeper) settleEnded(ctx context.Context, plan string, j *workload.Job, 
 // nodes idled, or the job worked, in runs before.
 func (k *Keeper) noteRuns(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
 	c := k.newChange(e, now)
-	p := &c.progress
+	p := &c.Progress
 	for i := range runs {
-		if run := &runs[i]; p.Start == 0 && run.Start != 0 && isRunOf(e, run) {
-			c.observeEligible(run.Submit, run.Eligible)
+		if run := &runs[i]; p.Start == 0 && run.Start != 0 && course.IsRunOf(e, run) {
+			c.ObserveEligible(run.Submit, run.Eligible)
 		}
 	}
 	last := lastRun(e, runs)
-	if !seenKept(e) {
+	if !course.SeenKept(e) {
 		for i := range runs {
-			if run := &runs[i]; keptBy(e, run) {
-				noteKept(e, p, run)
+			if run := &runs[i]; course.KeptBy(e, run) {
+				course.NoteKept(e, p, run)
 				last = run
 				break
 			}
@@ -301,8 +302,8 @@ func (k *Keeper) noteRuns(ctx context.Context, e *ledger.Entry, runs []workload.
 func before(e *ledger.Entry, last *workload.Job, runs []workload.Job) (held, done int64) {
 	for i := range runs {
 		if run := &runs[i]; run.ID == last.ID && run.User == e.User && e.Promised <= run.Submit && run.Submit < last.Submit {
-			held += idle(run.Start, run.End, e.HoldUntil)
-			done += worked(run.Start, run.End)
+			held += course.Idle(run.Start, run.End, e.HoldUntil)
+			done += course.Worked(run.Start, run.End)
 		}
 	}
 	return held, done
@@ -313,14 +314,14 @@ func before(e *ledger.Entry, last *workload.Job, runs []workload.Job) (held, don
 // of a job that was requeued after all does not change what became of the promise.
 func (k *Keeper) correct(ctx context.Context, e *ledger.Entry, j *workload.Job, now int64) error {
 	judged := e.Run == 0 || e.Run == j.Submit
-	kept := e.State != api.StateKept && keptBy(e, j)
-	if e.Job == 0 || !kept && (!judged || !isJobOf(e, j) || !ended(e, j)) {
+	kept := e.State != api.StateKept && course.KeptBy(e, j)
+	if e.Job == 0 || !kept && (!judged || !course.IsJobOf(e, j) || !course.Ended(e, j)) {
 		return nil
 	}
 	if kept {
-		noteKept(e, &e.Progress, j)
+		course.NoteKept(e, &e.Progress, j)
 	}
-	s, why := judge(e, j, now)
+	s, why := course.Judge(e, j, now)
 	if !judged {
 		s.End, s.Run = e.End, e.Run
 	}

@@ -6,16 +6,11 @@ import (
 	"fmt"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
 )
-
-// unconfirmed reports whether e is a tentative promise that has still to be confirmed.
-func unconfirmed(e *ledger.Entry) bool { return e.Tentative != 0 && e.Progress.Confirmed == 0 }
-
-// notConfirmed is why a tentative promise has ended.
-const notConfirmed = "not confirmed in time"
 
 // Confirm confirms user's tentative promise, and lets its job become eligible when the plan says. To confirm it
 // again changes nothing. If Slurm does not answer, the promise is confirmed nevertheless, and Watch moves the job.
@@ -56,7 +51,7 @@ func (k *Keeper) Confirm(ctx context.Context, user string, b api.Confirmation) e
 	moving, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptMoves)
 	defer cancel()
 	j, err := k.Slurm.Job(moving, e.Job)
-	if errors.Is(err, slurm.ErrNotFound) || err == nil && !isQueued(e, &j) {
+	if errors.Is(err, slurm.ErrNotFound) || err == nil && !course.IsQueued(e, &j) {
 		return api.Fault(api.ErrConflict, fmt.Sprintf("job %d has ended, or Slurm has lost it", e.Job))
 	}
 	if now = k.Now(); now >= e.Deadline() { // Slurm may have taken its time
@@ -75,7 +70,7 @@ func (k *Keeper) Confirm(ctx context.Context, user string, b api.Confirmation) e
 }
 
 // errNotConfirmed is the error of a confirmation that comes too late.
-var errNotConfirmed = api.Fault(api.ErrConflict, "the promise was "+notConfirmed+", and is taken back")
+var errNotConfirmed = api.Fault(api.ErrConflict, "the promise was "+course.NotConfirmed+", and is taken back")
 
 // errConfirmedLate is the error of a confirmation that comes after the deadline.
 var errConfirmedLate = api.Fault(api.ErrConflict, "its time is over, so that nothing is promised any more")
@@ -89,8 +84,8 @@ func errConfirmed(e *ledger.Entry) error {
 // while it is being taken back comes before that or after it.
 func (k *Keeper) recordConfirmed(ctx context.Context, e *ledger.Entry, now int64) error {
 	c := k.newChange(e, now)
-	c.progress.Confirmed = now
-	c.event(ledger.Agreed, "confirmed")
+	c.Progress.Confirmed = now
+	c.Event(ledger.Agreed, "confirmed")
 	err := k.record(ctx, e, c)
 	if errors.Is(err, ledger.ErrWithdrawn) {
 		return errNotConfirmed
@@ -104,7 +99,7 @@ func (k *Keeper) release(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 		return nil
 	}
 	c := k.newChange(e, now)
-	c.observe(j)
+	c.Observe(j)
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
@@ -120,7 +115,7 @@ func (k *Keeper) release(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 func (k *Keeper) followTentative(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	if j.Start == 0 {
-		c.observe(j)
+		c.Observe(j)
 	}
 	if err := k.record(ctx, e, c); err != nil {
 		return err
@@ -128,10 +123,10 @@ func (k *Keeper) followTentative(ctx context.Context, e *ledger.Entry, j *slurm.
 	switch {
 	case now <= e.Tentative && e.Withdrawn == 0, k.memory.postponed(e.ID, now):
 		return nil
-	case c.progress.Yielded, j.Start != 0:
-		return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, notConfirmed+"; its user has changed the job, so varq leaves it alone")
+	case c.Progress.Yielded, j.Start != 0:
+		return k.settle(ctx, e, ledger.Settlement{At: now, Outcome: api.StateCancelled}, course.NotConfirmed+"; its user has changed the job, so varq leaves it alone")
 	}
-	return k.cancelLate(ctx, e, c, notConfirmed+", so cancelled")
+	return k.cancelLate(ctx, e, c, course.NotConfirmed+", so cancelled")
 }
 
 // withdrawNow cancels the job of a tentative promise that was taken back, without waiting for Watch if Slurm answers soon:
@@ -144,7 +139,7 @@ func (k *Keeper) withdrawNow(ctx context.Context, e *ledger.Entry, now int64) {
 	}
 	defer k.unlock()
 	j, err := k.Slurm.Job(ctx, e.Job)
-	if err == nil && isQueued(e, &j) {
+	if err == nil && course.IsQueued(e, &j) {
 		err = k.followTentative(ctx, e, &j, now)
 	}
 	if err != nil {
@@ -156,12 +151,12 @@ func (k *Keeper) withdrawNow(ctx context.Context, e *ledger.Entry, now int64) {
 // theirs any more: a command that waited for slurmctld may submit its job when the promise has been taken back, and
 // one that was repeated may submit two. Such a job is known by its begin time, which only tentative promises have.
 // The ledger is not asked about those that an open promise tells to have another, which may be thousands.
-func (k *Keeper) cancelStrays(ctx context.Context, q *queue, open []ledger.Entry, now int64) error {
+func (k *Keeper) cancelStrays(ctx context.Context, q *course.Queue, open []ledger.Entry, now int64) error {
 	entryOf := make(map[string]*ledger.Entry, len(open))
 	for i := range open {
 		entryOf[open[i].ID] = &open[i]
 	}
-	for plan, jobs := range q.byPlan {
+	for plan, jobs := range q.ByPlan {
 		for _, j := range jobs {
 			if j.Start != 0 || j.Eligible <= now+86400 || k.memory.postponed(plan, now) {
 				continue
@@ -173,7 +168,7 @@ func (k *Keeper) cancelStrays(ctx context.Context, q *queue, open []ledger.Entry
 			if err != nil {
 				return err
 			}
-			if len(entries) == 0 || !asSubmitted(&entries[0], j) || entries[0].Open && (entries[0].Job == 0 || isQueued(&entries[0], j)) {
+			if len(entries) == 0 || !asSubmitted(&entries[0], j) || entries[0].Open && (entries[0].Job == 0 || course.IsQueued(&entries[0], j)) {
 				continue
 			}
 			k.Log.Info("a job of a tentative promise that has ended is cancelled", "plan", plan, "job", j.ID, "user", j.User)

@@ -7,13 +7,10 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 )
-
-// skew is the greatest difference, in seconds, between the clocks of varqd and of Slurm. A
-// job that starts in its last moment must not count as late.
-const skew = 2
 
 // jobState is the state of a reservation's job in the queue: the job that the reservation
 // is bound to or, before it is bound, the job that claims its plan. Several states are
@@ -59,7 +56,7 @@ func promiseOf(e *ledger.Entry) promise {
 	switch {
 	case e.FinishBy != 0:
 		return finishes
-	case unconfirmed(e):
+	case course.Unconfirmed(e):
 		return tentative
 	}
 	return begins
@@ -100,7 +97,7 @@ var planned = transition{true, begins, waiting, (*Keeper).revise}
 // job was submitted that is bound since: such a job is not absent, but unknown. And it may have
 // been read before Accept changed a job: for such a job nothing is done.
 func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) error {
-	return k.watch(ctx, newQueue(jobs), now)
+	return k.watch(ctx, course.NewQueue(jobs), now)
 }
 
 // ErrEnough says that no more jobs are to be read now.
@@ -124,7 +121,7 @@ const boundAtOnce = 100
 
 // readBound reads the jobs that WatchBound is about. It does not hold the lock meanwhile, as
 // Slurm may be slow.
-func (k *Keeper) readBound(ctx context.Context, now int64, read func(context.Context, int64) (slurm.QueueEntry, error)) (*queue, error) {
+func (k *Keeper) readBound(ctx context.Context, now int64, read func(context.Context, int64) (slurm.QueueEntry, error)) (*course.Queue, error) {
 	entries, err := k.Ledger.Open(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -155,7 +152,7 @@ func (k *Keeper) readBound(ctx context.Context, now int64, read func(context.Con
 		}
 		asked[e.Job] = true
 	}
-	return partOfQueue(jobs, asked), nil
+	return course.PartOfQueue(jobs, asked), nil
 }
 
 // inTurn yields bound reservations: the most urgent first, and those that are as urgent each in its turn.
@@ -195,7 +192,7 @@ func (k *Keeper) urgencyOf(e *ledger.Entry, now int64) urgency {
 	unmoved := e.Tentative != 0 && p.WasBegin == e.SubmitBegin() && !p.Yielded && !p.Held && p.Stopped == ""
 	switch {
 	case p.Start != 0, k.memory.postponed(e.ID, now):
-	case unconfirmed(e) && (now > e.Tentative || e.Withdrawn != 0), !unconfirmed(e) && unmoved:
+	case course.Unconfirmed(e) && (now > e.Tentative || e.Withdrawn != 0), !course.Unconfirmed(e) && unmoved:
 		return overdueAct
 	case now >= e.Deadline()-nearDeadline && now <= e.Deadline()+nearDeadline:
 		return nearEnd
@@ -204,7 +201,7 @@ func (k *Keeper) urgencyOf(e *ledger.Entry, now int64) urgency {
 }
 
 // watch applies transitions to each open reservation, plans the jobs that wait again, and settles what is gone.
-func (k *Keeper) watch(ctx context.Context, q *queue, now int64) error {
+func (k *Keeper) watch(ctx context.Context, q *course.Queue, now int64) error {
 	if err := k.askHomes(ctx, now); err != nil {
 		return err
 	}
@@ -235,7 +232,7 @@ func (k *Keeper) watch(ctx context.Context, q *queue, now int64) error {
 }
 
 // apply applies transitions to each open reservation. It returns these.
-func (k *Keeper) apply(ctx context.Context, q *queue, now int64) ([]ledger.Entry, error) {
+func (k *Keeper) apply(ctx context.Context, q *course.Queue, now int64) ([]ledger.Entry, error) {
 	if err := k.lock(ctx); err != nil {
 		return nil, err
 	}
@@ -261,14 +258,14 @@ func (k *Keeper) apply(ctx context.Context, q *queue, now int64) ([]ledger.Entry
 			k.Log.Error("ledger", "error", err)
 		}
 	}
-	if q.asked == nil {
+	if q.Whole() {
 		promised := make(map[int64]bool, len(entries))
 		for i := range entries {
 			if e := &entries[i]; e.Open {
 				promised[e.Job] = true
 			}
 		}
-		k.Desk.ObservePlain(maps.Values(q.byID), promised, now)
+		k.Desk.ObservePlain(maps.Values(q.ByID), promised, now)
 		if err := k.cancelStrays(ctx, q, entries, now); err != nil {
 			return nil, err
 		}
@@ -301,13 +298,13 @@ type duty struct {
 }
 
 // due returns the reservations that t applies to now.
-func (t *transition) due(q *queue, entries []ledger.Entry, now int64) (due []duty) {
+func (t *transition) due(q *course.Queue, entries []ledger.Entry, now int64) (due []duty) {
 	for i := range entries {
 		e := &entries[i]
 		if !e.Open || t.bound != (e.Job != 0) || t.of&promiseOf(e) == 0 {
 			continue
 		}
-		if j, state := q.stateOf(e, now); t.states&state != 0 {
+		if j, state := stateOf(q, e, now); t.states&state != 0 {
 			due = append(due, duty{e, j})
 		}
 	}
@@ -315,16 +312,16 @@ func (t *transition) due(q *queue, entries []ledger.Entry, now int64) (due []dut
 }
 
 // stateOf returns e's job, which is nil if q does not have it, and the job's state.
-func (q *queue) stateOf(e *ledger.Entry, now int64) (*slurm.QueueEntry, jobState) {
-	j := q.find(e)
+func stateOf(q *course.Queue, e *ledger.Entry, now int64) (*slurm.QueueEntry, jobState) {
+	j := q.Find(e)
 	switch {
-	case !q.shows(e), j == nil && e.Job != 0 && e.Progress.Submit >= now-skew:
+	case !q.Shows(e), j == nil && e.Job != 0 && e.Progress.Submit >= now-course.Skew:
 		return nil, unknown
 	case j == nil:
 		return nil, absent
 	case j.Start != 0:
 		return j, started
-	case now >= e.Deadline()+skew:
+	case now >= e.Deadline()+course.Skew:
 		return j, overdue
 	default:
 		return j, waiting

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -221,8 +222,8 @@ func TestRetry(t *testing.T) {
 		if err := s.keeper.Confirm(t.Context(), "alice", api.Confirmation{Plan: a.Plan.ID, Job: 7}); err != nil {
 			t.Fatal(err)
 		}
-		s.Slurm.Updates, s.Clock = nil, s.Clock+skew+1
-		confirmed := s.Clock - skew - 1
+		s.Slurm.Updates, s.Clock = nil, s.Clock+course.Skew+1
+		confirmed := s.Clock - course.Skew - 1
 		for s.Slurm.Pending[7].Eligible != a.Plan.BeginTime {
 			if err := s.watchBound(); err != nil || s.Clock > confirmed+2*retryAfter {
 				t.Fatalf("after %d s: %v", s.Clock-confirmed, err)

@@ -1,4 +1,4 @@
-package keeper
+package course
 
 import (
 	"strings"
@@ -9,9 +9,9 @@ import (
 // maxName is the greatest length of a job's name that is stored, in bytes.
 const maxName = 128
 
-// shownName returns a job's name as others may read it on a terminal: with ? for each character
+// ShownName returns a job's name as others may read it on a terminal: with ? for each character
 // that cannot be printed, and cut to maxName.
-func shownName(name string) string {
+func ShownName(name string) string {
 	name = said.Printable(name)
 	if len(name) > maxName {
 		name = strings.ToValidUTF8(name[:maxName], "")

@@ -1,4 +1,4 @@
-package keeper
+package course
 
 import (
 	"fmt"
@@ -47,14 +47,14 @@ func completionOutcome(e *ledger.Entry, run *workload.Job) (outcome, why string)
 		return api.StateCancelled, "not finished in time after the user had changed the job"
 	case p.Held && !p.Late:
 		return api.StateCancelled, "not finished in time because the user held it"
-	case strings.HasSuffix(e.Note, cancelledAsAsked):
+	case strings.HasSuffix(e.Note, CancelledAsAsked):
 		return api.StateMissed, e.Note
 	case run.Evicted:
 		return api.StateMissed, "its nodes failed or were taken away before its work was done"
 	case p.Stopped != "":
-		return api.StateMissed, notFinished + ": " + stopper(p.Stopped)
+		return api.StateMissed, NotFinished + ": " + Stopper(p.Stopped)
 	case run.Start == 0:
-		return api.StateMissed, notStarted
+		return api.StateMissed, NotStarted
 	default:
 		return api.StateMissed, fmt.Sprintf("ended (%s) %d s after the deadline", run.State, late)
 	}

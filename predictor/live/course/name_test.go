@@ -1,4 +1,4 @@
-package keeper
+package course
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ func TestShownName(t *testing.T) {
 		strings.Repeat("a", maxName+1):     strings.Repeat("a", maxName),
 		"a" + strings.Repeat("ä", maxName): "a" + strings.Repeat("ä", maxName/2-1),
 	} {
-		if got := shownName(name); got != want {
+		if got := ShownName(name); got != want {
 			t.Errorf("%q is shown as %q, want %q", name, got, want)
 		}
 	}

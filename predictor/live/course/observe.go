@@ -1,4 +1,4 @@
-package keeper
+package course
 
 import (
 	"fmt"
@@ -9,40 +9,40 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// observe copies a pending job's state from the queue. If the job's begin time or time
+// Observe copies a pending job's state from the queue. If the job's begin time or time
 // limit is neither the one that varq set last nor the one before, or if the job asks for
 // something else than before, then somebody else has changed it. From then on varq does not
 // revise the job any more, and does not cancel it.
-func (c *change) observe(j *slurm.QueueEntry) {
-	p, asked := &c.progress, asks(j)
+func (c *Change) Observe(j *slurm.QueueEntry) {
+	p, asked := &c.Progress, Asks(j)
 	p.Interactive = j.Interactive
 	if j.Submit != p.Submit {
-		c.requeue(j)
+		c.Requeue(j)
 		if p.WasLimit != 0 && j.Limit > max(p.TimeLimit, p.WasLimit) { // while it ran
-			c.yield(limitChanged(j))
+			c.Yield(limitChanged(j))
 		}
 		p.BeginTime, p.WasBegin = j.Eligible, j.Eligible
 		p.TimeLimit, p.WasLimit = j.Limit, j.Limit // varq-wrapper may have trimmed it
 		p.Asks = asked
 	}
 	if p.WasLimit == 0 {
-		c.event(ledger.Note, "the ledger was restored: the begin time and the time limit that the job has are taken for those that varq has set")
+		c.Event(ledger.Note, "the ledger was restored: the begin time and the time limit that the job has are taken for those that varq has set")
 		c.follow(j)
 	}
 	c.observeHolds(j)
-	p.State, p.Name = api.StatePending, shownName(j.Name)
+	p.State, p.Name = api.StatePending, ShownName(j.Name)
 	if p.WorkStart == 0 {
 		p.Eligible = j.Eligible
 	}
 	if difference := changed(p.Asks, asked); difference != "" {
-		c.yield("changed, not by varq: " + difference)
+		c.Yield("changed, not by varq: " + difference)
 	}
 	p.Asks = asked
 	if j.Limit != p.TimeLimit && j.Limit != p.WasLimit {
-		c.yield(limitChanged(j))
+		c.Yield(limitChanged(j))
 	}
 	if j.Eligible != p.BeginTime && j.Eligible != p.WasBegin && c.beginChanged(j) {
-		c.yield(fmt.Sprintf("the begin time was changed to %s, not by varq", c.moment(j.Eligible)))
+		c.Yield(fmt.Sprintf("the begin time was changed to %s, not by varq", c.Moment(j.Eligible)))
 	}
 	switch {
 	case p.Yielded:
@@ -57,35 +57,35 @@ func limitChanged(j *slurm.QueueEntry) string {
 }
 
 // follow takes what the job has in Slurm for what varq has set: varq does not revise it any more, or does not know what it has set.
-func (c *change) follow(j *slurm.QueueEntry) {
-	p := &c.progress
+func (c *Change) follow(j *slurm.QueueEntry) {
+	p := &c.Progress
 	p.TimeLimit, p.WasLimit = j.Limit, j.Limit
 	if j.Eligible != 0 {
 		p.BeginTime, p.WasBegin = j.Eligible, j.Eligible
 	}
 }
 
-// requeue records that Slurm has put the job back into the queue, to be submitted anew.
-func (c *change) requeue(j *slurm.QueueEntry) {
-	p := &c.progress
-	c.event(ledger.Requeued, "back in the queue")
+// Requeue records that Slurm has put the job back into the queue, to be submitted anew.
+func (c *Change) Requeue(j *slurm.QueueEntry) {
+	p := &c.Progress
+	c.Event(ledger.Requeued, "back in the queue")
 	p.Submit, p.Interrupted = j.Submit, true
 	if p.WorkStart == 0 {
-		p.HeldBefore += idle(p.Start, j.Submit, c.holdUntil)
+		p.HeldBefore += Idle(p.Start, j.Submit, c.holdUntil)
 		p.Start = 0
 	}
 }
 
-// idle returns for how many seconds the nodes of a run have idled before its work.
-func idle(start, end, holdUntil int64) int64 {
+// Idle returns for how many seconds the nodes of a run have idled before its work.
+func Idle(start, end, holdUntil int64) int64 {
 	if start == 0 {
 		return 0
 	}
 	return max(0, min(end, holdUntil)-start)
 }
 
-// worked returns for how many seconds a run without a hold has worked.
-func worked(start, end int64) int64 {
+// Worked returns for how many seconds a run without a hold has Worked.
+func Worked(start, end int64) int64 {
 	if start == 0 {
 		return 0
 	}
@@ -94,67 +94,67 @@ func worked(start, end int64) int64 {
 
 // observeHolds records who holds the job. Its user has kept it from starting if she holds it beyond
 // its begin time. If Slurm or an operator does, that is not her doing.
-func (c *change) observeHolds(j *slurm.QueueEntry) {
-	p := &c.progress
+func (c *Change) observeHolds(j *slurm.QueueEntry) {
+	p := &c.Progress
 	if j.Held != p.Held {
 		p.Held = j.Held
 		switch {
 		case j.Held:
-			c.event(ledger.User, "held")
-		case !p.Yielded && p.BeginTime < c.now:
-			c.yield("released, after its begin time")
+			c.Event(ledger.User, "held")
+		case !p.Yielded && p.BeginTime < c.Now:
+			c.Yield("released, after its begin time")
 		default:
-			c.event(ledger.User, "released")
+			c.Event(ledger.User, "released")
 		}
 	}
 	if j.Stopped != p.Stopped {
 		p.Stopped = j.Stopped
 		if j.Stopped != "" {
 			p.Interrupted = true
-			c.event(ledger.Note, "%s", stopper(j.Stopped))
+			c.Event(ledger.Note, "%s", Stopper(j.Stopped))
 		} else {
-			c.event(ledger.Note, "no longer held by Slurm or an operator")
+			c.Event(ledger.Note, "no longer held by Slurm or an operator")
 		}
 	}
 }
 
-// stopper says who holds a job that is stopped for this reason.
-func stopper(reason string) string {
+// Stopper says who holds a job that is stopped for this reason.
+func Stopper(reason string) string {
 	switch reason {
 	case "JobHeldAdmin":
 		return "held by an operator"
-	case suspended:
+	case Suspended:
 		return "suspended by an operator, or by Slurm for another job"
 	}
 	return fmt.Sprintf("held by Slurm (%s)", reason)
 }
 
-// observeEligible notices from the eligible time of a job, which has started or is late, that
+// ObserveEligible notices from the eligible time of a job, which has started or is late, that
 // somebody else has held or moved it without the queue having shown that. submit is the run's.
-func (c *change) observeEligible(submit, eligible int64) {
-	p := &c.progress
+func (c *Change) ObserveEligible(submit, eligible int64) {
+	p := &c.Progress
 	first, last := min(p.BeginTime, p.WasBegin), max(p.BeginTime, p.WasBegin, submit)
 	if p.Yielded || p.Interrupted || p.WasLimit == 0 || submit != p.Submit || eligible == 0 || first <= eligible && eligible <= last+lag {
 		return
 	}
-	c.yield(fmt.Sprintf("the begin time was changed to %s, not by varq", c.moment(eligible)))
+	c.Yield(fmt.Sprintf("the begin time was changed to %s, not by varq", c.Moment(eligible)))
 	p.BeginTime, p.WasBegin = eligible, eligible
 }
 
-// yield records that varq leaves the job alone from now on, and why. A job whose group has lost it is cancelled nevertheless, and its
+// Yield records that varq leaves the job alone from now on, and why. A job whose group has lost it is cancelled nevertheless, and its
 // note says that.
-func (c *change) yield(why string) {
-	if c.progress.Gate == api.GateLost {
+func (c *Change) Yield(why string) {
+	if c.Progress.Gate == api.GateLost {
 		return
 	}
-	c.progress.Yielded = true
-	c.event(ledger.User, "%s; varq leaves the job alone now", why)
+	c.Progress.Yielded = true
+	c.Event(ledger.User, "%s; varq leaves the job alone now", why)
 }
 
 // confirm records which part of varq's last change Slurm has made. A job that still has
 // its old begin time or limit keeps it.
-func (c *change) confirm(j *slurm.QueueEntry) {
-	p := &c.progress
+func (c *Change) confirm(j *slurm.QueueEntry) {
+	p := &c.Progress
 	p.TimeLimit, p.WasLimit = j.Limit, j.Limit
 	if j.Eligible == p.WasBegin {
 		p.BeginTime = p.WasBegin
@@ -170,12 +170,12 @@ func (c *change) confirm(j *slurm.QueueEntry) {
 // on was submitted late, even if by now, which is at most Slurm's time, that is still to come.
 // The same goes for one that was released or requeued a moment ago: what is less than lag
 // away counts as passed.
-func (c *change) beginChanged(j *slurm.QueueEntry) bool {
-	passed := c.now + lag
+func (c *Change) beginChanged(j *slurm.QueueEntry) bool {
+	passed := c.Now + lag
 	switch {
 	case j.Eligible == 0 || j.Eligible == j.Submit:
 		return false
-	case c.progress.BeginTime <= passed:
+	case c.Progress.BeginTime <= passed:
 		return j.Eligible > passed
 	default:
 		return true // to another time than varq's, earlier or later

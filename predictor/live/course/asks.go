@@ -1,4 +1,4 @@
-package keeper
+package course
 
 import (
 	"fmt"
@@ -29,9 +29,9 @@ const (
 	nice        = "nice"
 )
 
-// asks returns as text what a pending job asks for, as far as a promise rests on it. Begin
+// Asks returns as text what a pending job Asks for, as far as a promise rests on it. Begin
 // time, time limit and hold are observed on their own.
-func asks(j *slurm.QueueEntry) string {
+func Asks(j *slurm.QueueEntry) string {
 	v := url.Values{}
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	s := &j.Shape
@@ -55,17 +55,17 @@ func asks(j *slurm.QueueEntry) string {
 	return v.Encode()
 }
 
-// askedAtFirst is asks for a job that is bound just now. What no promised job is submitted with, its user
+// AskedAtFirst is asks for a job that is bound just now. What no promised job is submitted with, its user
 // has added already.
-func askedAtFirst(j *slurm.QueueEntry) string {
+func AskedAtFirst(j *slurm.QueueEntry) string {
 	submitted := *j
 	submitted.Dependency = ""
 	submitted.Shape.Reservation, submitted.Shape.Contiguous, submitted.Shape.Deadline = "", false, 0
-	return asks(&submitted)
+	return Asks(&submitted)
 }
 
-// unforeseeable reports whether a pending job waits for something that no forecast knows of.
-func unforeseeable(j *slurm.QueueEntry) bool {
+// Unforeseeable reports whether a pending job waits for something that no forecast knows of.
+func Unforeseeable(j *slurm.QueueEntry) bool {
 	s := &j.Shape
 	return j.Dependency != "" || j.NodeList != "" || j.Excluded != "" || s.Licenses != "" || s.Reservation != "" || s.Contiguous || s.Deadline != 0 || s.Nice > 0
 }
@@ -100,8 +100,8 @@ func changed(was, is string) string {
 	return strings.Join(differences, ", ")
 }
 
-// asked returns a size with what a result of asks has in its place.
-func asked(size workload.Size, text string) workload.Size {
+// AskedSize returns a size with what a result of asks has in its place.
+func AskedSize(size workload.Size, text string) workload.Size {
 	v, err := url.ParseQuery(text)
 	if err != nil {
 		return size
@@ -131,12 +131,12 @@ func orNone(text string) string {
 	return text
 }
 
-// unlike says in what j is not the job that e's plan is for, or returns "". What the plan does
+// Unlike says in what j is not the job that e's plan is for, or returns "". What the plan does
 // not name may be anything. Slurm writes the names of accounts and QOS in lower case. The size
 // of a job that has started is not compared, because it may be what Slurm has allocated. Slurm
 // counts the CPUs of whole cores, and may spread tasks over more nodes; so a job counts as larger
 // only if it has more of both, or many times the CPUs.
-func unlike(e *ledger.Entry, j *workload.Job) string {
+func Unlike(e *ledger.Entry, j *workload.Job) string {
 	const threads = 4 // of a core, at most
 	for _, part := range []struct{ name, planned, is string }{
 		{"partition", e.Partition, j.Partition}, {"account", e.Account, j.Account}, {"QOS", e.QOS, j.QOS},

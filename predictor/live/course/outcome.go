@@ -1,4 +1,4 @@
-package keeper
+package course
 
 import (
 	"fmt"
@@ -10,33 +10,36 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// cancelledAsAsked ends the note of a job that was cancelled because of --on-miss=cancel.
-const cancelledAsAsked = "so cancelled, as asked for"
+// CancelledAsAsked ends the note of a job that was cancelled because of --on-miss=cancel.
+const CancelledAsAsked = "so cancelled, as asked for"
 
 // expired is the note of a job that Slurm ended because of the job's own --deadline.
 const expired = "ended by Slurm, since it could not end by its own --deadline any more"
 
-// notStarted is how the note of a job begins that is pending after its deadline.
-const notStarted = "not started by the deadline"
+// NotStarted is how the note of a job begins that is pending after its deadline.
+const NotStarted = "not started by the deadline"
 
-// putBack says what has come between a job and its deadline.
-const putBack = "it had been put back into the queue before its work could begin"
+// PutBack says what has come between a job and its deadline.
+const PutBack = "it had been put back into the queue before its work could begin"
 
-// requeuedAfter is the note of a job that was requeued when its promise had been kept.
-const requeuedAfter = "requeued after its work had begun in time"
+// RequeuedAfter is the note of a job that was requeued when its promise had been kept.
+const RequeuedAfter = "requeued after its work had begun in time"
 
 // suspendedThen is the note of a job that did not get to its work because it was suspended.
-var suspendedThen = stopper(suspended) + ", when its work was to begin"
+var suspendedThen = Stopper(Suspended) + ", when its work was to begin"
 
-// ended reports whether accounting knows how a run of e's job ended. After an outage slurmdbd may
+// NotFinished is how the note of a job begins that has not ended by its deadline.
+const NotFinished = "not finished by the deadline"
+
+// Ended reports whether accounting knows how a run of e's job Ended. After an outage slurmdbd may
 // report for a while, or for ever, that a job is COMPLETED, but no end or no start. Not yet known is
 // not known; but the start is not needed if the queue has shown it.
-func ended(e *ledger.Entry, run *workload.Job) bool {
+func Ended(e *ledger.Entry, run *workload.Job) bool {
 	switch {
 	case !run.State.Finished() || run.State == workload.Requeued || run.End == 0:
 		return false
 	case run.State == workload.Completed || run.State == workload.TimedOut:
-		return run.Start != 0 || seenKept(e)
+		return run.Start != 0 || SeenKept(e)
 	}
 	return true
 }
@@ -44,39 +47,39 @@ func ended(e *ledger.Entry, run *workload.Job) bool {
 // workBegan returns when the work of a run of e's job began, or 0 if it did not. Of a suspension
 // only the queue tells when it was.
 func workBegan(e *ledger.Entry, run *workload.Job) int64 {
-	at := workStart(e, run.Start)
+	at := WorkStart(e, run.Start)
 	if p := &e.Progress; run.Start != 0 && p.Start == run.Start {
-		if p.WorkStart == 0 && p.Stopped == suspended {
+		if p.WorkStart == 0 && p.Stopped == Suspended {
 			return 0
 		}
 		at = max(at, p.WorkStart)
 	}
-	if run.Start == 0 || run.End < at || !mayWork(e) {
+	if run.Start == 0 || run.End < at || !MayWork(e) {
 		return 0
 	}
 	return at
 }
 
-// keptBy reports whether a run of e's job kept the promise: its work began in time. The run may have
+// KeptBy reports whether a run of e's job kept the promise: its work began in time. The run may have
 // been requeued since.
-func keptBy(e *ledger.Entry, run *workload.Job) bool {
+func KeptBy(e *ledger.Entry, run *workload.Job) bool {
 	began := workBegan(e, run)
-	return isRunOf(e, run) && began != 0 && began <= e.BeginBy
+	return IsRunOf(e, run) && began != 0 && began <= e.BeginBy
 }
 
-// noteKept records in p the run that kept e's promise.
-func noteKept(e *ledger.Entry, p *ledger.Progress, run *workload.Job) {
+// NoteKept records in p the run that kept e's promise.
+func NoteKept(e *ledger.Entry, p *ledger.Progress, run *workload.Job) {
 	p.Eligible, p.Start, p.WorkStart, p.Nodes = run.Eligible, run.Start, workBegan(e, run), run.Nodes
 }
 
-// neverAccepted reports whether a run is none: of a submission that it refuses, Slurm writes into
+// NeverAccepted reports whether a run is none: of a submission that it refuses, Slurm writes into
 // accounting that it failed when it was submitted. It has no start, or (22.05) one before it was
 // eligible.
-func neverAccepted(run *workload.Job) bool {
+func NeverAccepted(run *workload.Job) bool {
 	return run.State == workload.Failed && run.End <= run.Submit && (run.Start == 0 || run.Start < run.Eligible)
 }
 
-// judge judges a promise by the last run of its job, which has ended.
+// Judge judges a promise by the last run of its job, which has ended.
 //
 //   - Kept: the job started by BeginBy, lasted until its work began, and was not suspended until
 //     after BeginBy, by accounting or as the queue has shown it. A later requeue changes nothing.
@@ -88,7 +91,7 @@ func neverAccepted(run *workload.Job) bool {
 //
 // why tells the user the reason. It is empty for a promise that was kept without a
 // requeue.
-func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, why string) {
+func Judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, why string) {
 	if e.FinishBy != 0 {
 		return judgeCompletion(e, run, now)
 	}
@@ -96,24 +99,24 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 	if run.Start != 0 {
 		s.Nodes = run.Nodes
 	}
-	if unconfirmed(e) {
+	if Unconfirmed(e) {
 		s.Outcome = api.StateCancelled
-		return s, notConfirmed
+		return s, NotConfirmed
 	}
 	if e.Progress.Gate == api.GateLost {
 		s.Outcome = api.StateCancelled
 		switch p := &e.Progress; {
-		case p.Late && p.Stopped == suspended && p.Start == run.Start:
+		case p.Late && p.Stopped == Suspended && p.Start == run.Start:
 			s.Outcome, why = api.StateMissed, suspendedThen
-		case p.Late, (run.Start == 0 || run.Start > e.BeginBy) && run.End > e.BeginBy+skew:
+		case p.Late, (run.Start == 0 || run.Start > e.BeginBy) && run.End > e.BeginBy+Skew:
 			s.Outcome = api.StateMissed
 		}
 		return s, why // if it is empty, the note says why
 	}
-	if p := &e.Progress; seenKept(e) {
+	if p := &e.Progress; SeenKept(e) {
 		if run.Start != 0 && p.Start != run.Start {
 			s.Nodes = p.Nodes
-			why = requeuedAfter
+			why = RequeuedAfter
 		}
 		s.Outcome, s.Eligible, s.Start, s.WorkStart = api.StateKept, p.Eligible, p.Start, p.WorkStart
 		return s, why
@@ -124,7 +127,7 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		s.Outcome = api.StateKept
 	case run.Expired && run.End < e.BeginBy && !e.Progress.Late:
 		s.Outcome, why = api.StateCancelled, expired
-	case run.State == workload.Cancelled && run.End < e.BeginBy && !e.Progress.Late: // a suspended job ends, for Slurm, when it was suspended
+	case run.State == workload.Cancelled && run.End < e.BeginBy && !e.Progress.Late: // a suspended job ends, for Slurm, when it was Suspended
 		s.Outcome, why = api.StateCancelled, "cancelled before the deadline"
 	case s.WorkStart == 0 && endedByUser(e, run):
 		s.Outcome, why = api.StateCancelled, "ended by its user before its work could begin"
@@ -137,27 +140,27 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 	case e.Progress.Held && !e.Progress.Late:
 		s.Outcome, why = api.StateCancelled, "not started in time because the user held it"
 	case run.Start == 0 && e.Progress.Stopped != "":
-		s.Outcome, why = api.StateMissed, notStarted+": "+stopper(e.Progress.Stopped)
+		s.Outcome, why = api.StateMissed, NotStarted+": "+Stopper(e.Progress.Stopped)
 	case run.Expired:
-		s.Outcome, why = api.StateMissed, notStarted+", and "+expired
-	case run.Start == 0 && run.State == workload.Cancelled && e.OnMiss == api.OnMissCancel && !strings.HasSuffix(e.Note, cancelledAsAsked):
-		s.Outcome, why = api.StateMissed, notStarted+", "+cancelledAsAsked
-	case run.Start == 0 && strings.HasPrefix(e.Note, notStarted):
+		s.Outcome, why = api.StateMissed, NotStarted+", and "+expired
+	case run.Start == 0 && run.State == workload.Cancelled && e.OnMiss == api.OnMissCancel && !strings.HasSuffix(e.Note, CancelledAsAsked):
+		s.Outcome, why = api.StateMissed, NotStarted+", "+CancelledAsAsked
+	case run.Start == 0 && strings.HasPrefix(e.Note, NotStarted):
 		s.Outcome, why = api.StateMissed, e.Note // which says why
 	case run.Start == 0:
-		s.Outcome, why = api.StateMissed, notStarted
+		s.Outcome, why = api.StateMissed, NotStarted
 	case run.Start > e.BeginBy:
 		s.Outcome, why = api.StateMissed, fmt.Sprintf("started %d s after the deadline", run.Start-e.BeginBy)
-		if said, ok := strings.CutPrefix(e.Note, notStarted+": "); ok {
+		if said, ok := strings.CutPrefix(e.Note, NotStarted+": "); ok {
 			why += ": " + said
 		} else if e.Progress.HeldBefore > 0 {
-			why += "; " + putBack
+			why += "; " + PutBack
 		}
 	case s.WorkStart != 0 && e.Progress.Gated > e.BeginBy:
 		s.Outcome, why = api.StateMissed, fmt.Sprintf("its group let the work begin %d s after the deadline", e.Progress.Gated-e.BeginBy)
 	case s.WorkStart != 0:
-		s.Outcome, why = api.StateMissed, fmt.Sprintf("%s, and resumed %d s after the deadline", stopper(suspended), s.WorkStart-e.BeginBy)
-	case e.Progress.Stopped == suspended && e.Progress.Start == run.Start:
+		s.Outcome, why = api.StateMissed, fmt.Sprintf("%s, and resumed %d s after the deadline", Stopper(Suspended), s.WorkStart-e.BeginBy)
+	case e.Progress.Stopped == Suspended && e.Progress.Start == run.Start:
 		s.Outcome, why = api.StateMissed, suspendedThen
 	case run.Evicted:
 		s.Outcome, why = api.StateMissed, "its nodes failed or were taken away before its work could begin"
@@ -167,25 +170,25 @@ func judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 	return s, why
 }
 
-// judgeLost judges a promise by what the queue has shown of its job, whose end nobody knows. why is
+// JudgeLost judges a promise by what the queue has shown of its job, whose end nobody knows. why is
 // empty if the queue has shown neither that the promise was kept nor that it was missed.
-func judgeLost(e *ledger.Entry, now int64) (s ledger.Settlement, why string) {
+func JudgeLost(e *ledger.Entry, now int64) (s ledger.Settlement, why string) {
 	p := &e.Progress
 	s = ledger.Settlement{At: now, Outcome: api.StateCancelled, Eligible: p.Eligible, Start: p.Start, WorkStart: p.WorkStart, Nodes: p.Nodes}
 	switch {
 	case p.Gate == api.GateLost && !p.Late:
 		why = e.Note
 	case e.FinishBy != 0 && p.Late:
-		s.Outcome, why = api.StateMissed, notFinished+", and accounting knows of no end"
+		s.Outcome, why = api.StateMissed, NotFinished+", and accounting knows of no end"
 	case e.FinishBy != 0:
-	case seenKept(e):
+	case SeenKept(e):
 		s.Outcome, why = api.StateKept, "its work began in time, but accounting knows of no end"
 	case p.Late, p.Start > e.BeginBy && !p.Yielded:
 		s.Outcome, why = api.StateMissed, "not started by the deadline, and accounting knows of no end"
 	case p.WorkStart > e.BeginBy && p.Gated > e.BeginBy:
 		s.Outcome, why = api.StateMissed, "its group let the work begin after the deadline, and accounting knows of no end"
 	case p.WorkStart > e.BeginBy && !p.Yielded:
-		s.Outcome, why = api.StateMissed, stopper(suspended)+" beyond the deadline, and accounting knows of no end"
+		s.Outcome, why = api.StateMissed, Stopper(Suspended)+" beyond the deadline, and accounting knows of no end"
 	}
 	return s, why
 }
@@ -198,8 +201,8 @@ func endedByUser(e *ledger.Entry, run *workload.Job) bool {
 		(run.State == workload.Completed || run.State == workload.Failed)
 }
 
-// seenKept reports whether the queue has shown that the promise was kept.
-func seenKept(e *ledger.Entry) bool {
+// SeenKept reports whether the queue has shown that the promise was kept.
+func SeenKept(e *ledger.Entry) bool {
 	p := &e.Progress
 	return p.WorkStart != 0 && p.WorkStart <= e.BeginBy
 }

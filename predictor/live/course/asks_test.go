@@ -1,4 +1,4 @@
-package keeper
+package course
 
 import (
 	"testing"
@@ -15,7 +15,7 @@ func TestAsksOfBefore(t *testing.T) {
 		"partition=main&nodes=2&other+resources=": "",
 		"partition=main&nodes=3&other+resources=": "nodes from 3 to 2",
 	} {
-		if got := changed(before, asks(&j)); got != want {
+		if got := changed(before, Asks(&j)); got != want {
 			t.Errorf("%s: changed: %q", before, got)
 		}
 	}
