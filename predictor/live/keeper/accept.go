@@ -23,7 +23,7 @@ const (
 // Accept raises the ceiling on the cost of idle nodes of user's reservation, to what would keep
 // its promise now, and moves the job. If that costs more than a.Worst, the costs as the user has
 // been shown them, or does not help any more, Accept changes nothing. The errors are faults of package api.
-func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api.Accepted, error) {
+func (k *reviser) Accept(ctx context.Context, user string, a api.Acceptance) (api.Accepted, error) {
 	var none api.Accepted
 	if k.Desk.Shadow {
 		return none, api.Fault(api.ErrConflict, desk.OnlyWatches)
@@ -75,7 +75,7 @@ func (k *Keeper) Accept(ctx context.Context, user string, a api.Acceptance) (api
 }
 
 // unneeded tells the user why there is nothing to accept for e.
-func (k *Keeper) unneeded(ctx context.Context, e *ledger.Entry) string {
+func (k *reviser) unneeded(ctx context.Context, e *ledger.Entry) string {
 	prospect := k.memory.prospect(e.ID)
 	now, obstacle := prospect.prob, prospect.obstacle.reason()
 	switch {
@@ -100,7 +100,7 @@ func (k *Keeper) unneeded(ctx context.Context, e *ledger.Entry) string {
 
 // reviseNow is revise with the job as it is now, without waiting for Watch. It goes on though ctx is
 // done, so that a user who does not wait for the answer does not interrupt it.
-func (k *Keeper) reviseNow(ctx context.Context, e *ledger.Entry, now int64) error {
+func (k *reviser) reviseNow(ctx context.Context, e *ledger.Entry, now int64) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptMoves)
 	defer cancel()
 	j, err := k.Slurm.Job(ctx, e.Job)
@@ -117,7 +117,7 @@ func (k *Keeper) reviseNow(ctx context.Context, e *ledger.Entry, now int64) erro
 
 // unmoved tells the user why reviseNow, which has returned err, has not moved the job of e, and when
 // varqd will.
-func (k *Keeper) unmoved(e *ledger.Entry, err error, now int64) string {
+func (k *reviser) unmoved(e *ledger.Entry, err error, now int64) string {
 	p, ready := &e.Progress, k.Desk.Premises.Ready()
 	prospect := k.memory.prospect(e.ID)
 	switch {

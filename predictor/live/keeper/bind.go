@@ -76,7 +76,7 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 }
 
 // planOf returns the entry of user's plan, or a fault if she has no such plan.
-func (k *Keeper) planOf(ctx context.Context, user, plan string) (*ledger.Entry, error) {
+func (k *reservations) planOf(ctx context.Context, user, plan string) (*ledger.Entry, error) {
 	entries, err := k.Ledger.Select(ctx, ledger.Query{Plan: plan, User: user})
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (k *Keeper) bindQueued(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 
 // bind binds e's plan to j, in the ledger and in e. If it has lapsed, it must have been granted
 // anew.
-func (k *Keeper) bind(ctx context.Context, e *ledger.Entry, j *workload.Job, granted bool) error {
+func (k *reservations) bind(ctx context.Context, e *ledger.Entry, j *workload.Job, granted bool) error {
 	if err := k.Ledger.Bind(ctx, e.ID, j.User, j.ID, j.Submit, k.Now(), granted); err != nil {
 		return err
 	}

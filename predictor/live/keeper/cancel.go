@@ -46,7 +46,7 @@ func (k *Keeper) Cancel(ctx context.Context, user string, c api.Cancellation) er
 
 // settleWithdrawn closes a plan that was taken back, once the queue would show its job if there
 // were one.
-func (k *Keeper) settleWithdrawn(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry, now int64) error {
+func (k *settler) settleWithdrawn(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry, now int64) error {
 	if e.Withdrawn == 0 || e.Withdrawn >= now-desk.Latecomer {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 // followCompletion follows the job of a reservation with FinishBy while it is in the queue. Such a job
 // runs as it would without varq, so nothing is moved: what is forecast is whether it will have ended by
 // then and, if not, by when.
-func (k *Keeper) followCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+func (k *follower) followCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if j.Completing {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (k *Keeper) followCompletion(ctx context.Context, e *ledger.Entry, j *slurm
 
 // lateCompletion records that a job has not ended by its deadline. It cancels a job that still waits, and that nobody has
 // changed or stopped, if OnMiss is OnMissCancel. A job that runs goes on: the work that it has done is worth more than its nodes.
-func (k *Keeper) lateCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *course.Change) error {
+func (k *follower) lateCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *course.Change) error {
 	p := &c.Progress
 	k.memory.forget(e.ID)
 	if !p.Late {
@@ -72,7 +72,7 @@ func (k *Keeper) lateCompletion(ctx context.Context, e *ledger.Entry, j *slurm.Q
 }
 
 // foreseeCompletion forecasts whether the promise will be kept, and records it if that changes.
-func (k *Keeper) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *course.Change) error {
+func (k *follower) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *course.Change) error {
 	p := &c.Progress
 	if p.Held || p.Stopped != "" || j.Start == 0 && j.Eligible == 0 || p.Yielded && course.Unforeseeable(j) {
 		k.memory.forget(e.ID)

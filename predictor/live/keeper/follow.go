@@ -39,7 +39,7 @@ func (k *Keeper) bindClaimant(ctx context.Context, e *ledger.Entry, j *slurm.Que
 // noteStart records that a job has started and, from HoldUntil on, that its work has
 // begun. Whether the work of a job had begun that has ended by now, but still has its nodes, only
 // accounting knows.
-func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+func (k *follower) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if j.Completing {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (k *Keeper) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 // OnMiss is OnMissCancel. But it does not cancel a job that has been requeued, which had
 // started before, nor one that somebody has changed, or has held or moved beyond its deadline,
 // even if that is over now.
-func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+func (k *follower) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	c.Observe(j)
 	c.ObserveEligible(j.Submit, j.Eligible)
@@ -132,7 +132,7 @@ func (k *Keeper) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEn
 }
 
 // circumstances says what kept a job from starting that nothing lasting was against: nodes that could start no jobs, and Slurm's word.
-func (k *Keeper) circumstances(partition string, j *slurm.QueueEntry, now int64) string {
+func (k *follower) circumstances(partition string, j *slurm.QueueEntry, now int64) string {
 	var list []string
 	if c := k.Desk.Premises.Limits(); c != nil {
 		if unusable := c.Unusable(partition, now); unusable != "" {
@@ -149,7 +149,7 @@ func (k *Keeper) circumstances(partition string, j *slurm.QueueEntry, now int64)
 var noReason = []string{"", "None", "BeginTime"}
 
 // cancelLate cancels the job of e, as it is late, and notes why.
-func (k *Keeper) cancelLate(ctx context.Context, e *ledger.Entry, c *course.Change, why string) error {
+func (k *reservations) cancelLate(ctx context.Context, e *ledger.Entry, c *course.Change, why string) error {
 	if err := k.Slurm.Cancel(ctx, e.Job); err != nil && !errors.Is(err, slurm.ErrNotFound) {
 		k.memory.postponeAfter(err, e.ID, k.Now())
 		return fmt.Errorf("cancel at the deadline: %w", err)

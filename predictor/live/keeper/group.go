@@ -27,7 +27,7 @@ type Homes interface {
 
 // Gate says whether the work of user's job, which has started, may begin: the home of its group decides. If
 // the home does not answer, the fault is api.ErrUnavailable, and the work does not begin yet.
-func (k *Keeper) Gate(ctx context.Context, user string, g api.Gate) (api.GateAnswer, error) {
+func (k *members) Gate(ctx context.Context, user string, g api.Gate) (api.GateAnswer, error) {
 	e, err := k.planOf(ctx, user, g.Plan)
 	if err != nil {
 		return api.GateAnswer{}, err
@@ -62,7 +62,7 @@ func (k *Keeper) Gate(ctx context.Context, user string, g api.Gate) (api.GateAns
 }
 
 // claim asks the home of e's group whether the work of its job may begin. Who is refused has lost.
-func (k *Keeper) claim(ctx context.Context, e *ledger.Entry) (api.GateAnswer, error) {
+func (k *members) claim(ctx context.Context, e *ledger.Entry) (api.GateAnswer, error) {
 	answer, err := k.Homes.Claim(ctx, e.Home, claimOf(e))
 	if err != nil && api.Refused(err) {
 		answer, err = api.GateAnswer{Answer: api.GateLost, Why: fmt.Sprintf("its group is refused: %v", err)}, nil
@@ -101,14 +101,14 @@ func memberPromise(e *ledger.Entry) api.MemberPromise {
 const gateWaits = time.Second
 
 // noteGate records what the home has said to the job of a plan.
-func (k *Keeper) noteGate(ctx context.Context, plan string, answer api.GateAnswer) error {
+func (k *members) noteGate(ctx context.Context, plan string, answer api.GateAnswer) error {
 	ctx, cancel := context.WithTimeout(ctx, gateWaits)
 	defer cancel()
 	return k.withOpen(ctx, plan, func(e *ledger.Entry) error { return k.recordGate(ctx, e, answer, k.Now()) })
 }
 
 // withOpen calls do, with the lock, for the entry of a plan, unless that is settled.
-func (k *Keeper) withOpen(ctx context.Context, plan string, do func(*ledger.Entry) error) error {
+func (k *reservations) withOpen(ctx context.Context, plan string, do func(*ledger.Entry) error) error {
 	if err := k.lock(ctx); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (k *Keeper) withOpen(ctx context.Context, plan string, do func(*ledger.Entr
 }
 
 // recordGate records what the home has said to the job of e, if that is new.
-func (k *Keeper) recordGate(ctx context.Context, e *ledger.Entry, answer api.GateAnswer, now int64) error {
+func (k *members) recordGate(ctx context.Context, e *ledger.Entry, answer api.GateAnswer, now int64) error {
 	c := k.newChange(e, now)
 	if answer.Answer == api.GateGo {
 		c.Progress.Gated = cmp.Or(answer.At, now)
@@ -154,18 +154,18 @@ const (
 	homeLost = 86400
 )
 
-// members returns the open promises that are members of groups.
-func (k *Keeper) members(ctx context.Context) ([]ledger.Entry, error) {
+// grouped returns the open promises that are members of groups.
+func (k *members) grouped(ctx context.Context) ([]ledger.Entry, error) {
 	return k.Ledger.Open(ctx, func(e *ledger.Entry) bool { return e.Group != "" })
 }
 
 // askHomes asks the homes of groups what has become of the groups whose jobs wait, or hold at the gate. It must
 // not be called with the lock.
-func (k *Keeper) askHomes(ctx context.Context, now int64) error {
+func (k *members) askHomes(ctx context.Context, now int64) error {
 	if k.Homes == nil {
 		return nil
 	}
-	entries, err := k.members(ctx)
+	entries, err := k.grouped(ctx)
 	if err != nil {
 		return err
 	}
@@ -221,11 +221,11 @@ const notAsked = "its node does not ask whether the work may run: either it does
 
 // claimUnasked claims for the jobs whose work runs although nobody has asked, because their nodes do not load the plugin. So
 // other jobs of the group do not run beside them, or they are cancelled. It must not be called with the lock.
-func (k *Keeper) claimUnasked(ctx context.Context, now int64) error {
+func (k *members) claimUnasked(ctx context.Context, now int64) error {
 	if k.Homes == nil {
 		return nil
 	}
-	entries, err := k.members(ctx)
+	entries, err := k.grouped(ctx)
 	if err != nil {
 		return err
 	}
@@ -261,7 +261,7 @@ func (k *Keeper) claimUnasked(ctx context.Context, now int64) error {
 }
 
 // noteSilence records that the node of a plan's job does not ask.
-func (k *Keeper) noteSilence(ctx context.Context, plan string) error {
+func (k *members) noteSilence(ctx context.Context, plan string) error {
 	return k.withOpen(ctx, plan, func(e *ledger.Entry) error {
 		c := k.newChange(e, k.Now())
 		c.Event(ledger.Note, "%s", notAsked)
@@ -276,7 +276,7 @@ const toldFor = 86400
 // tellHomes tells the homes of groups of the jobs that were cancelled, or that their users have kept from starting, so that
 // nothing waits for them and nobody takes that for a wrong forecast; and of those whose work did not begin in time although it might.
 // A home that does not answer is told again. It must not be called with the lock.
-func (k *Keeper) tellHomes(ctx context.Context, now int64) error {
+func (k *members) tellHomes(ctx context.Context, now int64) error {
 	if k.Homes == nil {
 		return nil
 	}
@@ -323,7 +323,7 @@ type homeAnswer struct {
 }
 
 // followGroup notes what has become of the group of e, and cancels e's job if its work is not to run.
-func (k *Keeper) followGroup(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+func (k *members) followGroup(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if e.Group == "" || e.Progress.Gate == api.GateGo {
 		return nil
 	}

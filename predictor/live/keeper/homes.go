@@ -20,8 +20,8 @@ type homesHeard struct {
 	asks  map[string]question       // by plan
 }
 
-func newHomesHeard() homesHeard {
-	return homesHeard{
+func newHomesHeard() *homesHeard {
+	return &homesHeard{
 		fates: map[string]api.GroupState{},
 		homes: map[string]silence{},
 		told:  map[api.GroupClaim]int64{},

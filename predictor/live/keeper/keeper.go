@@ -98,21 +98,56 @@ type Options struct {
 
 // Keeper keeps promises. Its methods may be called concurrently.
 type Keeper struct {
+	*reservations
+	members
+	reviser
+	follower
+	settler
+}
+
+// New returns a Keeper.
+func New(o Options) *Keeper {
+	open := &reservations{Options: o, memory: newMemory(), acting: make(chan struct{}, 1)}
+	heard := newHomesHeard()
+	return &Keeper{
+		reservations: open,
+		members:      members{open, heard},
+		reviser:      reviser{open},
+		follower:     follower{open},
+		settler:      settler{open, heard},
+	}
+}
+
+// reservations are the open ones: in the ledger, with what is remembered beside it.
+type reservations struct {
 	Options
 	memory memory
-	heard  homesHeard
 	// acting is a mutex for open reservations that lock can wait for with a context. It
 	// is locked while it contains a value.
 	acting chan struct{}
 }
 
-// New returns a Keeper.
-func New(o Options) *Keeper {
-	return &Keeper{Options: o, memory: newMemory(), heard: newHomesHeard(), acting: make(chan struct{}, 1)}
-}
+// The roles of a Keeper. None uses another.
+type (
+	// members asks the homes of groups whether the work of jobs here may begin, and tells them what
+	// became of the jobs.
+	members struct {
+		*reservations
+		heard *homesHeard
+	}
+	// reviser plans the jobs that wait again, and moves them.
+	reviser struct{ *reservations }
+	// follower notes what becomes of jobs that are late, or have started, or whose end was promised.
+	follower struct{ *reservations }
+	// settler closes reservations whose jobs have ended, by accounting.
+	settler struct {
+		*reservations
+		heard *homesHeard
+	}
+)
 
 // lock waits until no other goroutine acts on open reservations.
-func (k *Keeper) lock(ctx context.Context) error {
+func (k *reservations) lock(ctx context.Context) error {
 	select {
 	case k.acting <- struct{}{}:
 		return nil
@@ -121,15 +156,15 @@ func (k *Keeper) lock(ctx context.Context) error {
 	}
 }
 
-func (k *Keeper) unlock() { <-k.acting }
+func (k *reservations) unlock() { <-k.acting }
 
 // newChange returns a change of e that is observed now.
-func (k *Keeper) newChange(e *ledger.Entry, now int64) *course.Change {
+func (k *reservations) newChange(e *ledger.Entry, now int64) *course.Change {
 	return course.New(e, now, k.Zone)
 }
 
 // record writes c into the ledger and into e. It writes nothing if nothing is new.
-func (k *Keeper) record(ctx context.Context, e *ledger.Entry, c *course.Change) error {
+func (k *reservations) record(ctx context.Context, e *ledger.Entry, c *course.Change) error {
 	if c.Progress == e.Progress && len(c.Events) == 0 {
 		return nil
 	}

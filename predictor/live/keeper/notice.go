@@ -11,7 +11,7 @@ import (
 
 // warn tells that e's promise has become endangered, or no longer is, by the present forecast. why is its reason, if there is
 // one that a user can act on, and later is as in api.Reservation. After a crash, an endangered promise is told of again.
-func (k *Keeper) warn(e *ledger.Entry, now float64, why string, later int64) {
+func (k *reservations) warn(e *ledger.Entry, now float64, why string, later int64) {
 	is := prob.Short(now, e.Prob)
 	if !is && now < min(1, e.Prob+course.Margin) || !k.memory.endangered(e.ID, is, k.Now()) || k.Tell == nil {
 		return
@@ -33,7 +33,7 @@ func (k *Keeper) warn(e *ledger.Entry, now float64, why string, later int64) {
 }
 
 // tellSettled tells what has become of e's promise, and why.
-func (k *Keeper) tellSettled(e *ledger.Entry, outcome, why string) {
+func (k *reservations) tellSettled(e *ledger.Entry, outcome, why string) {
 	if k.Tell == nil || e.Job == 0 {
 		return
 	}
@@ -51,7 +51,7 @@ func (k *Keeper) tellSettled(e *ledger.Entry, outcome, why string) {
 	k.Tell(n)
 }
 
-func (k *Keeper) notice(e *ledger.Entry, event string) api.Notice {
+func (k *reservations) notice(e *ledger.Entry, event string) api.Notice {
 	return api.Notice{
 		Event: event, User: e.User, Job: e.Job, Name: e.Progress.Name, Plan: e.ID, State: e.Progress.State,
 		BeginBy: e.BeginBy, FinishBy: e.FinishBy, Prob: e.Prob,

@@ -21,7 +21,7 @@ const requeuedTooLate = "it was put back into the queue, and Slurm starts such a
 // setForecast notes how likely e's promise is to be kept with the job j as it is, and why not at all.
 // r is the request that was planned again, with the result revised. Slurm's word that it does not
 // start such a job counts before limits, which were read a while ago.
-func (k *Keeper) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledger.Entry, j *slurm.QueueEntry, revised *trajectory.Revision) {
+func (k *reviser) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledger.Entry, j *slurm.QueueEntry, revised *trajectory.Revision) {
 	now, why := revised.Stay, obstacle{}
 	if excluded(c, &r.Job) != nil {
 		now = 0

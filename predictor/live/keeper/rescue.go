@@ -17,7 +17,7 @@ type rescue struct {
 }
 
 // offerRescue notes what would keep e's promise if the revised plan falls short of it.
-func (k *Keeper) offerRescue(planner *trajectory.Planner, r *trajectory.Request, e *ledger.Entry, revised trajectory.Revision) {
+func (k *reviser) offerRescue(planner *trajectory.Planner, r *trajectory.Request, e *ledger.Entry, revised trajectory.Revision) {
 	var found *rescue
 	if prob.Short(revised.Prob, e.Prob) {
 		if to, ok := planner.Rescue(*r, revised); ok {
@@ -30,7 +30,7 @@ func (k *Keeper) offerRescue(planner *trajectory.Planner, r *trajectory.Request,
 // inVain says why e's promise would not be kept even if the ceiling were earliest, as in trajectory.Request, nor by more, with its job as it is
 // in Slurm now. It is "" if that would make it more probable, if the promise does not fall short, if still more would keep it, and if varq cannot or must
 // not plan the job now, of which unmoved tells.
-func (k *Keeper) inVain(ctx context.Context, e *ledger.Entry, earliest, now int64) string {
+func (k *reviser) inVain(ctx context.Context, e *ledger.Entry, earliest, now int64) string {
 	ctx, cancel := context.WithTimeout(ctx, acceptMoves)
 	defer cancel()
 	j, err := k.Slurm.Job(ctx, e.Job)

@@ -9,7 +9,7 @@ import (
 )
 
 // Describe returns e's reservation as its user sees it, with Now set to the present probability that the promise is kept.
-func (k *Keeper) Describe(e *ledger.Entry) api.Reservation {
+func (k *reviser) Describe(e *ledger.Entry) api.Reservation {
 	r := e.Reservation
 	r.Job, r.TakenBack = cmp.Or(r.Job, e.Refused), e.Open && e.Withdrawn != 0
 	r.Set = api.Setting{BeginTime: e.Progress.BeginTime, TimeLimit: e.Progress.TimeLimit}

@@ -57,7 +57,7 @@ func (k *Keeper) reviseInTurn(ctx context.Context, q *course.Queue, open []ledge
 // Invariant: the begin time that Slurm sets when it requeues a job is not moved to an earlier one.
 // Slurm waits until the credential of the former run has expired; a node may kill a job that is
 // launched before as one that has ended, and Slurm then ends it for good.
-func (k *Keeper) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	c.Observe(j)
 	if err := k.record(ctx, e, c); err != nil {
@@ -125,7 +125,7 @@ func why(e *ledger.Entry, revised *trajectory.Revision, to trajectory.Submission
 
 // permitted returns the change from one submission to another as far as varqd may make it:
 // while Slurm does not let varqd act as the jobs' owners, time limits stay as they are.
-func (k *Keeper) permitted(from, to trajectory.Submission, now int64) trajectory.Submission {
+func (k *reviser) permitted(from, to trajectory.Submission, now int64) trajectory.Submission {
 	switch {
 	case k.memory.limitsFixed(now) && to.Limit > from.Limit:
 		return from
@@ -145,7 +145,7 @@ var errMeanwhile = errors.New("the job has changed meanwhile")
 // The user may change the job between Watch's reading of the queue and this change. So
 // changeJob reads the job once more, and leaves it alone if it is not as j any more (errMeanwhile):
 // the next Watch will see what has changed. why tells the user the reason.
-func (k *Keeper) changeJob(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *course.Change, to trajectory.Submission, why string) error {
+func (k *reviser) changeJob(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *course.Change, to trajectory.Submission, why string) error {
 	from := trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}
 	switch fresh, err := k.Slurm.Job(ctx, e.Job); {
 	case errors.Is(err, slurm.ErrNotFound):
@@ -184,7 +184,7 @@ func (k *Keeper) changeJob(ctx context.Context, e *ledger.Entry, j *slurm.QueueE
 //
 // Limits are changed as the job's owner. Slurm checks an owner's change; an operator's would
 // exempt the job from all of Slurm's limits on its time. Begin times are subject to no limit.
-func (k *Keeper) update(ctx context.Context, e *ledger.Entry, from, to trajectory.Submission, now int64) error {
+func (k *reviser) update(ctx context.Context, e *ledger.Entry, from, to trajectory.Submission, now int64) error {
 	begin := func() error {
 		if to.Begin == from.Begin {
 			return nil

@@ -26,7 +26,7 @@ const lostAfter = 86400
 //
 // There may be many. So the first call of a Watch settles them all at once, as far as
 // maxExpired allows, and the others find nothing left to do.
-func (k *Keeper) expire(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry, now int64) error {
+func (k *settler) expire(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry, now int64) error {
 	if !k.expired(e) {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (k *Keeper) expire(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntr
 }
 
 // expired reports whether no job of a plan can come any more.
-func (k *Keeper) expired(e *ledger.Entry) bool {
+func (k *settler) expired(e *ledger.Entry) bool {
 	if course.Unconfirmed(e) {
 		return k.Now() > e.Tentative+desk.Latecomer
 	}
@@ -71,7 +71,7 @@ const (
 // jobs ended. Of many it settles a part, another one each time. If accounting cannot tell of them at
 // once, they are asked for one by one for a while; and if it cannot tell of one job, that is not asked
 // for again for a while, so that the other jobs are settled.
-func (k *Keeper) settleGone(ctx context.Context, due []duty, now int64) error {
+func (k *settler) settleGone(ctx context.Context, due []duty, now int64) error {
 	due = slices.DeleteFunc(due, func(d duty) bool { return !d.e.Open || k.memory.postponed(d.e.ID, now) })
 	if len(due) > 1 && k.memory.listing(now) {
 		some := someOf(due, goneAtOnce, now)
@@ -117,7 +117,7 @@ func someOf(due []duty, n int, now int64) []duty {
 
 // settleAbsent settles a reservation whose job is not in the queue. runs are the job's in accounting,
 // oldest first.
-func (k *Keeper) settleAbsent(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
+func (k *settler) settleAbsent(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
 	if e.Group != "" && !course.Unconfirmed(e) && e.Progress.Gate == "" && !k.heard.fateKnown(e, now) {
 		return nil // whether its work ran is not known yet
 	}
@@ -154,7 +154,7 @@ const unknownJob = "Slurm no longer knows the job, as if slurmctld had been kill
 
 // noteForgotten tells the user of a job that had not started, is in no queue, and of which accounting knows no end. It is not
 // settled yet: should it have ended after all, accounting will tell.
-func (k *Keeper) noteForgotten(ctx context.Context, e *ledger.Entry, now int64) error {
+func (k *settler) noteForgotten(ctx context.Context, e *ledger.Entry, now int64) error {
 	if e.Progress.Start != 0 || now < k.memory.absentSince(e.ID, now)+forgottenAfter {
 		return nil
 	}
@@ -204,7 +204,7 @@ func lastRun(e *ledger.Entry, runs []workload.Job) (last *workload.Job) {
 // of jobs that have ended. A job that names a plan in its comment, but that Watch has never
 // seen in the queue, is bound first. A job that is given again changes nothing, unless
 // accounting has changed what it says: then the settlement is corrected.
-func (k *Keeper) ObserveAccounting(ctx context.Context, jobs []workload.Job) error {
+func (k *settler) ObserveAccounting(ctx context.Context, jobs []workload.Job) error {
 	now := k.Now()
 	for i := range jobs {
 		j := &jobs[i]
@@ -221,7 +221,7 @@ func (k *Keeper) ObserveAccounting(ctx context.Context, jobs []workload.Job) err
 
 // settleEnded settles the reservation of a plan. j has ended, or was requeued, and its comment names
 // the plan.
-func (k *Keeper) settleEnded(ctx context.Context, plan string, j *workload.Job, now int64) error {
+func (k *settler) settleEnded(ctx context.Context, plan string, j *workload.Job, now int64) error {
 	if err := k.lock(ctx); err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func (k *Keeper) settleEnded(ctx context.Context, plan string, j *workload.Job, 
 // noteRuns records what accounting tells of the runs of e's job, oldest first, and the queue has not
 // shown: that somebody else had moved the job, that a run kept the promise, and for how long the
 // nodes idled, or the job worked, in runs before.
-func (k *Keeper) noteRuns(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
+func (k *settler) noteRuns(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
 	c := k.newChange(e, now)
 	p := &c.Progress
 	for i := range runs {
@@ -312,7 +312,7 @@ func before(e *ledger.Entry, last *workload.Job, runs []workload.Job) (held, don
 // correct judges a settled promise again by j, and replaces the settlement if it differs. j must
 // be the run by which the promise was judged, or there was none, or j kept the promise: a later run
 // of a job that was requeued after all does not change what became of the promise.
-func (k *Keeper) correct(ctx context.Context, e *ledger.Entry, j *workload.Job, now int64) error {
+func (k *settler) correct(ctx context.Context, e *ledger.Entry, j *workload.Job, now int64) error {
 	judged := e.Run == 0 || e.Run == j.Submit
 	kept := e.State != api.StateKept && course.KeptBy(e, j)
 	if e.Job == 0 || !kept && (!judged || !course.IsJobOf(e, j) || !course.Ended(e, j)) {
@@ -346,7 +346,7 @@ func (k *Keeper) correct(ctx context.Context, e *ledger.Entry, j *workload.Job, 
 
 // settle closes a reservation in the ledger. why is the note for the user; there is none
 // if why is empty.
-func (k *Keeper) settle(ctx context.Context, e *ledger.Entry, s ledger.Settlement, why string) error {
+func (k *reservations) settle(ctx context.Context, e *ledger.Entry, s ledger.Settlement, why string) error {
 	var events []ledger.Event
 	if why != "" {
 		events = append(events, ledger.Event{At: s.At, Kind: ledger.Note, Text: why})

@@ -242,7 +242,7 @@ func (k *Keeper) apply(ctx context.Context, q *course.Queue, now int64) ([]ledge
 		return nil, err
 	}
 	k.memory.retain(entries)
-	k.heard.retain(entries)
+	k.members.heard.retain(entries)
 	for _, t := range transitions {
 		for _, d := range t.due(q, entries, now) {
 			if !d.e.Open || k.memory.changedSince(d.e.ID, now) { // by now
@@ -278,7 +278,7 @@ func (k *Keeper) apply(ctx context.Context, q *course.Queue, now int64) ([]ledge
 }
 
 // failed logs the error of an action for e. It returns one that stops Watch.
-func (k *Keeper) failed(ctx context.Context, e *ledger.Entry, err error) error {
+func (k *reservations) failed(ctx context.Context, e *ledger.Entry, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
