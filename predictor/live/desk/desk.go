@@ -112,11 +112,9 @@ type Options struct {
 
 // Desk answers questions and makes promises. Its methods may be called concurrently.
 type Desk struct {
-	Options
+	*occupancy
 	// looked is when the queue was read of which the jobs of all promises were bound.
 	looked atomic.Int64
-	// plain are the claims of the plain jobs that are eligible later, as of the last ObservePlain.
-	plain atomic.Pointer[[]workload.Claim]
 	// granting is a mutex for what adds to the open reservations: see StartGranting. It is locked while
 	// it contains a value.
 	granting chan struct{}
@@ -125,7 +123,14 @@ type Desk struct {
 // New returns a Desk. It promises nothing before its premises are ready.
 func New(o Options) *Desk {
 	o.Site = o.Site.withDefaults()
-	return &Desk{Options: o, granting: make(chan struct{}, 1)}
+	return &Desk{occupancy: &occupancy{Options: o}, granting: make(chan struct{}, 1)}
+}
+
+// occupancy knows what others have: running jobs, promises, and plain jobs that are eligible later.
+type occupancy struct {
+	Options
+	// plain are the claims of the plain jobs that are eligible later, as of the last ObservePlain.
+	plain atomic.Pointer[[]workload.Claim]
 }
 
 // Metrics are the desk's counts for Prometheus.

@@ -17,7 +17,7 @@ import (
 const mostPlain = 1000
 
 // plainClaims returns what the plain jobs claim that are eligible later, or have nodes that are not up yet. The caller must not change it.
-func (d *Desk) plainClaims() []workload.Claim {
+func (d *occupancy) plainClaims() []workload.Claim {
 	if plain := d.plain.Load(); plain != nil {
 		return *plain
 	}
@@ -35,7 +35,7 @@ func waitsForBegin(j *slurm.QueueEntry, now int64) bool {
 // whose nodes are being powered up. Those that depend on other jobs, or are held, claim nothing, as
 // nobody knows when they are eligible; nor does the job of an open promise, by number, which has a
 // claim of its own; nor what limits on users, accounts and QOS do not let start beside the others.
-func (d *Desk) ObservePlain(queue iter.Seq[*slurm.QueueEntry], promised map[int64]bool, now int64) {
+func (d *occupancy) ObservePlain(queue iter.Seq[*slurm.QueueEntry], promised map[int64]bool, now int64) {
 	cluster := d.Premises.Limits()
 	if cluster == nil {
 		return

@@ -16,7 +16,7 @@ import (
 // room returns the function trajectory.Planner.Room beside claims, and beside Slurm's own
 // reservations. Where more jobs may run than there are processors, there is no bound.
 // One goroutine may use the function. It is fast where one question after another is of one job and partition, as of one time.
-func (d *Desk) room(claims []workload.Claim) func(c workload.Claim, now int64, least float64) workload.Room {
+func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int64, least float64) workload.Room {
 	cluster := d.Premises.Limits()
 	if cluster == nil {
 		return func(workload.Claim, int64, float64) workload.Room { return workload.Room{Prob: 1} }
@@ -49,7 +49,7 @@ func (d *Desk) room(claims []workload.Claim) func(c workload.Claim, now int64, l
 }
 
 // roomBeside returns Outlook.Room beside others for a job like c, where it also keeps to the order in which jobs start.
-func (d *Desk) roomBeside(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
+func (d *occupancy) roomBeside(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
 	if cluster.Strict {
 		return d.roomInOrder(cluster, c.Partition, c.Job, now, others)
 	}
@@ -58,7 +58,7 @@ func (d *Desk) roomBeside(cluster *limits.Cluster, c workload.Claim, now int64, 
 
 // claims returns what the jobs of open promises claim, and plain jobs that are eligible later. The error
 // is a fault of package api.
-func (d *Desk) claims(ctx context.Context, now int64) ([]workload.Claim, error) {
+func (d *occupancy) claims(ctx context.Context, now int64) ([]workload.Claim, error) {
 	claims, err := d.Ledger.Claims(ctx, now)
 	if err != nil {
 		return nil, d.unread(ctx, err)
@@ -75,7 +75,7 @@ func (d *Desk) claims(ctx context.Context, now int64) ([]workload.Claim, error) 
 
 // unread returns the fault for a user if the open promises cannot be read because of err, or err if
 // nobody waits for the answer any more.
-func (d *Desk) unread(ctx context.Context, err error) error {
+func (d *occupancy) unread(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ var errCrowded = errors.New("another promise has taken the room")
 
 // stillRoom returns errCrowded if promises made since claims were read leave too little room for a
 // plan.
-func (d *Desk) stillRoom(ctx context.Context, got *trajectory.Answer, claims []workload.Claim) error {
+func (d *occupancy) stillRoom(ctx context.Context, got *trajectory.Answer, claims []workload.Claim) error {
 	now := d.Now()
 	fresh, err := d.claims(ctx, now)
 	same := func(a, b workload.Claim) bool { return a.Equal(&b) }
@@ -100,7 +100,7 @@ func (d *Desk) stillRoom(ctx context.Context, got *trajectory.Answer, claims []w
 
 // fits returns errCrowded if claims leave too little room for a plan. Its job, if it has one, is
 // not in its own way.
-func (d *Desk) fits(got *trajectory.Answer, job int64, claims []workload.Claim, now int64) error {
+func (d *occupancy) fits(got *trajectory.Answer, job int64, claims []workload.Claim, now int64) error {
 	claim := got.Claim()
 	claim.Job = job
 	room := d.room(slices.DeleteFunc(claims, func(c workload.Claim) bool { return job != 0 && c.Job == job }))(claim, now, 0)

@@ -13,7 +13,7 @@ const mostAhead = 16
 
 // roomInOrder is Outlook.Room where no job may pass another: beside those that wait in the partition before the job of an id too. It bounds the room for
 // work that begins at a time by that for those of the jobs ahead which are likely to start later: they start first.
-func (d *Desk) roomInOrder(cluster *limits.Cluster, partition string, job, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
+func (d *occupancy) roomInOrder(cluster *limits.Cluster, partition string, job, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
 	beside := []func(workload.Claim, float64) workload.Room{d.Outlook.Room(partition, job, now, others)} // the i-th: beside i of those ahead, too
 	var ahead []workload.Claim
 	takes := cluster.Takes()
@@ -38,7 +38,7 @@ func (d *Desk) roomInOrder(cluster *limits.Cluster, partition string, job, now i
 }
 
 // waitingBefore returns the first of the jobs that wait in a partition, in their order, up to the job of an id if that waits, too.
-func (d *Desk) waitingBefore(partition string, job int64) (waiting []workload.Request) {
+func (d *occupancy) waitingBefore(partition string, job int64) (waiting []workload.Request) {
 	for j := range d.Outlook.Jobs {
 		if j.ID == job || len(waiting) == mostAhead {
 			break

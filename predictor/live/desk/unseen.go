@@ -15,7 +15,7 @@ import (
 // promise of the plan but is left out. The ledger is read once, when they are asked for first. If
 // that fails, then err returns why, as a fault of package api, and only the jobs of the queue are
 // there.
-func (d *Desk) jobs(ctx context.Context, but string) (jobs iter.Seq[*workload.Job], err func() error) {
+func (d *occupancy) jobs(ctx context.Context, but string) (jobs iter.Seq[*workload.Job], err func() error) {
 	var failed error
 	unseen := sync.OnceValue(func() []ledger.Entry {
 		entries, err := d.unseen(ctx)
@@ -46,7 +46,7 @@ func (d *Desk) jobs(ctx context.Context, but string) (jobs iter.Seq[*workload.Jo
 
 // unseen returns the open promises that no look at the queue has shown, except those that were
 // taken back.
-func (d *Desk) unseen(ctx context.Context) ([]ledger.Entry, error) {
+func (d *occupancy) unseen(ctx context.Context) ([]ledger.Entry, error) {
 	seen := d.Outlook.Seen()
 	return d.Ledger.Open(ctx, func(e *ledger.Entry) bool {
 		return e.Job != 0 && e.Progress.Submit >= seen || e.Job == 0 && e.Withdrawn == 0
