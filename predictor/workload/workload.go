@@ -85,6 +85,12 @@ type Job struct {
 	Comment string // as its user and varq wrote it, where known
 }
 
+// Submission identifies one submission of a job. Slurm may use an ID again.
+type Submission struct{ ID, Submit int64 }
+
+// Submission returns which submission the job is.
+func (j *Job) Submission() Submission { return Submission{j.ID, j.Submit} }
+
 // Precedes reports whether j, which waits, may be ahead of jobs of a QOS: no limit keeps it from starting, or one that
 // is theirs, too.
 func (j *Job) Precedes(qos string) bool { return !j.AtLimit && (!j.QOSFull || j.QOS == qos) }

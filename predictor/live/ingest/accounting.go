@@ -132,7 +132,7 @@ func (g *Ingest) add(ctx context.Context, jobs []workload.Job, coverage *history
 	defer g.mu.Unlock()
 	if g.last != nil { // the next snapshot tells when those that wait have started
 		waiting := g.last.waiting()
-		jobs = slices.DeleteFunc(jobs, func(j workload.Job) bool { return j.End == 0 && waiting[submission{j.ID, j.Submit}] })
+		jobs = slices.DeleteFunc(jobs, func(j workload.Job) bool { return j.End == 0 && waiting[j.Submission()] })
 	}
 	g.shown.mark(jobs)
 	started, err := g.Cache.Add(ctx, jobs, coverage)

@@ -11,7 +11,7 @@ import (
 // shown has the jobs that the queue has shown as pinned, at a limit, or with a priority. Accounting does not
 // tell which are pinned, and may report a job after it has left the queue. The queue does not
 // tell what a job waited for that runs, nor the priority that it began to wait with.
-type shown map[submission]apart
+type shown map[workload.Submission]apart
 
 // apart is why the wait of a job is none that others may expect, and the priority with which it began to wait.
 type apart struct {
@@ -22,16 +22,13 @@ type apart struct {
 	at       int64 // when it was shown last, Unix seconds
 }
 
-// submission identifies a job. Slurm uses ids again.
-type submission struct{ job, submit int64 }
-
 // observe takes in the queue at a time, and forgets jobs that were last shown a day before. It
 // returns the queue with AtLimit and Priority of the jobs that run, and with what order.read makes of those that wait.
 func (p shown) observe(queue []slurm.QueueEntry, o *order, at int64) []slurm.QueueEntry {
 	queue = slices.Clone(queue) // others read it, too
 	for i := range queue {
 		j := &queue[i].Job
-		key := submission{j.ID, j.Submit}
+		key := j.Submission()
 		if j.Start == 0 {
 			o.read(j, at)
 		}
@@ -48,14 +45,14 @@ func (p shown) observe(queue []slurm.QueueEntry, o *order, at int64) []slurm.Que
 			delete(p, key)
 		}
 	}
-	maps.DeleteFunc(p, func(_ submission, was apart) bool { return was.at < at-day })
+	maps.DeleteFunc(p, func(_ workload.Submission, was apart) bool { return was.at < at-day })
 	return queue
 }
 
 // mark sets Pinned, AtLimit and Priority of jobs of accounting.
 func (p shown) mark(jobs []workload.Job) {
 	for i := range jobs {
-		was := p[submission{jobs[i].ID, jobs[i].Submit}]
+		was := p[jobs[i].Submission()]
 		jobs[i].Pinned, jobs[i].AtLimit, jobs[i].Priority = was.pinned, was.atLimit || jobs[i].AtLimit, was.priority
 	}
 }

@@ -43,11 +43,11 @@ func (s *snapshot) later() []workload.Job {
 
 // waiting returns the jobs that have not started. A job for which nodes are being powered up has not, but accounting takes it for one that
 // runs, with a start that is set anew later.
-func (s *snapshot) waiting() map[submission]bool {
-	waiting := map[submission]bool{}
+func (s *snapshot) waiting() map[workload.Submission]bool {
+	waiting := map[workload.Submission]bool{}
 	for i := range s.queue {
 		if e := &s.queue[i]; e.Start == 0 {
-			waiting[submission{e.ID, e.Submit}] = true
+			waiting[e.Submission()] = true
 		}
 	}
 	return waiting

@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // insertForecasts adds all forecasts in list, or none if the table would hold more than most of
@@ -64,7 +65,7 @@ func insertForecast(ctx context.Context, tx *sql.Tx, f *Forecast) error {
 	return err
 }
 
-func deleteForecasts(ctx context.Context, tx *sql.Tx, job Job) error {
+func deleteForecasts(ctx context.Context, tx *sql.Tx, job workload.Submission) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM forecasts WHERE job = ? AND submit = ?`, job.ID, job.Submit)
 	return err
 }
@@ -73,7 +74,7 @@ func deleteForecasts(ctx context.Context, tx *sql.Tx, job Job) error {
 // completion.Name, and whether the end is meant.
 const theseForecasts = ` FROM forecasts WHERE job = ? AND submit = ? AND (forecaster = ?) = ?`
 
-func forecastsOf(ctx context.Context, tx *sql.Tx, job Job, ofEnd bool) ([]Forecast, error) {
+func forecastsOf(ctx context.Context, tx *sql.Tx, job workload.Submission, ofEnd bool) ([]Forecast, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT forecaster, eligible, partition, class, cdf, scale, groups`+theseForecasts+` ORDER BY forecaster`,
 		job.ID, job.Submit, completion.Name, ofEnd)
 	if err != nil {
@@ -82,7 +83,7 @@ func forecastsOf(ctx context.Context, tx *sql.Tx, job Job, ofEnd bool) ([]Foreca
 	defer rows.Close()
 	var list []Forecast
 	for rows.Next() {
-		f := Forecast{Job: job}
+		f := Forecast{Submission: job}
 		var cdf, groups []byte
 		var scale float64
 		if err := rows.Scan(&f.Forecaster, &f.Eligible, &f.Partition, &f.Class, &cdf, &scale, &groups); err != nil {
@@ -103,10 +104,10 @@ func forecastsOf(ctx context.Context, tx *sql.Tx, job Job, ofEnd bool) ([]Foreca
 type Open struct{ Wait, End bool }
 
 // UnscoredJobs returns the jobs of which forecasts are stored and not yet scored, and which these are.
-func (s *Store) UnscoredJobs(ctx context.Context) (map[Job]Open, error) {
-	jobs := map[Job]Open{}
+func (s *Store) UnscoredJobs(ctx context.Context) (map[workload.Submission]Open, error) {
+	jobs := map[workload.Submission]Open{}
 	err := s.each(ctx, `SELECT job, submit, max(forecaster <> ?1), max(forecaster = ?1) FROM forecasts GROUP BY job, submit`, []any{completion.Name}, func(rows *sql.Rows) error {
-		var job Job
+		var job workload.Submission
 		var open Open
 		if err := rows.Scan(&job.ID, &job.Submit, &open.Wait, &open.End); err != nil {
 			return err

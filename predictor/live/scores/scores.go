@@ -15,6 +15,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/forecast/score/group"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // The bounds of what is stored.
@@ -37,12 +38,9 @@ type Store struct {
 // New returns the scores in a file that statefile.Open has opened.
 func New(file *sqlitefile.File) *Store { return &Store{file} }
 
-// Job identifies one submission of a job. Slurm may use an ID again.
-type Job struct{ ID, Submit int64 }
-
 // Forecast is one forecaster's forecast for a job, as of the time at which the job began to wait.
 type Forecast struct {
-	Job
+	workload.Submission
 	Eligible   int64 // when the job began to wait
 	Forecaster string
 	Partition  string
@@ -58,16 +56,16 @@ func OfEnd(forecaster string) bool { return forecaster == completion.Name }
 
 // Outcome says when a job began to wait, and when what was forecast came: its start, or its end.
 type Outcome struct {
-	Job
+	workload.Submission
 	Eligible, At int64
 }
 
 // Changes are what has become of jobs since Score was last called.
 type Changes struct {
-	Begun   []Forecast // forecasts for jobs that have begun to wait; they replace older ones
-	Started []Outcome  // jobs that have started
-	Ended   []Outcome  // jobs that have ended after they had started
-	Gone    []Job      // jobs of which the forecasts that are left cannot be scored
+	Begun   []Forecast            // forecasts for jobs that have begun to wait; they replace older ones
+	Started []Outcome             // jobs that have started
+	Ended   []Outcome             // jobs that have ended after they had started
+	Gone    []workload.Submission // jobs of which the forecasts that are left cannot be scored
 	// Ranked, if not nil, is told of each wait that was scored, once the scores are stored.
 	Ranked func(Rank)
 }
@@ -142,7 +140,7 @@ func (s *Store) Score(ctx context.Context, c Changes, r *rand.Rand) (score.Table
 // scoreJob adds the scores of the forecasts of a job's end or, if not ofEnd, of its wait to sums and held, and
 // deletes these forecasts. It appends the ranks to ranks.
 func scoreJob(ctx context.Context, tx *sql.Tx, sums score.Table, held held, o Outcome, ofEnd bool, r *rand.Rand, ranks []Rank) ([]Rank, error) {
-	forecasts, err := forecastsOf(ctx, tx, o.Job, ofEnd)
+	forecasts, err := forecastsOf(ctx, tx, o.Submission, ofEnd)
 	if err != nil {
 		return ranks, err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/live/statefile"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // noon is the noon of day 20000.
@@ -30,14 +31,14 @@ const noon = 20_000*86400 + 43_200
 // forecastOf returns a forecast for a job that becomes eligible after seconds after noon.
 func forecastOf(job, after int64, forecaster string) Forecast {
 	return Forecast{
-		Job: Job{ID: job, Submit: noon}, Eligible: noon + after, Forecaster: forecaster,
+		Submission: workload.Submission{ID: job, Submit: noon}, Eligible: noon + after, Forecaster: forecaster,
 		Partition: "batch", Class: "nodes=1", Delay: *forecasttest.ExponentialOrNone(.25, 3600),
 	}
 }
 
 // started returns the start of a job after a wait, or its end after a time.
 func started(f *Forecast, wait int64) Outcome {
-	return Outcome{Job: f.Job, Eligible: f.Eligible, At: f.Eligible + wait}
+	return Outcome{Submission: f.Submission, Eligible: f.Eligible, At: f.Eligible + wait}
 }
 
 func mustScore(t *testing.T, l *Store, w Changes) score.Table {
@@ -134,18 +135,18 @@ func TestForecastsThatAreNotScored(t *testing.T) {
 	table := mustScore(t, l, Changes{
 		Begun: []Forecast{again},
 		Started: []Outcome{
-			{Job: held.Job, Eligible: held.Eligible + 60, At: held.Eligible + 90}, // its wait began anew
+			{Submission: held.Submission, Eligible: held.Eligible + 60, At: held.Eligible + 90}, // its wait began anew
 			started(&again, 5),
 			started(&clock, -1),
 			started(&broken, 5),
 		},
-		Gone: []Job{cancelled.Job},
+		Gone: []workload.Submission{cancelled.Submission},
 	})
 	if len(table) != 1 || table.At(score.Key{Day: 20_000, Forecaster: "blend", Partition: "batch", Class: "nodes=1"}).Forecasts != 1 {
 		t.Errorf("scored %v", table)
 	}
 	left, err := l.UnscoredJobs(t.Context())
-	if diff := cmp.Diff(map[Job]Open{late.Job: {Wait: true}}, left); err != nil || diff != "" {
+	if diff := cmp.Diff(map[workload.Submission]Open{late.Submission: {Wait: true}}, left); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	key := score.Key{Day: 20_000, Forecaster: "blend"}
@@ -174,14 +175,14 @@ func TestEndsAreScoredApart(t *testing.T) {
 	for _, step := range []struct {
 		changes Changes
 		scored  []string
-		open    map[Job]Open
+		open    map[workload.Submission]Open
 	}{
-		{Changes{}, nil, map[Job]Open{wait.Job: {Wait: true, End: true}, moved.Job: {End: true}, gone.Job: {Wait: true, End: true}, early.Job: {End: true}}},
-		{begins, []string{"blend 1"}, map[Job]Open{end.Job: {End: true}, moved.Job: {End: true}, gone.Job: {Wait: true, End: true}, early.Job: {End: true}}},
-		{begins, nil, map[Job]Open{end.Job: {End: true}, moved.Job: {End: true}, gone.Job: {Wait: true, End: true}, early.Job: {End: true}}},
-		{ends, []string{"completion 1"}, map[Job]Open{moved.Job: {End: true}, gone.Job: {Wait: true, End: true}, early.Job: {End: true}}},
-		{ends, nil, map[Job]Open{moved.Job: {End: true}, gone.Job: {Wait: true, End: true}, early.Job: {End: true}}},
-		{Changes{Ended: []Outcome{{Job: moved.Job, Eligible: noon + 60, At: noon + 90}, started(&early, -1)}, Gone: []Job{gone.Job}}, nil, map[Job]Open{}},
+		{Changes{}, nil, map[workload.Submission]Open{wait.Submission: {Wait: true, End: true}, moved.Submission: {End: true}, gone.Submission: {Wait: true, End: true}, early.Submission: {End: true}}},
+		{begins, []string{"blend 1"}, map[workload.Submission]Open{end.Submission: {End: true}, moved.Submission: {End: true}, gone.Submission: {Wait: true, End: true}, early.Submission: {End: true}}},
+		{begins, nil, map[workload.Submission]Open{end.Submission: {End: true}, moved.Submission: {End: true}, gone.Submission: {Wait: true, End: true}, early.Submission: {End: true}}},
+		{ends, []string{"completion 1"}, map[workload.Submission]Open{moved.Submission: {End: true}, gone.Submission: {Wait: true, End: true}, early.Submission: {End: true}}},
+		{ends, nil, map[workload.Submission]Open{moved.Submission: {End: true}, gone.Submission: {Wait: true, End: true}, early.Submission: {End: true}}},
+		{Changes{Ended: []Outcome{{Submission: moved.Submission, Eligible: noon + 60, At: noon + 90}, started(&early, -1)}, Gone: []workload.Submission{gone.Submission}}, nil, map[workload.Submission]Open{}},
 	} {
 		if got := forecasters(mustScore(t, l, step.changes)); !slices.Equal(got, step.scored) {
 			t.Errorf("%+v: scored %v, want %v", step.changes, got, step.scored)
@@ -201,7 +202,7 @@ func TestGoneAfterTheStart(t *testing.T) {
 	l := openNew(t)
 	wait, end := forecastOf(1, 0, "blend"), forecastOf(1, 0, completion.Name)
 	var ranks []Rank
-	table := mustScore(t, l, Changes{Begun: []Forecast{wait, end}, Started: []Outcome{started(&wait, 60)}, Gone: []Job{wait.Job}, Ranked: func(r Rank) { ranks = append(ranks, r) }})
+	table := mustScore(t, l, Changes{Begun: []Forecast{wait, end}, Started: []Outcome{started(&wait, 60)}, Gone: []workload.Submission{wait.Submission}, Ranked: func(r Rank) { ranks = append(ranks, r) }})
 	if len(ranks) != 1 || ranks[0].Forecaster != wait.Forecaster || ranks[0].Eligible != wait.Eligible || !(ranks[0].Rank >= 0 && ranks[0].Rank <= 1) {
 		t.Errorf("ranks %+v; want that of the wait alone", ranks)
 	}
@@ -249,7 +250,7 @@ func TestForecastsBeyondTheMostAreLeftOut(t *testing.T) {
 		t.Errorf("%d jobs are kept, %v", len(left), err)
 	}
 	for job := range int64(7) {
-		if _, ok := left[Job{ID: job, Submit: noon}]; !ok {
+		if _, ok := left[workload.Submission{ID: job, Submit: noon}]; !ok {
 			t.Errorf("job %d, which has waited longer, was dropped", job)
 		}
 	}
@@ -270,17 +271,17 @@ func TestForecastsOfEndsHaveABoundOfTheirOwn(t *testing.T) {
 	for i := range int64(4) {
 		add(forecastOf(10+i, 0, "blend"), forecastOf(10+i, 0, completion.Name))
 	}
-	if _, err := l.Score(t.Context(), Changes{Gone: []Job{{ID: 0, Submit: noon}}}, nil); err != nil {
+	if _, err := l.Score(t.Context(), Changes{Gone: []workload.Submission{{ID: 0, Submit: noon}}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	add(forecastOf(20, 0, "blend"), forecastOf(20, 0, completion.Name))
 	open, err := l.UnscoredJobs(t.Context())
-	want := map[Job]Open{}
+	want := map[workload.Submission]Open{}
 	for _, id := range []int64{1, 2} {
-		want[Job{ID: id, Submit: noon}] = Open{End: true}
+		want[workload.Submission{ID: id, Submit: noon}] = Open{End: true}
 	}
 	for _, id := range []int64{10, 11, 12} {
-		want[Job{ID: id, Submit: noon}] = Open{Wait: true}
+		want[workload.Submission{ID: id, Submit: noon}] = Open{Wait: true}
 	}
 	if diff := cmp.Diff(want, open); err != nil || diff != "" {
 		t.Error(err, diff)

@@ -16,6 +16,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 func TestCalibration(t *testing.T) {
@@ -27,18 +28,18 @@ func TestCalibration(t *testing.T) {
 	r := Reader{Scores: scores.New(file), Now: func() int64 { return now }}
 	var w scores.Changes
 	for i := range int64(40) {
-		f := scores.Forecast{Job: scores.Job{ID: i}, Eligible: now - 86400*(i%20), Forecaster: "blend", Partition: []string{"batch", "gpu"}[i%2], Class: "nodes=1"}
+		f := scores.Forecast{Submission: workload.Submission{ID: i}, Eligible: now - 86400*(i%20), Forecaster: "blend", Partition: []string{"batch", "gpu"}[i%2], Class: "nodes=1"}
 		for k := range f.Delay {
 			f.Delay[k] = min(1, delay.At(k)/1000)
 		}
 		w.Begun = append(w.Begun, f)
-		w.Started = append(w.Started, scores.Outcome{Job: f.Job, Eligible: f.Eligible, At: f.Eligible + 25*i})
+		w.Started = append(w.Started, scores.Outcome{Submission: f.Submission, Eligible: f.Eligible, At: f.Eligible + 25*i})
 	}
 	for _, forecaster := range []string{completion.Name, "twin"} {
-		f := scores.Forecast{Job: scores.Job{ID: 100}, Eligible: now - 20*86400, Forecaster: forecaster}
+		f := scores.Forecast{Submission: workload.Submission{ID: 100}, Eligible: now - 20*86400, Forecaster: forecaster}
 		w.Begun = append(w.Begun, f)
-		w.Started = append(w.Started, scores.Outcome{Job: f.Job, Eligible: f.Eligible, At: f.Eligible + 60})
-		w.Ended = append(w.Ended, scores.Outcome{Job: f.Job, Eligible: f.Eligible, At: f.Eligible + 600})
+		w.Started = append(w.Started, scores.Outcome{Submission: f.Submission, Eligible: f.Eligible, At: f.Eligible + 60})
+		w.Ended = append(w.Ended, scores.Outcome{Submission: f.Submission, Eligible: f.Eligible, At: f.Eligible + 600})
 	}
 	if _, err := r.Scores.Score(t.Context(), w, rand.New(rand.NewPCG(1, 1))); err != nil {
 		t.Fatal(err)

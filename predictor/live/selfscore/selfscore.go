@@ -47,7 +47,7 @@ import (
 
 // Store is what a Scorer needs of scores.Store.
 type Store interface {
-	UnscoredJobs(ctx context.Context) (map[scores.Job]scores.Open, error)
+	UnscoredJobs(ctx context.Context) (map[workload.Submission]scores.Open, error)
 	Score(ctx context.Context, c scores.Changes, r *rand.Rand) (score.Table, error)
 }
 
@@ -81,7 +81,7 @@ type Scorer struct {
 	Options
 
 	mu       sync.Mutex
-	unscored map[scores.Job]scores.Open // jobs with stored forecasts
+	unscored map[workload.Submission]scores.Open // jobs with stored forecasts
 	waits    Waits
 	bursts   group.Bursts
 	driftDay int64 // day on which drifts were last logged
@@ -107,13 +107,13 @@ func (s *Scorer) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, now
 	for _, j := range s.begun(queue, now) {
 		c.Begun = append(c.Begun, s.ask(ctx, j.QueueEntry, j.place)...)
 	}
-	asked := map[scores.Job]bool{}
+	asked := map[workload.Submission]bool{}
 	for i := range c.Begun {
-		asked[c.Begun[i].Job] = true
+		asked[c.Begun[i].Submission] = true
 	}
 	for i := range queue {
 		j := &queue[i]
-		id := idOf(&j.Job)
+		id := j.Job.Submission()
 		if !s.unscored[id].Wait && !asked[id] {
 			continue
 		}
@@ -121,7 +121,7 @@ func (s *Scorer) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, now
 		case j.Held, j.Pinned, j.AtLimit:
 			c.Gone = append(c.Gone, id)
 		case j.Start != 0:
-			c.Started = append(c.Started, scores.Outcome{Job: id, Eligible: j.Eligible, At: j.Start})
+			c.Started = append(c.Started, scores.Outcome{Submission: id, Eligible: j.Eligible, At: j.Start})
 		}
 	}
 	return errors.Join(s.score(ctx, c), s.logDrifts(ctx, now))
@@ -155,18 +155,18 @@ func (s *Scorer) ObserveAccounting(ctx context.Context, jobs []workload.Job) err
 	var c scores.Changes
 	for i := range jobs {
 		j := &jobs[i]
-		id := idOf(j)
+		id := j.Submission()
 		open, ok := s.unscored[id]
 		if !ok {
 			continue
 		}
 		if open.Wait && j.Start != 0 {
-			c.Started = append(c.Started, scores.Outcome{Job: id, Eligible: j.Eligible, At: j.Start})
+			c.Started = append(c.Started, scores.Outcome{Submission: id, Eligible: j.Eligible, At: j.Start})
 		}
 		switch {
 		case !j.State.Finished():
 		case hasEnded(j):
-			c.Ended = append(c.Ended, scores.Outcome{Job: id, Eligible: j.Eligible, At: j.End})
+			c.Ended = append(c.Ended, scores.Outcome{Submission: id, Eligible: j.Eligible, At: j.End})
 		default:
 			c.Gone = append(c.Gone, id)
 		}
@@ -205,21 +205,21 @@ func (s *Scorer) begun(queue []slurm.QueueEntry, now int64) []begun {
 
 // Waits finds the jobs that begin to wait. The zero value has seen no snapshot.
 type Waits struct {
-	waiting map[scores.Job]int64 // jobs in the last snapshot, and when their waits began
-	last    int64                // time of the last snapshot, 0 before the first
+	waiting map[workload.Submission]int64 // jobs in the last snapshot, and when their waits began
+	last    int64                         // time of the last snapshot, 0 before the first
 }
 
 // Begun takes in a snapshot of the queue at the time now, and returns the jobs whose waits have
 // begun since the last one. There are none in the first.
 func (s *Waits) Begun(queue []slurm.QueueEntry, now int64) []*slurm.QueueEntry {
 	var jobs []*slurm.QueueEntry
-	waiting := make(map[scores.Job]int64, len(queue))
+	waiting := make(map[workload.Submission]int64, len(queue))
 	for i := range queue {
 		j := &queue[i]
 		if j.Eligible == 0 || j.Eligible > now || j.Held || j.Pinned || j.AtLimit || j.ArrayJob != 0 || j.HetJob != 0 && j.HetJob != j.ID {
 			continue
 		}
-		id := idOf(&j.Job)
+		id := j.Job.Submission()
 		waiting[id] = j.Eligible
 		if s.last != 0 && j.Eligible >= s.last && s.waiting[id] != j.Eligible {
 			jobs = append(jobs, j)
@@ -242,7 +242,7 @@ func (s *Scorer) ask(ctx context.Context, j *slurm.QueueEntry, place int) []scor
 			class = strings.ToValidUTF8(class[:maxClass], "")
 		}
 		list = append(list, scores.Forecast{
-			Job: idOf(&j.Job), Eligible: j.Eligible,
+			Submission: j.Job.Submission(), Eligible: j.Eligible,
 			Forecaster: a.Forecaster, Partition: j.Partition, Class: class, Groups: groups, Delay: a.Wait,
 		})
 	}
@@ -259,28 +259,26 @@ func (s *Scorer) score(ctx context.Context, c scores.Changes) error {
 	s.Metrics.count(scored)
 	for i := range c.Begun {
 		f := &c.Begun[i]
-		open := s.unscored[f.Job]
+		open := s.unscored[f.Submission]
 		if scores.OfEnd(f.Forecaster) {
 			open.End = true
 		} else {
 			open.Wait = true
 		}
-		s.unscored[f.Job] = open
+		s.unscored[f.Submission] = open
 	}
 	for _, o := range c.Started {
-		if open := s.unscored[o.Job]; open.End {
-			s.unscored[o.Job] = scores.Open{End: true}
+		if open := s.unscored[o.Submission]; open.End {
+			s.unscored[o.Submission] = scores.Open{End: true}
 		} else {
-			delete(s.unscored, o.Job)
+			delete(s.unscored, o.Submission)
 		}
 	}
 	for _, o := range c.Ended {
-		delete(s.unscored, o.Job)
+		delete(s.unscored, o.Submission)
 	}
 	for _, job := range c.Gone {
 		delete(s.unscored, job)
 	}
 	return nil
 }
-
-func idOf(j *workload.Job) scores.Job { return scores.Job{ID: j.ID, Submit: j.Submit} }

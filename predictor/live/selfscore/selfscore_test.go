@@ -194,7 +194,7 @@ func (f *fixture) withEnds() {
 }
 
 // scoredOf returns how many forecasts of waits and of ends have been scored, and which jobs are open.
-func (f *fixture) scoredOf(t *testing.T) (waits, ends int, open map[scores.Job]scores.Open) {
+func (f *fixture) scoredOf(t *testing.T) (waits, ends int, open map[workload.Submission]scores.Open) {
 	t.Helper()
 	table, err := f.scores.Scored(t.Context(), scores.Query{})
 	if err != nil {
@@ -268,9 +268,9 @@ func TestEndsAfterARestart(t *testing.T) {
 	again := job(2, now+10, 0)
 	again.Submit, again.Eligible = now+200, now+200
 	f.look(t, now+240, suspended, again) // job 2 was requeued
-	key := func(j *workload.Job) scores.Job { return scores.Job{ID: j.ID, Submit: j.Submit} }
+	key := func(j *workload.Job) workload.Submission { return workload.Submission{ID: j.ID, Submit: j.Submit} }
 	waits, ends, open := f.scoredOf(t)
-	if diff := cmp.Diff(map[scores.Job]scores.Open{key(&suspended.Job): {End: true}, {ID: 2, Submit: now + 10}: {End: true}, key(&again.Job): {Wait: true, End: true}}, open); waits != 2 || ends != 0 || diff != "" {
+	if diff := cmp.Diff(map[workload.Submission]scores.Open{key(&suspended.Job): {End: true}, {ID: 2, Submit: now + 10}: {End: true}, key(&again.Job): {Wait: true, End: true}}, open); waits != 2 || ends != 0 || diff != "" {
 		t.Errorf("%d waits and %d ends, of 2 and 0 %s", waits, ends, diff)
 	}
 	f.open(t)

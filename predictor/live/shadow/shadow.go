@@ -52,7 +52,7 @@ type Watcher struct {
 
 	mu    sync.Mutex
 	begun selfscore.Waits
-	open  map[job]int64 // the jobs that have not ended, with the time since when they wait
+	open  map[workload.Submission]int64 // the jobs that have not ended, with the time since when they wait
 	// A job is watched if its random key is below share. Invariant: of the jobs of the day
 	// that have begun to wait, those watched are those with a key below share. They are at
 	// most Most, because share is halved when they become more.
@@ -63,13 +63,13 @@ type Watcher struct {
 
 // New returns a Watcher that goes on with the jobs in the store.
 func New(ctx context.Context, o Options, now int64) (*Watcher, error) {
-	w := &Watcher{Options: o, open: map[job]int64{}, share: 1, day: score.Day(now)}
+	w := &Watcher{Options: o, open: map[workload.Submission]int64{}, share: 1, day: score.Day(now)}
 	rows, err := o.Store.rows(ctx, 0, 0, true)
 	if err != nil {
 		return nil, err
 	}
 	for i := range rows {
-		w.open[rows[i].job] = rows[i].eligible
+		w.open[rows[i].Submission] = rows[i].eligible
 	}
 	today, err := o.Store.rows(ctx, w.day*86400, 0, false)
 	if err != nil {
@@ -93,7 +93,7 @@ func New(ctx context.Context, o Options, now int64) (*Watcher, error) {
 func (w *Watcher) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, now int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := news{started: map[job]int64{}, old: now - mostDays*86400}
+	n := news{started: map[workload.Submission]int64{}, old: now - mostDays*86400}
 	if today := score.Day(now); today != w.day {
 		w.day, w.share, w.keys = today, min(1, 4*w.share), nil
 	}
@@ -104,16 +104,16 @@ func (w *Watcher) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, no
 			break // varqd promises nothing now; its health says why
 		}
 		n.begun = append(n.begun, row{
-			job: jobOf(&j.Job), key: keys[i], partition: j.Partition, nodes: max(1, j.Size.Nodes), within: within, eligible: j.Eligible,
+			Submission: j.Job.Submission(), key: keys[i], partition: j.Partition, nodes: max(1, j.Size.Nodes), within: within, eligible: j.Eligible,
 		})
 	}
-	begun := make(map[job]int64, len(n.begun))
+	begun := make(map[workload.Submission]int64, len(n.begun))
 	for i := range n.begun {
-		begun[n.begun[i].job] = n.begun[i].eligible
+		begun[n.begun[i].Submission] = n.begun[i].eligible
 	}
 	for i := range queue {
 		j := &queue[i]
-		id := jobOf(&j.Job)
+		id := j.Job.Submission()
 		since, watched := begun[id]
 		if !watched {
 			since, watched = w.open[id]
@@ -194,10 +194,10 @@ func (w *Watcher) plan(j *slurm.QueueEntry) (within [len(Probs)]int64, err error
 func (w *Watcher) ObserveAccounting(ctx context.Context, jobs []workload.Job) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := news{started: map[job]int64{}, ended: map[job]int64{}}
+	n := news{started: map[workload.Submission]int64{}, ended: map[workload.Submission]int64{}}
 	for i := range jobs {
 		j := &jobs[i]
-		id := jobOf(j)
+		id := j.Submission()
 		if _, watched := w.open[id]; !watched {
 			continue
 		}
@@ -216,5 +216,3 @@ func (w *Watcher) ObserveAccounting(ctx context.Context, jobs []workload.Job) er
 	}
 	return nil
 }
-
-func jobOf(j *workload.Job) job { return job{j.ID, j.Submit} }

@@ -156,7 +156,7 @@ func TestSample(t *testing.T) {
 		t.Errorf("%d jobs are watched", len(rows))
 	}
 	for i := range rows {
-		counts[(rows[i].id-1)*3/jobs]++
+		counts[(rows[i].ID-1)*3/jobs]++
 	}
 	for _, n := range counts {
 		if n < len(rows)/6 {

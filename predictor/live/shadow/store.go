@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // mostDays is for how many days shadows are stored.
@@ -14,12 +15,9 @@ const mostDays = 400
 // Probs are the probabilities with which reservations are planned.
 var Probs = [...]float64{.5, .75, .9, .95}
 
-// job identifies one submission of a job. Slurm may use an id again.
-type job struct{ id, submit int64 }
-
 // row is the shadow of one job.
 type row struct {
-	job
+	workload.Submission
 	key       float64
 	partition string
 	nodes     int32
@@ -30,8 +28,8 @@ type row struct {
 
 func columns(r *row) sqlitefile.Columns {
 	return sqlitefile.Columns{
-		{Name: "job", Pointer: &r.id},
-		{Name: "submit", Pointer: &r.submit},
+		{Name: "job", Pointer: &r.ID},
+		{Name: "submit", Pointer: &r.Submit},
 		{Name: "key", Pointer: &r.key},
 		{Name: "partition", Pointer: &r.partition},
 		{Name: "nodes", Pointer: &r.nodes},
@@ -54,9 +52,9 @@ func NewStore(file *sqlitefile.File) *Store { return &Store{file} }
 // news is what is new of shadows.
 type news struct {
 	begun   []row
-	started map[job]int64 // with the time of the start
-	ended   map[job]int64 // with the time of the end
-	dropped []job         // cannot be judged
+	started map[workload.Submission]int64 // with the time of the start
+	ended   map[workload.Submission]int64 // with the time of the end
+	dropped []workload.Submission                         // cannot be judged
 	// Of the shadows from the time since on, only those with a key below share stay. share 0
 	// stands for all.
 	share float64
@@ -87,17 +85,17 @@ func (s *Store) record(ctx context.Context, n news) error {
 			}
 		}
 		for j, at := range n.started {
-			if err := do(`UPDATE shadows SET start = ? WHERE job = ? AND submit = ?`, at, j.id, j.submit); err != nil {
+			if err := do(`UPDATE shadows SET start = ? WHERE job = ? AND submit = ?`, at, j.ID, j.Submit); err != nil {
 				return err
 			}
 		}
 		for j, at := range n.ended {
-			if err := do(`UPDATE shadows SET end = ? WHERE job = ? AND submit = ?`, at, j.id, j.submit); err != nil {
+			if err := do(`UPDATE shadows SET end = ? WHERE job = ? AND submit = ?`, at, j.ID, j.Submit); err != nil {
 				return err
 			}
 		}
 		for _, j := range n.dropped {
-			if err := do(`DELETE FROM shadows WHERE job = ? AND submit = ?`, j.id, j.submit); err != nil {
+			if err := do(`DELETE FROM shadows WHERE job = ? AND submit = ?`, j.ID, j.Submit); err != nil {
 				return err
 			}
 		}

@@ -132,13 +132,13 @@ func TestOldFileKeepsItsData(t *testing.T) {
 	}) {
 		t.Errorf("%v, %v", odds, err)
 	}
-	waiting := scores.Job{ID: 2, Submit: noon}
+	waiting := workload.Submission{ID: 2, Submit: noon}
 	unscored, err := s.UnscoredJobs(ctx)
-	if diff := cmp.Diff(map[scores.Job]scores.Open{waiting: {Wait: true}}, unscored); err != nil || diff != "" {
+	if diff := cmp.Diff(map[workload.Submission]scores.Open{waiting: {Wait: true}}, unscored); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	// The third job starts now, and joins the two that were scored long ago.
-	start := scores.Outcome{Job: waiting, Eligible: noon + 2, At: noon + 62}
+	start := scores.Outcome{Submission: waiting, Eligible: noon + 2, At: noon + 62}
 	if _, err := s.Score(ctx, scores.Changes{Started: []scores.Outcome{start}}, rand.New(rand.NewPCG(1, 1))); err != nil {
 		t.Fatal(err)
 	}
@@ -180,10 +180,10 @@ func TestScoresComeToAnOldFile(t *testing.T) {
 		t.Errorf("the promise is now %+v, %v", got, err)
 	}
 	s := scores.New(f)
-	job := scores.Job{ID: 1, Submit: noon}
+	job := workload.Submission{ID: 1, Submit: noon}
 	w := scores.Changes{
-		Begun:   []scores.Forecast{{Job: job, Eligible: noon, Forecaster: "blend"}},
-		Started: []scores.Outcome{{Job: job, Eligible: noon, At: noon + 60}},
+		Begun:   []scores.Forecast{{Submission: job, Eligible: noon, Forecaster: "blend"}},
+		Started: []scores.Outcome{{Submission: job, Eligible: noon, At: noon + 60}},
 	}
 	if _, err := s.Score(ctx, w, rand.New(rand.NewPCG(1, 1))); err != nil {
 		t.Fatal(err)
