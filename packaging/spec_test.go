@@ -103,7 +103,7 @@ func TestChangelogs(t *testing.T) {
 	}
 }
 
-// TestReleasesAreFound in both, though neither has one yet.
+// TestReleasesAreFound: a release is found in both.
 func TestReleasesAreFound(t *testing.T) {
 	ours := inChangelog.of(t, "# Changelog\n\n## [Unreleased]\n\n- x\n\n## [0.2.0] - 2026-11-25\n\n- y\n")
 	theirs := inSpec.of(t, "* Wed Nov 25 2026 varq project <varq@example.org> - 0.2.0-1\n- See CHANGELOG.md.\n")
