@@ -16,7 +16,7 @@ import (
 // Invariant: a plan is stale once a method that writes it has returned.
 type book struct {
 	mu     sync.Mutex
-	known  bool             // all that are not stale have been read
+	known  bool                  // all that are not stale have been read
 	list   []*openEntry          // in the order of Select
 	byPlan map[string]*openEntry // the same
 	stale  map[string]bool

@@ -113,7 +113,7 @@ func (s *Scorer) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, now
 	}
 	for i := range queue {
 		j := &queue[i]
-		id := j.Job.Submission()
+		id := j.Submission()
 		if !s.unscored[id].Wait && !asked[id] {
 			continue
 		}
@@ -219,7 +219,7 @@ func (s *Waits) Begun(queue []slurm.QueueEntry, now int64) []*slurm.QueueEntry {
 		if j.Eligible == 0 || j.Eligible > now || j.Held || j.Pinned || j.AtLimit || j.ArrayJob != 0 || j.HetJob != 0 && j.HetJob != j.ID {
 			continue
 		}
-		id := j.Job.Submission()
+		id := j.Submission()
 		waiting[id] = j.Eligible
 		if s.last != 0 && j.Eligible >= s.last && s.waiting[id] != j.Eligible {
 			jobs = append(jobs, j)
@@ -242,7 +242,7 @@ func (s *Scorer) ask(ctx context.Context, j *slurm.QueueEntry, place int) []scor
 			class = strings.ToValidUTF8(class[:maxClass], "")
 		}
 		list = append(list, scores.Forecast{
-			Submission: j.Job.Submission(), Eligible: j.Eligible,
+			Submission: j.Submission(), Eligible: j.Eligible,
 			Forecaster: a.Forecaster, Partition: j.Partition, Class: class, Groups: groups, Delay: a.Wait,
 		})
 	}

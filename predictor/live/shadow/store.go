@@ -54,7 +54,7 @@ type news struct {
 	begun   []row
 	started map[workload.Submission]int64 // with the time of the start
 	ended   map[workload.Submission]int64 // with the time of the end
-	dropped []workload.Submission                         // cannot be judged
+	dropped []workload.Submission         // cannot be judged
 	// Of the shadows from the time since on, only those with a key below share stay. share 0
 	// stands for all.
 	share float64

@@ -39,6 +39,7 @@ type Slurm struct {
 	Calls []string // the calls that change jobs, since the last watch
 }
 
+// NewSlurm returns a Slurm with an empty queue.
 func NewSlurm() *Slurm {
 	return &Slurm{Pending: map[int64]slurm.QueueEntry{}, Accounts: map[int64][]workload.Job{}, AccountingDown: map[int64]bool{}}
 }
@@ -47,6 +48,7 @@ func (s *Slurm) call(format string, args ...any) {
 	s.Calls = append(s.Calls, fmt.Sprintf(format, args...))
 }
 
+// Queue returns the queue.
 func (s *Slurm) Queue(context.Context) ([]slurm.QueueEntry, error) {
 	var list []slurm.QueueEntry
 	for _, j := range s.Pending {
@@ -55,6 +57,7 @@ func (s *Slurm) Queue(context.Context) ([]slurm.QueueEntry, error) {
 	return list, s.Down
 }
 
+// Job returns a job of the queue.
 func (s *Slurm) Job(_ context.Context, id int64) (slurm.QueueEntry, error) {
 	if j, ok := s.Pending[id]; ok {
 		if change := s.ChangesAtRead[id]; change != nil {
@@ -112,11 +115,13 @@ func (s *Slurm) Update(_ context.Context, u slurm.Update) error {
 	return err
 }
 
+// Cancel notes the call.
 func (s *Slurm) Cancel(_ context.Context, id int64) error {
 	s.call("cancel job %d", id)
 	return s.Down
 }
 
+// Accounted returns the runs of a job that are in accounting.
 func (s *Slurm) Accounted(_ context.Context, id int64) ([]workload.Job, error) {
 	if s.AccountingDown[id] || s.AccountingDown[0] {
 		return nil, slurm.ErrUnavailable
@@ -126,6 +131,7 @@ func (s *Slurm) Accounted(_ context.Context, id int64) ([]workload.Job, error) {
 	return runs, s.Down
 }
 
+// AccountedAll is Accounted for many jobs.
 func (s *Slurm) AccountedAll(ctx context.Context, ids []int64) (map[int64][]workload.Job, error) {
 	s.Lists = append(s.Lists, len(ids))
 	all := map[int64][]workload.Job{}
@@ -139,6 +145,7 @@ func (s *Slurm) AccountedAll(ctx context.Context, ids []int64) (map[int64][]work
 	return all, nil
 }
 
+// Cluster returns the limits of a partition, or of two.
 func (s *Slurm) Cluster(context.Context) (limits.Cluster, error) {
 	main := limits.Partition{
 		Name: "main", Default: true, Up: true, MaxTime: 86400, DefaultTime: 3600, MaxNodes: limits.None, TotalCPUs: 1000,
@@ -158,6 +165,7 @@ func (s *Slurm) Cluster(context.Context) (limits.Cluster, error) {
 	return c, s.Down
 }
 
+// Nodes returns the nodes.
 func (s *Slurm) Nodes(context.Context) ([]slurm.Node, error) {
 	nodes := []slurm.Node{{Name: "a", CPUs: 250, Partitions: []string{"main"}, Up: true}}
 	if len(s.Drained) > 0 {
@@ -171,6 +179,7 @@ func (s *Slurm) Nodes(context.Context) ([]slurm.Node, error) {
 	return nodes, s.Down
 }
 
+// Operators returns the one operator.
 func (s *Slurm) Operators(context.Context) ([]string, error) { return []string{"oper"}, s.Down }
 
 // Outlook forecasts that every job waits for wait seconds, and runs for run seconds.
@@ -200,6 +209,7 @@ type Promised struct {
 	Holds             bool
 }
 
+// Forecast implements trajectory.Forecaster.
 func (p *Outlook) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
 	for i := range c {
 		if p.Asked != nil {
@@ -212,6 +222,7 @@ func (p *Outlook) Forecast(_ workload.Request, _ int64, c []workload.Candidate, 
 	}
 }
 
+// Predict forecasts the wait of any job.
 func (p *Outlook) Predict(_ workload.Request, job int64) (a forecast.Answer, ok bool) {
 	if p.Asking != nil {
 		p.Asking = append(p.Asking, job)
@@ -240,6 +251,7 @@ func (p *Outlook) Downey(r workload.Request) (a forecast.Answer, ok bool) {
 // end is the Prospect of a job that ends after so many seconds, with probability .98.
 type end int64
 
+// Prob implements negotiate.Prospect.
 func (e end) Prob(seconds float64) float64 {
 	if seconds < float64(e) {
 		return .1
@@ -247,20 +259,25 @@ func (e end) Prob(seconds float64) float64 {
 	return .98
 }
 
+// Within implements negotiate.Prospect.
 func (e end) Within(prob float64, step int64) (int64, bool) {
 	return (int64(e) + step - 1) / step * step, prob <= .98
 }
 
+// TimeOut implements negotiate.Prospect.
 func (end) TimeOut() float64 { return .05 }
 
+// Lost implements negotiate.Prospect.
 func (end) Lost(float64) float64 { return .01 }
 
+// Wait forecasts what is left of the wait.
 func (p *Outlook) Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool {
 	*a, _ = p.Predict(q.Request, 0)
 	p.left = max(0, p.Delay-waited)
 	return p.Down == ""
 }
 
+// Prospect forecasts the end.
 func (p *Outlook) Prospect(*forecast.Question, completion.Circumstances, *delay.Distribution) (negotiate.Prospect, bool) {
 	return end(p.left + p.RunTime), true
 }
@@ -280,6 +297,7 @@ func (p *Outlook) Lost(list string) []string {
 	return slices.DeleteFunc(nodes, func(n string) bool { return !slices.Contains(p.LostNodes, n) })
 }
 
+// Rest forecasts the end of a job that runs.
 func (p *Outlook) Rest(_ *forecast.Question, age int64, _ completion.Circumstances) (negotiate.Prospect, bool) {
 	return end(max(0, p.RunTime-age)), true
 }
@@ -293,8 +311,10 @@ func (p *Outlook) Room(_ string, _, _ int64, claims []workload.Claim) func(workl
 	return func(workload.Claim, float64) workload.Room { return room }
 }
 
+// Queue returns how many jobs wait and how many run.
 func (p *Outlook) Queue() (waiting, running int) { return 31, 80 }
 
+// Jobs yields the jobs of Known.
 func (p *Outlook) Jobs(yield func(*workload.Job) bool) {
 	for i := range p.Known {
 		if !yield(&p.Known[i]) {
@@ -303,14 +323,22 @@ func (p *Outlook) Jobs(yield func(*workload.Job) bool) {
 	}
 }
 
+// Seen returns SeenAt.
 func (p *Outlook) Seen() int64 { return p.SeenAt }
 
+// ObserveCluster counts the nodes.
 func (p *Outlook) ObserveCluster(_ *limits.Cluster, nodes []slurm.Node) { p.Nodes = len(nodes) }
 
+// Promise notes the call.
 func (p *Outlook) Promise(job int64, r workload.Request, begin, _ int64, holds bool) {
 	p.Promised = append(p.Promised, Promised{job, begin, r.Limit, holds})
 }
 
-func (p *Outlook) Ready() error   { return p.Loading }
+// Ready returns Loading.
+func (p *Outlook) Ready() error { return p.Loading }
+
+// Learning returns Learns.
 func (p *Outlook) Learning() bool { return p.Learns }
+
+// Covered returns CoveredTo.
 func (p *Outlook) Covered() int64 { return p.CoveredTo }
