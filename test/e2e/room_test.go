@@ -104,6 +104,7 @@ func TestRoom(t *testing.T) {
 	t.Run("where each node has a job", func(t *testing.T) { // the jobs that bob ran until now were long
 		mustRun(t, s, "bob", "sbatch", "-N8", "-n8", "-t40", "-o/dev/null", "--wrap=exec sleep 1d")
 		eventually(t, "varqd has seen the job", func() bool { return predicted(t, s, node).Running == 1 })
+		twoLooks(t, s) // accounting may have told of it first, and does not tell on which nodes it is
 		for _, options := range []string{"--exclusive -N1", "--exclusive=user -n1", "-n1 -c4", "-N2 -n2 -c4", "-N2 -n8", "-N2 -n7", "-N3 -n10"} {
 			if granted := promises(1, "--prob=0.5 "+options+" -t5 --begin-by=now+3minutes"); granted != 0 {
 				t.Errorf("%s is promised, though no node is free", options)
