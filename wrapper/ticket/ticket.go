@@ -20,7 +20,7 @@ const Variable = "SLURM_SPANK_VARQ_TICKET"
 // Times are Unix seconds.
 type Ticket struct {
 	// HoldUntil is the time from which the work may start; 0 means as soon as the job
-	// does. The SPANK plugin reads this field only.
+	// does.
 	HoldUntil int64
 	// BeginBy is the deadline; if it is that of the end, no later start can be in time either.
 	BeginBy int64

@@ -4,11 +4,12 @@
 // starts by the time BeginBy with the probability asked for. BeginBy is the latest start
 // (not Slurm's --deadline, which is a latest end). A plan says how the job has to be
 // submitted so that the promise holds. A plan becomes a promise when it is written into the
-// ledger. Or the promise is about the job's end: it ends by the time FinishBy (completion.go). The reservation is the promise together with its job, and the ledger has one
-// entry for each reservation.
+// ledger. Or the promise is about the job's end: it ends by the time FinishBy (completion.go).
+// The reservation is the promise together with its job, and the ledger has one entry for each
+// reservation.
 //
 // The life of a reservation:
-//   - Plan writes the promise into the ledger. The user submits a job with the plan's
+//   - The desk writes the promise into the ledger. The user submits a job with the plan's
 //     begin time, time limit and comment.
 //   - Watch finds the job in the queue by its comment and binds it: it records in the
 //     ledger that the promise is about this job. A user may also bind a job with Bind.
@@ -19,7 +20,7 @@
 //   - Watch or ObserveAccounting settles the reservation when the job has ended: the promise
 //     was kept or missed, or is cancelled.
 //
-// A crash of varqd loses only what memory.go holds. Everything else that decides about a
+// A crash of varqd loses only what memory.go and homes.go hold. Everything else that decides about a
 // reservation is in the ledger or in Slurm. Times are Unix seconds and durations seconds.
 package keeper
 
