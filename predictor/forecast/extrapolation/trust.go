@@ -3,6 +3,7 @@ package extrapolation
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast/influence"
@@ -52,6 +53,15 @@ type Trust struct {
 	newest    []*rivals         // in the order in which they came; at most remembers
 	waiting   map[int64]*rivals // of them, by job
 	due       int64             // when those that wait are scored anew
+
+	mu    sync.Mutex // guards asked while forecasts ask
+	asked map[asked][Rivals]float64
+}
+
+// asked is a question of Of. A plan asks the same again and again.
+type asked struct {
+	group string
+	level int
 }
 
 // weights are those of the rivals.
@@ -123,7 +133,7 @@ func (r *rivals) start() {
 
 // NewTrust returns a Trust that knows no jobs.
 func NewTrust() *Trust {
-	return &Trust{influence: influence.New(), older: beliefs{even, map[string][levels]weights{}}, waiting: map[int64]*rivals{}}
+	return &Trust{influence: influence.New(), older: beliefs{even, map[string][levels]weights{}}, waiting: map[int64]*rivals{}, asked: map[asked][Rivals]float64{}}
 }
 
 // levelOf returns the level of forecasts.
@@ -144,9 +154,21 @@ func (b *beliefs) of(group string) [levels]weights {
 }
 
 // Of returns the weights of the forecasts of a job of a group: those of a partition and QOS, for
-// example. They add up to 1. It costs O(remembers).
-func (t *Trust) Of(group string, of *[Rivals]delay.Distribution) (trust [Rivals]float64) {
-	level := levelOf(of)
+// example. They add up to 1. It costs O(remembers) when scores have changed.
+func (t *Trust) Of(group string, of *[Rivals]delay.Distribution) [Rivals]float64 {
+	q := asked{group, levelOf(of)}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	trust, known := t.asked[q]
+	if !known {
+		trust = t.weigh(q.group, q.level)
+		t.asked[q] = trust
+	}
+	return trust
+}
+
+// weigh is Of for jobs of a group at a level.
+func (t *Trust) weigh(group string, level int) (trust [Rivals]float64) {
 	pool, own := t.older.pool[level], t.older.of(group)[level]
 	for _, r := range t.newest {
 		pool.take(r, level)
@@ -175,6 +197,7 @@ func (t *Trust) Expect(job int64, user, group string, since int64, of *[Rivals]d
 			t.older.take(r)
 			delete(t.waiting, r.job)
 		}
+		clear(t.asked)
 		t.newest = slices.Delete(t.newest, 0, remembers/2)
 		if len(t.older.groups) > mostGroups {
 			clear(t.older.groups)
@@ -202,6 +225,7 @@ func (t *Trust) left(job, at int64, starts bool) {
 		}
 		r.of = nil
 		delete(t.waiting, job)
+		clear(t.asked)
 	}
 	t.Wait(at)
 }
@@ -215,6 +239,7 @@ func (t *Trust) Wait(at int64) {
 	for _, r := range t.newest {
 		r.pass(at)
 	}
+	clear(t.asked)
 }
 
 // take changes the weights at a level by the scores of a job.

@@ -99,7 +99,7 @@ func Judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 	if run.Start != 0 {
 		s.Nodes = run.Nodes
 	}
-	if Unconfirmed(e) {
+	if e.Unconfirmed() {
 		s.Outcome = api.StateCancelled
 		return s, NotConfirmed
 	}

@@ -11,29 +11,21 @@ import (
 // job that starts in its last moment must not count as late.
 const Skew = 2
 
-// Queue is an index of Slurm's Queue, or of a part of it.
+// Queue is Slurm's queue, or a part of it. Comments name plans. A job claims the plan that its comment
+// names if job and plan are of the same user.
 type Queue struct {
-	ByID   map[int64]*slurm.QueueEntry
-	ByPlan map[string][]*slurm.QueueEntry // by the plan that a job's comment names
+	slurm.Index
 	// asked, if not nil, has the ids of the only jobs that were asked for. Of all other jobs,
 	// and of claimants, nothing is known.
 	asked map[int64]bool
 }
 
-// NewQueue returns an index of the whole queue, which is jobs.
+// NewQueue returns the whole queue, which is jobs.
 func NewQueue(jobs []slurm.QueueEntry) *Queue {
-	q := &Queue{ByID: make(map[int64]*slurm.QueueEntry, len(jobs)), ByPlan: map[string][]*slurm.QueueEntry{}}
-	for i := range jobs {
-		j := &jobs[i]
-		q.ByID[j.ID] = j
-		if plan, ok := api.PlanInComment(j.Comment); ok {
-			q.ByPlan[plan] = append(q.ByPlan[plan], j)
-		}
-	}
-	return q
+	return &Queue{Index: slurm.NewIndex(jobs, api.PlanInComment)}
 }
 
-// PartOfQueue returns an index of the jobs that were asked for by these ids.
+// PartOfQueue returns the jobs that were asked for by these ids.
 func PartOfQueue(jobs []slurm.QueueEntry, asked map[int64]bool) *Queue {
 	q := NewQueue(jobs)
 	q.asked = asked
@@ -52,26 +44,13 @@ func (q *Queue) Shows(e *ledger.Entry) bool {
 // that claims e's plan. It returns nil if that job is not in the queue.
 func (q *Queue) Find(e *ledger.Entry) *slurm.QueueEntry {
 	if e.Job == 0 {
-		return q.claimant(e)
+		return q.Claimant(e.ID, e.User)
 	}
 	// Slurm uses ids again, also for jobs of other users.
 	if j := q.ByID[e.Job]; j != nil && IsQueued(e, j) {
 		return j
 	}
 	return nil
-}
-
-// claimant returns the job that claims e's plan, or nil. A job claims the plan that its
-// comment names if job and plan are of the same user. If there are several such jobs, the
-// one submitted first claims the plan.
-func (q *Queue) claimant(e *ledger.Entry) *slurm.QueueEntry {
-	var first *slurm.QueueEntry
-	for _, j := range q.ByPlan[e.ID] {
-		if j.User == e.User && (first == nil || j.Submit < first.Submit || j.Submit == first.Submit && j.ID < first.ID) {
-			first = j
-		}
-	}
-	return first
 }
 
 // IsQueued is isJobOf for a job in the queue. One that Slurm has put back there is e's whatever its

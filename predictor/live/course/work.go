@@ -43,9 +43,6 @@ func (c *Change) ObserveSuspension(j *slurm.QueueEntry) {
 // MayWork reports whether the work of e's job may begin: that of a member of a group when the home has said so.
 func MayWork(e *ledger.Entry) bool { return e.Group == "" || e.Progress.Gate == api.GateGo }
 
-// Unconfirmed reports whether e is a tentative promise that has still to be confirmed.
-func Unconfirmed(e *ledger.Entry) bool { return e.Tentative != 0 && e.Progress.Confirmed == 0 }
-
 // NotConfirmed is why a tentative promise has ended.
 const NotConfirmed = "not confirmed in time"
 

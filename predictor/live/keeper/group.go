@@ -17,8 +17,6 @@ import (
 // Homes asks the homes of groups. An empty name is that of this site. A decision of a home's is a fault of package
 // api for which api.Refused is true.
 type Homes interface {
-	// Knows reports whether there is a home of that name.
-	Knows(home string) bool
 	// Claim asks whether the work of a member of a group may begin.
 	Claim(ctx context.Context, home string, c api.GroupClaim) (api.GateAnswer, error)
 	// States asks what has become of groups. Those that the home does not know are left out.
@@ -43,9 +41,9 @@ func (k *members) Gate(ctx context.Context, user string, g api.Gate) (api.GateAn
 		return lost("the promise is that of job %d", e.Job)
 	case e.Progress.Gate == api.GateLost:
 		return lost("%s", e.Note)
-	case (e.Job == 0 || course.Unconfirmed(e)) && e.Open && now <= e.Tentative:
+	case (e.Job == 0 || e.Unconfirmed()) && e.Open && now <= e.Tentative:
 		return api.GateAnswer{Answer: api.GateWait}, nil
-	case e.Job == 0, course.Unconfirmed(e):
+	case e.Job == 0, e.Unconfirmed():
 		return lost("the promise was %s", course.NotConfirmed)
 	}
 	answer, err := k.claim(ctx, e)
@@ -172,7 +170,7 @@ func (k *members) askHomes(ctx context.Context, now int64) error {
 	byHome := map[string]*api.GroupsQuery{}
 	for i := range entries {
 		e := &entries[i]
-		if e.Job == 0 || course.Unconfirmed(e) || e.Progress.Gate != "" {
+		if e.Job == 0 || e.Unconfirmed() || e.Progress.Gate != "" {
 			continue
 		}
 		q := byHome[e.Home]

@@ -53,7 +53,7 @@ func (k *settler) expire(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEnt
 
 // expired reports whether no job of a plan can come any more.
 func (k *settler) expired(e *ledger.Entry) bool {
-	if course.Unconfirmed(e) {
+	if e.Unconfirmed() {
 		return k.Now() > e.Tentative+desk.Latecomer
 	}
 	return k.Outlook.Covered() >= max(e.BeginTime, e.Promised)+k.Grace
@@ -118,7 +118,7 @@ func someOf(due []duty, n int, now int64) []duty {
 // settleAbsent settles a reservation whose job is not in the queue. runs are the job's in accounting,
 // oldest first.
 func (k *settler) settleAbsent(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
-	if e.Group != "" && !course.Unconfirmed(e) && e.Progress.Gate == "" && !k.heard.fateKnown(e, now) {
+	if e.Group != "" && !e.Unconfirmed() && e.Progress.Gate == "" && !k.heard.fateKnown(e, now) {
 		return nil // whether its work ran is not known yet
 	}
 	if err := k.noteRuns(ctx, e, runs, now); err != nil {
@@ -234,7 +234,7 @@ func (k *settler) settleEnded(ctx context.Context, plan string, j *workload.Job,
 	if !e.Open {
 		return k.correct(ctx, e, j, now)
 	}
-	if e.Group != "" && !course.Unconfirmed(e) && e.Progress.Gate == "" {
+	if e.Group != "" && !e.Unconfirmed() && e.Progress.Gate == "" {
 		return nil // it is left to Watch, which asks whether its work ran
 	}
 	if e.Job == 0 {

@@ -156,7 +156,7 @@ func (k *Keeper) cancelStrays(ctx context.Context, q *course.Queue, open []ledge
 	for i := range open {
 		entryOf[open[i].ID] = &open[i]
 	}
-	for plan, jobs := range q.ByPlan {
+	for plan, jobs := range q.Named {
 		for _, j := range jobs {
 			if j.Start != 0 || j.Eligible <= now+86400 || k.memory.postponed(plan, now) {
 				continue

@@ -56,7 +56,7 @@ func promiseOf(e *ledger.Entry) promise {
 	switch {
 	case e.FinishBy != 0:
 		return finishes
-	case course.Unconfirmed(e):
+	case e.Unconfirmed():
 		return tentative
 	}
 	return begins
@@ -192,7 +192,7 @@ func (k *Keeper) urgencyOf(e *ledger.Entry, now int64) urgency {
 	unmoved := e.Tentative != 0 && p.WasBegin == e.SubmitBegin() && !p.Yielded && !p.Held && p.Stopped == ""
 	switch {
 	case p.Start != 0, k.memory.postponed(e.ID, now):
-	case course.Unconfirmed(e) && (now > e.Tentative || e.Withdrawn != 0), !course.Unconfirmed(e) && unmoved:
+	case e.Unconfirmed() && (now > e.Tentative || e.Withdrawn != 0), !e.Unconfirmed() && unmoved:
 		return overdueAct
 	case now >= e.Deadline()-nearDeadline && now <= e.Deadline()+nearDeadline:
 		return nearEnd

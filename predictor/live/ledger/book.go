@@ -63,8 +63,6 @@ func (l *Ledger) readBook(ctx context.Context) ([]*openEntry, error) {
 	some := b.known && len(b.stale) <= manyStale
 	if some {
 		where.In("id", slices.Sorted(maps.Keys(b.stale)))
-	} else {
-		b.list, b.byPlan = nil, map[string]*openEntry{}
 	}
 	fresh, err := l.entries(ctx, where, "")
 	if err != nil {
@@ -75,6 +73,8 @@ func (l *Ledger) readBook(ctx context.Context) ([]*openEntry, error) {
 			delete(b.byPlan, plan)
 		}
 		b.list = slices.DeleteFunc(b.list, func(o *openEntry) bool { return b.stale[o.ID] })
+	} else {
+		b.list, b.byPlan = nil, make(map[string]*openEntry, len(fresh))
 	}
 	for i := range fresh {
 		o := &openEntry{Entry: fresh[i], claim: claimOf(&fresh[i])}

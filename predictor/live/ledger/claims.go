@@ -6,7 +6,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// tentative is whether a promise has still to be confirmed.
+// tentative is Entry.Unconfirmed in SQL.
 const tentative = "p.tentative <> 0 AND coalesce(b.confirmed, 0) = 0"
 
 // claim is what an open promise claims.
@@ -23,7 +23,7 @@ type claim struct {
 // has what its time limit leaves after the hold, if that is more than was promised by more than
 // workload.LimitSlack.
 func claimOf(e *Entry) claim {
-	p, unconfirmed := &e.Progress, e.Tentative != 0 && e.Progress.Confirmed == 0
+	p, unconfirmed := &e.Progress, e.Unconfirmed()
 	c := claim{begin: p.BeginTime, waits: p.Stopped == "" && (unconfirmed || p.BeginTime <= e.Deadline())}
 	if unconfirmed {
 		c.begin = e.BeginTime

@@ -58,6 +58,9 @@ type Entry struct {
 	Run int64
 }
 
+// Unconfirmed reports whether the promise is tentative, and has still to be confirmed.
+func (e *Entry) Unconfirmed() bool { return e.Tentative != 0 && e.Progress.Confirmed == 0 }
+
 // Progress is what the keeper has recorded of a plan's job.
 type Progress struct {
 	State  string // one of api's states before settlement

@@ -11,39 +11,16 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// index has the jobs of the queue that may be of interest.
-type index struct {
-	byID  map[int64]*slurm.QueueEntry
-	byRow map[string][]*slurm.QueueEntry // by the identifier that a job's comment names
-}
+// index is the queue. Comments name rows.
+type index struct{ slurm.Index }
 
 func newIndex(queue []slurm.QueueEntry) *index {
-	q := &index{byID: make(map[int64]*slurm.QueueEntry, len(queue)), byRow: map[string][]*slurm.QueueEntry{}}
-	for i := range queue {
-		j := &queue[i]
-		q.byID[j.ID] = j
-		if id, ok := api.SizeInComment(j.Comment); ok {
-			q.byRow[id] = append(q.byRow[id], j)
-		}
-	}
-	return q
-}
-
-// claimant returns the job whose comment names m, and whose user is m's: of several the one that was submitted first. It returns nil
-// if there is none.
-func (q *index) claimant(m *row) *slurm.QueueEntry {
-	var first *slurm.QueueEntry
-	for _, j := range q.byRow[m.id] {
-		if j.User == m.user && (first == nil || j.Submit < first.Submit || j.Submit == first.Submit && j.ID < first.ID) {
-			first = j
-		}
-	}
-	return first
+	return &index{slurm.NewIndex(queue, api.SizeInComment)}
 }
 
 // jobOf returns m's job, or nil. Slurm uses ids again, also for jobs of other users, and submits a job anew if it requeues it.
 func (q *index) jobOf(m *row) *slurm.QueueEntry {
-	if j := q.byID[m.job]; j != nil && j.User == m.user && j.Submit == m.submit {
+	if j := q.ByID[m.job]; j != nil && j.User == m.user && j.Submit == m.submit {
 		return j
 	}
 	return nil

@@ -150,7 +150,7 @@ var errUnforeseen = errors.New("no forecast")
 // follow brings m up to date with the queue. It returns m's job if that waits with the size that m says, and nil otherwise.
 func (r *Resizer) follow(ctx context.Context, m *row, q *index, now int64) (*slurm.QueueEntry, error) {
 	if m.job == 0 {
-		j := q.claimant(m)
+		j := q.Claimant(m.id, m.user)
 		switch {
 		case j == nil && now-m.made <= unclaimed:
 			return nil, nil
