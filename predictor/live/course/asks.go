@@ -55,8 +55,8 @@ func Asks(j *slurm.QueueEntry) string {
 	return v.Encode()
 }
 
-// AskedAtFirst is asks for a job that is bound just now. What no promised job is submitted with, its user
-// has added already.
+// AskedAtFirst is asks for a job that is bound just now. What no promised job is submitted with,
+// its user has added already.
 func AskedAtFirst(j *slurm.QueueEntry) string {
 	submitted := *j
 	submitted.Dependency = ""
@@ -70,8 +70,8 @@ func Unforeseeable(j *slurm.QueueEntry) bool {
 	return j.Dependency != "" || j.NodeList != "" || j.Excluded != "" || s.Licenses != "" || s.Reservation != "" || s.Contiguous || s.Deadline != 0 || s.Nice > 0
 }
 
-// changed says how two results of asks differ: "nodes from 2 to 3, ...". It returns "" if they
-// do not, if a dependency was fulfilled, or if an operator lets the job start sooner by a lower nice.
+// changed says how two results of asks differ: "nodes from 2 to 3, ...". It returns "" if they do
+// not, if a dependency was fulfilled, or if an operator lets the job start sooner by a lower nice.
 // A text that cannot be read counts as equal, and so does a part that only one of them has.
 func changed(was, is string) string {
 	before, err := url.ParseQuery(was)
@@ -92,7 +92,8 @@ func changed(was, is string) string {
 			continue
 		case part == nice && lower(to, from):
 			continue
-		case part == leastCPUs && from == before.Get(totalCPUs) && to == now.Get(totalCPUs): // said already
+		case part == leastCPUs && from == before.Get(totalCPUs) && to == now.Get(totalCPUs):
+			// said already
 			continue
 		}
 		differences = append(differences, fmt.Sprintf("%s from %s to %s", part, orNone(from), orNone(to)))

@@ -6,7 +6,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// A ledger from before some part of what a job asks for was read does not have it. That is no change.
+// A ledger from before some part of what a job asks for was read does not have it. That is no
+// change.
 func TestAsksOfBefore(t *testing.T) {
 	var j slurm.QueueEntry
 	j.Partition, j.Size.Nodes = "main", 2

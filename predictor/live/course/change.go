@@ -1,6 +1,6 @@
-// Package course tells from the queue and from accounting what becomes of a promised job, and judges
-// whether the promise was kept. It asks nobody, and writes nothing: package keeper does. Times are Unix
-// seconds.
+// Package course tells from the queue and from accounting what becomes of a promised job, and
+// judges whether the promise was kept. It asks nobody, and writes nothing: package keeper does.
+// Times are Unix seconds.
 package course
 
 import (

@@ -56,7 +56,8 @@ func limitChanged(j *slurm.QueueEntry) string {
 	return fmt.Sprintf("the time limit was changed to %s, not by varq", slurmtime.FormatDuration(j.Limit))
 }
 
-// follow takes what the job has in Slurm for what varq has set: varq does not revise it any more, or does not know what it has set.
+// follow takes what the job has in Slurm for what varq has set: varq does not revise it any more,
+// or does not know what it has set.
 func (c *Change) follow(j *slurm.QueueEntry) {
 	p := &c.Progress
 	p.TimeLimit, p.WasLimit = j.Limit, j.Limit
@@ -141,8 +142,8 @@ func (c *Change) ObserveEligible(submit, eligible int64) {
 	p.BeginTime, p.WasBegin = eligible, eligible
 }
 
-// Yield records that varq leaves the job alone from now on, and why. A job whose group has lost it is cancelled nevertheless, and its
-// note says that.
+// Yield records that varq leaves the job alone from now on, and why. A job whose group has lost it
+// is cancelled nevertheless, and its note says that.
 func (c *Change) Yield(why string) {
 	if c.Progress.Gate == api.GateLost {
 		return

@@ -32,8 +32,8 @@ var suspendedThen = Stopper(Suspended) + ", when its work was to begin"
 const NotFinished = "not finished by the deadline"
 
 // Ended reports whether accounting knows how a run of e's job Ended. After an outage slurmdbd may
-// report for a while, or for ever, that a job is COMPLETED, but no end or no start. Not yet known is
-// not known; but the start is not needed if the queue has shown it.
+// report for a while, or for ever, that a job is COMPLETED, but no end or no start. Not yet known
+// is not known; but the start is not needed if the queue has shown it.
 func Ended(e *ledger.Entry, run *workload.Job) bool {
 	switch {
 	case !run.State.Finished() || run.State == workload.Requeued || run.End == 0:
@@ -60,8 +60,8 @@ func workBegan(e *ledger.Entry, run *workload.Job) int64 {
 	return at
 }
 
-// KeptBy reports whether a run of e's job kept the promise: its work began in time. The run may have
-// been requeued since.
+// KeptBy reports whether a run of e's job kept the promise: its work began in time. The run may
+// have been requeued since.
 func KeptBy(e *ledger.Entry, run *workload.Job) bool {
 	began := workBegan(e, run)
 	return IsRunOf(e, run) && began != 0 && began <= e.BeginBy
@@ -83,10 +83,11 @@ func NeverAccepted(run *workload.Job) bool {
 //
 //   - Kept: the job started by BeginBy, lasted until its work began, and was not suspended until
 //     after BeginBy, by accounting or as the queue has shown it. A later requeue changes nothing.
-//   - Cancelled: it was not confirmed, so that nothing was promised; another job of its group ran instead, before the job had missed its deadline; or the job was cancelled before BeginBy, also by Slurm because of the job's own
-//     --deadline, or its srun or salloc was ended before its work could begin; or the promise was
-//     not kept, and the user had held the job or somebody had changed it. What they do once the
-//     queue has shown the job to be late is no excuse.
+//   - Cancelled: it was not confirmed, so that nothing was promised; another job of its group ran
+//     instead, before the job had missed its deadline; or the job was cancelled before BeginBy,
+//     also by Slurm because of the job's own --deadline, or its srun or salloc was ended before its
+//     work could begin; or the promise was not kept, and the user had held the job or somebody had
+//     changed it. What they do once the queue has shown the job to be late is no excuse.
 //   - Missed: in all other cases.
 //
 // why tells the user the reason. It is empty for a promise that was kept without a
@@ -127,7 +128,8 @@ func Judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		s.Outcome = api.StateKept
 	case run.Expired && run.End < e.BeginBy && !e.Progress.Late:
 		s.Outcome, why = api.StateCancelled, expired
-	case run.State == workload.Cancelled && run.End < e.BeginBy && !e.Progress.Late: // a suspended job ends, for Slurm, when it was Suspended
+	case run.State == workload.Cancelled && run.End < e.BeginBy && !e.Progress.Late:
+		// a suspended job ends, for Slurm, when it was Suspended
 		s.Outcome, why = api.StateCancelled, "cancelled before the deadline"
 	case s.WorkStart == 0 && endedByUser(e, run):
 		s.Outcome, why = api.StateCancelled, "ended by its user before its work could begin"

@@ -11,8 +11,8 @@ import (
 // job that starts in its last moment must not count as late.
 const Skew = 2
 
-// Queue is Slurm's queue, or a part of it. Comments name plans. A job claims the plan that its comment
-// names if job and plan are of the same user.
+// Queue is Slurm's queue, or a part of it. Comments name plans. A job claims the plan that its
+// comment names if job and plan are of the same user.
 type Queue struct {
 	slurm.Index
 	// asked, if not nil, has the ids of the only jobs that were asked for. Of all other jobs,
@@ -60,7 +60,8 @@ func IsQueued(e *ledger.Entry, j *slurm.QueueEntry) bool {
 	return IsJobOf(e, &j.Job) || j.ID == e.Job && j.User == e.User && j.RestartCount > 0 && j.Submit > e.Progress.Submit
 }
 
-// IsRunOf reports whether j is the job that e is bound to, in its present submission or another one.
+// IsRunOf reports whether j is the job that e is bound to, in its present submission or another
+// one.
 func IsRunOf(e *ledger.Entry, j *workload.Job) bool {
 	plan, _ := api.PlanInComment(j.Comment)
 	return j.ID == e.Job && j.User == e.User && (j.Submit == e.Progress.Submit || plan == e.ID)

@@ -6,13 +6,14 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// WorkStart returns when the work of e's job begins if the job starts at start, and is not Suspended
-// then.
+// WorkStart returns when the work of e's job begins if the job starts at start, and is not
+// Suspended then.
 func WorkStart(e *ledger.Entry, start int64) int64 { return max(start, e.HoldUntil, e.Progress.Gated) }
 
 // WorkBegins returns when the work of e's job, which has started, begins or has begun: while it is
-// suspended, varq-wrapper cannot let it. It reports false if the job is suspended since before then. Slurm tells whole seconds: a
-// job that was suspended in the second in which its work begins had begun, as that takes varq-wrapper a fraction of it.
+// suspended, varq-wrapper cannot let it. It reports false if the job is suspended since before
+// then. Slurm tells whole seconds: a job that was suspended in the second in which its work begins
+// had begun, as that takes varq-wrapper a fraction of it.
 func WorkBegins(e *ledger.Entry, j *slurm.QueueEntry) (at int64, ok bool) {
 	at = WorkStart(e, j.Start)
 	switch {
@@ -40,14 +41,16 @@ func (c *Change) ObserveSuspension(j *slurm.QueueEntry) {
 	}
 }
 
-// MayWork reports whether the work of e's job may begin: that of a member of a group when the home has said so.
+// MayWork reports whether the work of e's job may begin: that of a member of a group when the home
+// has said so.
 func MayWork(e *ledger.Entry) bool { return e.Group == "" || e.Progress.Gate == api.GateGo }
 
 // NotConfirmed is why a tentative promise has ended.
 const NotConfirmed = "not confirmed in time"
 
-// StartedInTime returns the present probability that the promise of a start about e is kept, whose job has started, and what is against it: a job
-// that is suspended while it holds begins its work when somebody resumes it.
+// StartedInTime returns the present probability that the promise of a start about e is kept, whose
+// job has started, and what is against it: a job that is suspended while it holds begins its work
+// when somebody resumes it.
 func StartedInTime(e *ledger.Entry, start int64) (now float64, obstacle string) {
 	switch p := &e.Progress; {
 	case p.Late || start > e.BeginBy:

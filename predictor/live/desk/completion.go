@@ -19,8 +19,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// planCompletion is plan for a request about the end of a job. Its job is submitted at once, as it is, so
-// that nothing idles.
+// planCompletion is plan for a request about the end of a job. Its job is submitted at once, as it
+// is, so that nothing idles.
 func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
 	if promise { // from here on, so that no two promises are made of the same room
 		granted, err := d.StartGranting(ctx)
@@ -124,8 +124,9 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 	return p, blocked, ok
 }
 
-// otherWays returns offers of the end that r was refused: with a shorter time limit, which jobs like it
-// hardly ever reach and which fits into more gaps, and with checkpoints, where failures cost too much.
+// otherWays returns offers of the end that r was refused: with a shorter time limit, which jobs
+// like it hardly ever reach and which fits into more gaps, and with checkpoints, where failures
+// cost too much.
 func otherWays(r *trajectory.Request, req *api.PlanRequest, forecasts func(*trajectory.Request, completion.Circumstances) (negotiate.Prospect, bool)) (offers []api.Offer) {
 	if req.FinishBy == 0 {
 		return nil
@@ -157,12 +158,14 @@ func otherWays(r *trajectory.Request, req *api.PlanRequest, forecasts func(*traj
 }
 
 var (
-	shorter = [...]float64{.75, .5, .25, .125} // shares of the time limit that are tried, the longest first
-	oftener = [...]int64{3600, 600}            // seconds between checkpoints that are tried, the longest first
+	// shares of the time limit that are tried, the longest first
+	shorter = [...]float64{.75, .5, .25, .125}
+	// seconds between checkpoints that are tried, the longest first
+	oftener = [...]int64{3600, 600}
 )
 
-// because says what else lowers the probability of an end, as the end of a sentence. waking is the rule by which nodes are powered up,
-// or none.
+// because says what else lowers the probability of an end, as the end of a sentence. waking is the
+// rule by which nodes are powered up, or none.
 func because(blocked *api.Blocked, p negotiate.Prospect, waking *limits.Rule) string {
 	switch {
 	case blocked != nil:
@@ -188,8 +191,8 @@ func (q *question) endPlan(agreed *negotiate.Offer, p negotiate.Prospect, wait *
 	}
 }
 
-// EndOf forecasts the end of e's job j, from a time on. A job that is lost with its nodes is put back
-// into the queue. It reports false if too little is known.
+// EndOf forecasts the end of e's job j, from a time on. A job that is lost with its nodes is put
+// back into the queue. It reports false if too little is known.
 func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64) (p negotiate.Prospect, from int64, ok bool) {
 	r := trajectory.Request{Job: j.Request, Pieces: e.Pieces, ID: e.Job, Now: now}
 	r.Job.User, r.Job.Size = e.User, e.Size
@@ -207,7 +210,8 @@ func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64)
 	if cluster == nil {
 		return p, 0, false
 	}
-	if _, ok := cluster.Partitions[j.Partition]; !ok { // a list of partitions, or one newer than the last Refresh
+	// a list of partitions, or one newer than the last Refresh
+	if _, ok := cluster.Partitions[j.Partition]; !ok {
 		return p, 0, false
 	}
 	waited := int64(0)

@@ -30,41 +30,43 @@ import (
 // Outlook forecasts waits. It learns from the jobs of the past.
 type Outlook interface {
 	trajectory.Forecaster
-	// Predict forecasts the wait of a job like r that is submitted now. If job is not 0, that is a job
-	// that waits already, and is not ahead of itself. It reports false if it knows nothing. If an outage
-	// is the reason, the answer's Down says so.
+	// Predict forecasts the wait of a job like r that is submitted now. If job is not 0, that is a
+	// job that waits already, and is not ahead of itself. It reports false if it knows nothing. If
+	// an outage is the reason, the answer's Down says so.
 	Predict(r workload.Request, job int64) (forecast.Answer, bool)
 	// Downey is Predict by Downey's predictors, without lower bounds.
 	Downey(r workload.Request) (forecast.Answer, bool)
-	// Room returns a function that bounds the probability that the work of a claim on a partition runs
-	// from its From on, beside the jobs that run now and other claims, or tells that it is below least.
-	// The job of an id, if it is not 0, is not in its own way. One goroutine may use the function.
+	// Room returns a function that bounds the probability that the work of a claim on a partition
+	// runs from its From on, beside the jobs that run now and other claims, or tells that it is
+	// below least. The job of an id, if it is not 0, is not in its own way. One goroutine may use
+	// the function.
 	Room(partition string, job, now int64, others []workload.Claim) func(c workload.Claim, least float64) workload.Room
-	// Wait forecasts what is left of the wait of a job that has waited for some seconds, or would wait if
-	// it were submitted now. It reports false if too little is known; a.Down may then say why.
+	// Wait forecasts what is left of the wait of a job that has waited for some seconds, or would
+	// wait if it were submitted now. It reports false if too little is known; a.Down may then say
+	// why.
 	Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool
-	// Prospect forecasts the end of a job from the forecast of its wait. It reports false if nothing is
-	// known yet.
+	// Prospect forecasts the end of a job from the forecast of its wait. It reports false if
+	// nothing is known yet.
 	Prospect(q *forecast.Question, c completion.Circumstances, wait *delay.Distribution) (negotiate.Prospect, bool)
-	// Rest forecasts the end of a job that has run for age seconds. It reports false if nothing is known
-	// yet.
+	// Rest forecasts the end of a job that has run for age seconds. It reports false if nothing is
+	// known yet.
 	Rest(q *forecast.Question, age int64, c completion.Circumstances) (negotiate.Prospect, bool)
 	// Queue returns how many jobs wait and how many run.
 	Queue() (waiting, running int)
-	// Jobs yields these jobs, and those that become eligible later. The Start of one that waits is 0. They
-	// must not be changed, nor kept.
+	// Jobs yields these jobs, and those that become eligible later. The Start of one that waits is
+	// 0. They must not be changed, nor kept.
 	Jobs(yield func(*workload.Job) bool)
 	// Seen returns a time: Jobs yields the jobs that were submitted before it.
 	Seen() int64
-	// Learning reports whether the answers rest on the newest part of the past only, because the rest is
-	// still being learnt.
+	// Learning reports whether the answers rest on the newest part of the past only, because the
+	// rest is still being learnt.
 	Learning() bool
 }
 
 // Health tells of nodes that fail.
 type Health interface {
-	// FailureProb returns the probability that at least one of the nodes fails between two times, in
-	// seconds from now on.
+	// FailureProb returns the probability that at least one of the nodes fails between two times,
+	// in seconds from now on.
 	FailureProb(nodes []string, from, to int64) float64
 }
 
@@ -103,8 +105,8 @@ type Options struct {
 	Policy policy.Rules
 	// Horizon is how long before BeginBy a job may become eligible.
 	Horizon int64
-	// MaxHold bounds how long a job's nodes may idle before its work, as a multiple of the work's time
-	// limit. An hour is always allowed. 0 means no bound.
+	// MaxHold bounds how long a job's nodes may idle before its work, as a multiple of the work's
+	// time limit. An hour is always allowed. 0 means no bound.
 	MaxHold float64
 	Log     *slog.Logger
 	Metrics *Metrics
@@ -115,8 +117,8 @@ type Desk struct {
 	*occupancy
 	// looked is when the queue was read of which the jobs of all promises were bound.
 	looked atomic.Int64
-	// granting is a mutex for what adds to the open reservations: see StartGranting. It is locked while
-	// it contains a value.
+	// granting is a mutex for what adds to the open reservations: see StartGranting. It is locked
+	// while it contains a value.
 	granting chan struct{}
 }
 

@@ -29,7 +29,8 @@ func (d *Desk) failures(nodes []string, s window) float64 {
 	return fault.Failures(d.Health.FailureProb(nodes, s.from, s.to))
 }
 
-// candidates returns how many failures are expected in a window of each of the nodes that fit a job, without those that it avoids.
+// candidates returns how many failures are expected in a window of each of the nodes that fit a
+// job, without those that it avoids.
 func (d *Desk) candidates(fitting []limits.Node, avoided []string, s window) (nodes []placement.Node) {
 	for i := range fitting {
 		if name := fitting[i].Name; !slices.Contains(avoided, name) {
@@ -63,7 +64,8 @@ func nodesFor(job *workload.Request, fitting []limits.Node) int {
 	return int(min(need, math.MaxInt32))
 }
 
-// failuresOf returns how many failures are expected of the nodes of a job that needs so many, and may run on any of some.
+// failuresOf returns how many failures are expected of the nodes of a job that needs so many, and
+// may run on any of some.
 func failuresOf(need int, nodes []placement.Node) float64 {
 	sum := 0.
 	for _, n := range nodes {
@@ -72,8 +74,9 @@ func failuresOf(need int, nodes []placement.Node) float64 {
 	return sum * float64(need) / float64(max(need, len(nodes)))
 }
 
-// avoided returns the nodes that a job had better do without during a window, as far as its user and the site want that, by name; and
-// by how much that lowers the probability that one of its nodes fails then.
+// avoided returns the nodes that a job had better do without during a window, as far as its user
+// and the site want that, by name; and by how much that lowers the probability that one of its
+// nodes fails then.
 func (d *Desk) avoided(c *limits.Cluster, job *workload.Request, req *api.PlanRequest, s window) (names []string, safer float64) {
 	named := req.Needs != nil && len(req.Needs.NodeList.Names)+len(req.Needs.Exclude.Names) > 0
 	if d.Health == nil || named || cmp.Or(req.RiskyNodes, d.RiskyNodes) != api.RiskyAvoid {

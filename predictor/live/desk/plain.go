@@ -12,11 +12,12 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// mostPlain is of how many plain jobs that are eligible later the keeper takes account: of those that are
-// eligible first. It bounds what a plan costs, whoever fills the queue.
+// mostPlain is of how many plain jobs that are eligible later the keeper takes account: of those
+// that are eligible first. It bounds what a plan costs, whoever fills the queue.
 const mostPlain = 1000
 
-// plainClaims returns what the plain jobs claim that are eligible later, or have nodes that are not up yet. The caller must not change it.
+// plainClaims returns what the plain jobs claim that are eligible later, or have nodes that are not
+// up yet. The caller must not change it.
 func (d *occupancy) plainClaims() []workload.Claim {
 	if plain := d.plain.Load(); plain != nil {
 		return *plain
@@ -24,8 +25,8 @@ func (d *occupancy) plainClaims() []workload.Claim {
 	return nil
 }
 
-// waitsForBegin reports whether a job starts after now, as soon as it is eligible if there is room. One in
-// a reservation of Slurm's has its nodes there.
+// waitsForBegin reports whether a job starts after now, as soon as it is eligible if there is room.
+// One in a reservation of Slurm's has its nodes there.
 func waitsForBegin(j *slurm.QueueEntry, now int64) bool {
 	return j.Start == 0 && j.Eligible > now && !j.Held && j.Stopped == "" &&
 		j.Dependency == "" && j.Shape.Reservation == "" && !slurm.BeyondLimit(j.Reason)
@@ -61,7 +62,8 @@ func (d *occupancy) ObservePlain(queue iter.Seq[*slurm.QueueEntry], promised map
 			needs.MostNodes++ // its tasks may be on several nodes
 		}
 		job, err := cluster.CompleteWith(r, &needs)
-		if err != nil || cluster.CheckSize(job) != nil { // it does not start, because its partition is down or smaller
+		// it does not start, because its partition is down or smaller
+		if err != nil || cluster.CheckSize(job) != nil {
 			continue
 		}
 		n := atOnce(cluster, job, j, started)
@@ -78,7 +80,8 @@ func (d *occupancy) ObservePlain(queue iter.Seq[*slurm.QueueEntry], promised map
 	d.plain.Store(&claims)
 }
 
-// atOnce returns how many tasks of a job may run, once it is eligible, beside jobs that have started.
+// atOnce returns how many tasks of a job may run, once it is eligible, beside jobs that have
+// started.
 func atOnce(c *limits.Cluster, job workload.Request, j *slurm.QueueEntry, started []*workload.Job) int32 {
 	return int32(sort.Search(int(tasks(j)), func(n int) bool {
 		others := slices.Values(slices.Concat(started, slices.Repeat([]*workload.Job{{Request: job, Start: j.Eligible, Tasks: int32(n)}}, min(n, 1))))

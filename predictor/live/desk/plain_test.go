@@ -91,7 +91,8 @@ func TestPlainJobsClaim(t *testing.T) {
 	s.Slurm.Limits.PerUser.Jobs = &five
 	s.Refresh()
 	got, _ = claimed()
-	want = append(want[:3], has{10, desktest.Epoch + 1100, 4, 4, workload.Pieces{}}) // 3 jobs, and 2 tasks
+	// 3 jobs, and 2 tasks
+	want = append(want[:3], has{10, desktest.Epoch + 1100, 4, 4, workload.Pieces{}})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("of a user who may have %d jobs at once: %s", five, diff)
 	}

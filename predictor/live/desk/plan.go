@@ -114,8 +114,8 @@ func (q *question) startPlan(got *trajectory.Answer) api.Plan {
 	return plan
 }
 
-// grantStart checks a plan of a start against the site's policy. If it is to be a promise, it is made,
-// unless others have taken the room meanwhile: then the error is errCrowded.
+// grantStart checks a plan of a start against the site's policy. If it is to be a promise, it is
+// made, unless others have taken the room meanwhile: then the error is errCrowded.
 func (q *question) grantStart(got *trajectory.Answer, plan *api.Plan, promise bool) (*api.Refusal, error) {
 	if !promise {
 		return q.desk.within(q.ctx, q.terms, plan)
@@ -169,8 +169,8 @@ func (d *Desk) beside(ctx context.Context, planner *trajectory.Planner, got *tra
 	return nil, nil
 }
 
-// promise gives plan an identifier, and writes the reservation of a job with this plan into the ledger,
-// unless its user has too many promises without a job: then it returns a refusal.
+// promise gives plan an identifier, and writes the reservation of a job with this plan into the
+// ledger, unless its user has too many promises without a job: then it returns a refusal.
 func (q *question) promise(plan *api.Plan, job *workload.Request, pieces workload.Pieces) (*api.Refusal, error) {
 	d := q.desk
 	plan.ID = api.NewPlanID()
@@ -229,7 +229,8 @@ func apiRefusal(no *trajectory.Refusal) *api.Refusal {
 	return r
 }
 
-// stay returns what a plan's Cluster is: the promise is about the queue of this cluster, and not of its siblings in a federation.
+// stay returns what a plan's Cluster is: the promise is about the queue of this cluster, and not of
+// its siblings in a federation.
 func stay(c *limits.Cluster) string {
 	if !c.Federated {
 		return ""

@@ -48,7 +48,8 @@ func TestPlanOfFederatedCluster(t *testing.T) {
 	}
 }
 
-// given is an Outlook whose user gives up, if she does not wait, while it forecasts for the first time.
+// given is an Outlook whose user gives up, if she does not wait, while it forecasts for the first
+// time.
 type given struct {
 	*desktest.Outlook
 	up    context.CancelFunc
@@ -61,7 +62,8 @@ func (o given) Forecast(r workload.Request, now int64, c []workload.Candidate, e
 	o.Outlook.Forecast(r, now, c, est)
 }
 
-// A plan that nobody waits for any more is over soon: the offers of its refusal, which take many forecasts, are not looked for.
+// A plan that nobody waits for any more is over soon: the offers of its refusal, which take many
+// forecasts, are not looked for.
 func TestNobodyWaitsForPlan(t *testing.T) {
 	forecasts := func(patient bool) int {
 		s, asked := newSite(t), 0

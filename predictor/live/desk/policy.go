@@ -70,7 +70,8 @@ func (t *terms) agree(plan *api.Plan, r *trajectory.Request) {
 	plan.Earliest = t.ceiling(plan, earliest)
 }
 
-// admit returns a refusal if the rules do not allow a promise of a probability, or one of the group's.
+// admit returns a refusal if the rules do not allow a promise of a probability, or one of the
+// group's.
 func (t *terms) admit(prob float64) *api.Refusal {
 	return apiRule(t.rules.Admit(t.who, prob, t.group, t.option))
 }

@@ -23,7 +23,8 @@ func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest
 	return d.predict(ctx, user, req, 0)
 }
 
-// predict is Predict. If id is not 0, it is that of a job that waits already, and would be submitted anew with this request.
+// predict is Predict. If id is not 0, it is that of a job that waits already, and would be
+// submitted anew with this request.
 func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest, id int64) (api.Prediction, error) {
 	v, err := d.view(ctx)
 	if err != nil {
@@ -80,8 +81,8 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	return answer, nil
 }
 
-// never returns the rule by which a job never starts, or by which its wait cannot be forecast; nil if there
-// is none.
+// never returns the rule by which a job never starts, or by which its wait cannot be forecast; nil
+// if there is none.
 func never(c *limits.Cluster, job *workload.Request, needs *workload.Needs) *limits.Rule {
 	if longest, rule := c.MaxLimit(*job); longest != limits.None && job.Limit > longest {
 		return &rule
@@ -100,8 +101,8 @@ func quantile(d *delay.Distribution, q float64, after func(seconds float64) floa
 	return &seconds
 }
 
-// open returns the first time, from another on, at which a job with a time limit is not in the way of
-// windows, which are in order.
+// open returns the first time, from another on, at which a job with a time limit is not in the way
+// of windows, which are in order.
 func open(windows []limits.Window, at, limit int64) int64 {
 	for i := range windows {
 		if windows[i].Stops(at, limit) {

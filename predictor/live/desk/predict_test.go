@@ -55,7 +55,8 @@ func TestPredictDowney(t *testing.T) {
 // A job that is alone on its nodes is forecast with all their CPUs, as it is when it is promised.
 func TestPredictExclusive(t *testing.T) {
 	s := newSite(t)
-	for exclusive, cpus := range map[bool]int32{false: 1, true: 250} { // of the only node that is known
+	// of the only node that is known
+	for exclusive, cpus := range map[bool]int32{false: 1, true: 250} {
 		p, err := s.desk.Predict(t.Context(), "alice", &api.PredictRequest{Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{Exclusive: exclusive}})
 		if err != nil || p.Job.CPUs != cpus {
 			t.Errorf("exclusive %v: %+v, %v", exclusive, p.Job, err)
@@ -63,7 +64,8 @@ func TestPredictExclusive(t *testing.T) {
 	}
 }
 
-// A job that no node, or no time limit of its partition, is large enough for has no wait to be predicted.
+// A job that no node, or no time limit of its partition, is large enough for has no wait to be
+// predicted.
 func TestPredictNever(t *testing.T) {
 	s := newSite(t)
 	for want, req := range map[string]*api.PredictRequest{

@@ -13,8 +13,9 @@ import (
 // probeTime bounds for how long one Probe plans.
 const probeTime = 5 * time.Second
 
-// Probe returns what user could be promised for a job that can have several sizes, in a window of time: for each
-// size and partition, slots that cover the window. It promises nothing. The errors are faults of package api.
+// Probe returns what user could be promised for a job that can have several sizes, in a window of
+// time: for each size and partition, slots that cover the window. It promises nothing. The errors
+// are faults of package api.
 func (d *Desk) Probe(ctx context.Context, user string, req *api.ProbeRequest) (api.ProbeAnswer, error) {
 	if err := d.Premises.Ready(); err != nil {
 		return api.ProbeAnswer{}, api.Fault(api.ErrUnavailable, err.Error())
@@ -67,8 +68,9 @@ type probe struct {
 	reasons elastic.Reasons // of the answer
 }
 
-// partition finds the slots of one partition. It goes through the window of all sizes at once, so that the answer
-// has something of each size if time is short. It returns false when the time is over.
+// partition finds the slots of one partition. It goes through the window of all sizes at once, so
+// that the answer has something of each size if time is short. It returns false when the time is
+// over.
 func (p *probe) partition(ctx context.Context, partition string) bool {
 	starts := make([][]int64, len(p.sizes))
 	why := make([]string, len(p.sizes)) // the reason of the latest, "" once there is a slot
@@ -111,8 +113,8 @@ func (p *probe) partition(ctx context.Context, partition string) bool {
 	return true
 }
 
-// slot adds a slot of a size, if it can be promised. Otherwise it returns the reason, and whether that is so of all slots of
-// the size.
+// slot adds a slot of a size, if it can be promised. Otherwise it returns the reason, and whether
+// that is so of all slots of the size.
 func (p *probe) slot(ctx context.Context, partition string, size *api.Alternative, start int64) (reason string, final bool) {
 	plan := &api.PlanRequest{Job: p.req.Job, Needs: p.needs(size), BeginBy: start, Prob: p.req.Prob, GroupProb: p.req.GroupProb, BestEffort: p.req.BestEffort, MaxCost: p.req.MaxCost}
 	plan.Job.Partition, plan.Job.Size, plan.Job.Limit = partition, size.Size, size.Limit
@@ -145,7 +147,8 @@ func (p *probe) slot(ctx context.Context, partition string, size *api.Alternativ
 	return "", false
 }
 
-// needs returns the needs of a job of a size. Of one that has no choice, its options say on how many nodes it may run.
+// needs returns the needs of a job of a size. Of one that has no choice, its options say on how
+// many nodes it may run.
 func (p *probe) needs(size *api.Alternative) *workload.Needs {
 	if len(p.sizes) == 1 {
 		return p.req.Needs

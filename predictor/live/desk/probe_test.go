@@ -135,7 +135,8 @@ func TestProbeOfNoWindow(t *testing.T) {
 	}
 }
 
-// The first slot can still be submitted, and a window in which no such slot is has one nevertheless.
+// The first slot can still be submitted, and a window in which no such slot is has one
+// nevertheless.
 func TestProbeLeavesTimeToSubmit(t *testing.T) {
 	for latest, want := range map[int64]int64{desktest.Epoch + 3600: desktest.Epoch + 10, desktest.Epoch + 4: desktest.Epoch + 4} {
 		s := newSite(t)
@@ -153,7 +154,8 @@ func TestProbeLeavesTimeToSubmit(t *testing.T) {
 	}
 }
 
-// Of a window that is shorter than the gap both ends are looked at: what cannot be promised at once can be later.
+// Of a window that is shorter than the gap both ends are looked at: what cannot be promised at once
+// can be later.
 func TestProbeOfAShortWindow(t *testing.T) {
 	s := newSite(t)
 	s.Outlook.Delay = 600
@@ -165,7 +167,8 @@ func TestProbeOfAShortWindow(t *testing.T) {
 	}
 }
 
-// Of a size without a slot the reason is that of the latest time of the window, for which most can be promised.
+// Of a size without a slot the reason is that of the latest time of the window, for which most can
+// be promised.
 func TestProbeTellsTheBest(t *testing.T) {
 	s := newSite(t)
 	s.Outlook.Delay = 600
@@ -244,7 +247,8 @@ func TestProbeOfASite(t *testing.T) {
 	}
 }
 
-// Work that may start as soon as its job does is told at the price of the dearest hours at which it may.
+// Work that may start as soon as its job does is told at the price of the dearest hours at which it
+// may.
 func TestProbeTellsTheDearestHours(t *testing.T) {
 	s := newSite(t)
 	prices, err := tariff.ParseWeek([]string{"08-09: 10"}) // it is eight
@@ -286,7 +290,8 @@ func (i idleNodes) History(context.Context, string) (*esr.History, error) {
 // A Probe tells success rates to who asks for them, by the methods of the paper.
 func TestProbeESR(t *testing.T) {
 	s := newSite(t)
-	// Of 250 processors, 100 are busy for an hour still, and work for 100 of them waits: 1800 s, and 720 s.
+	// Of 250 processors, 100 are busy for an hour still, and work for 100 of them waits: 1800 s,
+	// and 720 s.
 	s.Outlook.Known = []workload.Job{
 		{ID: 1, Request: workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 100}, Limit: 7200}, Eligible: desktest.Epoch - 4000, Start: desktest.Epoch - 3600},
 		{ID: 2, Request: workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 100}, Limit: 3600}, Eligible: desktest.Epoch - 4000},

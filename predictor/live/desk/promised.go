@@ -19,7 +19,8 @@ func (d *Desk) Again(e *ledger.Entry, j *slurm.QueueEntry, now int64) (*trajecto
 		return nil, trajectory.Request{}, false
 	}
 	if _, ok := planner.Cluster.Partitions[j.Partition]; !ok {
-		return nil, trajectory.Request{}, false // a list of partitions, or a partition newer than the last Refresh
+		// a list of partitions, or a partition newer than the last Refresh
+		return nil, trajectory.Request{}, false
 	}
 	r := trajectory.Request{
 		Job:    workload.Request{User: e.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS, Size: e.Size, Limit: e.WorkLimit},

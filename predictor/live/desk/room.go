@@ -14,8 +14,9 @@ import (
 )
 
 // room returns the function trajectory.Planner.Room beside claims, and beside Slurm's own
-// reservations. Where more jobs may run than there are processors, there is no bound.
-// One goroutine may use the function. It is fast where one question after another is of one job and partition, as of one time.
+// reservations. Where more jobs may run than there are processors, there is no bound. One goroutine
+// may use the function. It is fast where one question after another is of one job and partition, as
+// of one time.
 func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int64, least float64) workload.Room {
 	cluster := d.Premises.Limits()
 	if cluster == nil {
@@ -29,14 +30,16 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 	var last asked
 	var ask func(workload.Claim, float64) workload.Room // as last was asked
 	var slurms []workload.Claim
-	known, of := int64(0), workload.Claim{} // slurms are until then, for jobs of this size and with these pieces
+	// slurms are until then, for jobs of this size and with these pieces
+	known, of := int64(0), workload.Claim{}
 	return func(c workload.Claim, now int64, least float64) workload.Room {
 		if cluster.Partitions[c.Partition].Overcommits {
 			return workload.Room{Prob: 1}
 		}
 		is, had := asked{c.Partition, c.Job, now}, len(slurms)
 		end := c.From + max(1, c.Limit)
-		if is != last || end > known || c.Nodes != of.Nodes || c.Pieces != of.Pieces { // for later questions too, which are about times soon after
+		// for later questions too, which are about times soon after
+		if is != last || end > known || c.Nodes != of.Nodes || c.Pieces != of.Pieces {
 			known, of = end+(end-now), c
 			slurms = cluster.Claims(c.Request, c.Pieces, now, known)
 			if is != last || had+len(slurms) > 0 {
@@ -48,7 +51,8 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 	}
 }
 
-// roomBeside returns Outlook.Room beside others for a job like c, where it also keeps to the order in which jobs start.
+// roomBeside returns Outlook.Room beside others for a job like c, where it also keeps to the order
+// in which jobs start.
 func (d *occupancy) roomBeside(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
 	if cluster.Strict {
 		return d.roomInOrder(cluster, c.Partition, c.Job, now, others)
@@ -56,8 +60,8 @@ func (d *occupancy) roomBeside(cluster *limits.Cluster, c workload.Claim, now in
 	return d.Outlook.Room(c.Partition, c.Job, now, others)
 }
 
-// claims returns what the jobs of open promises claim, and plain jobs that are eligible later. The error
-// is a fault of package api.
+// claims returns what the jobs of open promises claim, and plain jobs that are eligible later. The
+// error is a fault of package api.
 func (d *occupancy) claims(ctx context.Context, now int64) ([]workload.Claim, error) {
 	claims, err := d.Ledger.Claims(ctx, now)
 	if err != nil {

@@ -39,7 +39,8 @@ func TestPredictionIsBounded(t *testing.T) {
 	}
 }
 
-// TestNodesArePoweredUp: while nodes are powered up for it, no job is predicted to start, and that is told.
+// TestNodesArePoweredUp: while nodes are powered up for it, no job is predicted to start, and that
+// is told.
 func TestNodesArePoweredUp(t *testing.T) {
 	s := newSite(t)
 	const resume = 900

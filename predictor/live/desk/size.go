@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/promise/moldable"
 )
 
-// Size tells which of several sizes user's job had better have if it is submitted now (Downey 1997). It is a forecast, and
-// no promise. The errors are faults of package api.
+// Size tells which of several sizes user's job had better have if it is submitted now (Downey
+// 1997). It is a forecast, and no promise. The errors are faults of package api.
 func (d *Desk) Size(ctx context.Context, user string, req *api.SizeRequest) (api.SizeAnswer, error) {
 	f, err := d.forecastSizes(ctx, user, req, 0)
 	if err != nil {
@@ -28,9 +28,10 @@ func (d *Desk) Size(ctx context.Context, user string, req *api.SizeRequest) (api
 	return api.SizeAnswer{Best: f.of[best], Sizes: f.sizes}, nil
 }
 
-// SizeOptions returns the sizes that the cluster allows user's job, which waits already, and of which size of the request each is. A
-// size is forecast as if the job were submitted anew with it, behind all that waits now. So the size at which the job waits does not
-// seem better than others because it is that, and none seems better than it is, as the job keeps its age.
+// SizeOptions returns the sizes that the cluster allows user's job, which waits already, and of
+// which size of the request each is. A size is forecast as if the job were submitted anew with it,
+// behind all that waits now. So the size at which the job waits does not seem better than others
+// because it is that, and none seems better than it is, as the job keeps its age.
 func (d *Desk) SizeOptions(ctx context.Context, user string, req *api.SizeRequest, job int64) (options []moldable.Option, of []int, err error) {
 	f, err := d.forecastSizes(ctx, user, req, job)
 	return f.options, f.of, err
@@ -69,7 +70,8 @@ func (d *Desk) forecastSizes(ctx context.Context, user string, req *api.SizeRequ
 	return f, nil
 }
 
-// expectedWait returns the expected wait of a prediction with moldable.Quantiles, +Inf if too little is known.
+// expectedWait returns the expected wait of a prediction with moldable.Quantiles, +Inf if too
+// little is known.
 func expectedWait(p *api.Prediction) float64 {
 	var quantiles []delay.Quantile
 	for _, b := range p.Bounds {

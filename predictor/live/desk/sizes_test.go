@@ -91,7 +91,8 @@ func TestSizesOnAFullDisk(t *testing.T) {
 	}
 }
 
-// A size that Slurm's limits forbid is left out, and if none can be promised the refusal says so of the nearest.
+// A size that Slurm's limits forbid is left out, and if none can be promised the refusal says so of
+// the nearest.
 func TestSizesThatCannotBe(t *testing.T) {
 	s := newSite(t)
 	s.Slurm.Limits.MaxTRES = limits.TRES{"node": 3}
@@ -118,7 +119,8 @@ func TestSizesThatCannotBe(t *testing.T) {
 	}
 }
 
-// Of a job without a promise the size is best with which it is expected to end first, or that works least.
+// Of a job without a promise the size is best with which it is expected to end first, or that works
+// least.
 func TestSize(t *testing.T) {
 	s := newSite(t)
 	size := func(by string, sizes ...api.Alternative) api.SizeAnswer {

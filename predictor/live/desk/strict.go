@@ -7,14 +7,16 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// mostAhead is of how many jobs that wait the keeper takes account where none may be passed: of those that come first. It bounds
-// what a plan costs.
+// mostAhead is of how many jobs that wait the keeper takes account where none may be passed: of
+// those that come first. It bounds what a plan costs.
 const mostAhead = 16
 
-// roomInOrder is Outlook.Room where no job may pass another: beside those that wait in the partition before the job of an id too. It bounds the room for
-// work that begins at a time by that for those of the jobs ahead which are likely to start later: they start first.
+// roomInOrder is Outlook.Room where no job may pass another: beside those that wait in the
+// partition before the job of an id too. It bounds the room for work that begins at a time by that
+// for those of the jobs ahead which are likely to start later: they start first.
 func (d *occupancy) roomInOrder(cluster *limits.Cluster, partition string, job, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
-	beside := []func(workload.Claim, float64) workload.Room{d.Outlook.Room(partition, job, now, others)} // the i-th: beside i of those ahead, too
+	// the i-th: beside i of those ahead, too
+	beside := []func(workload.Claim, float64) workload.Room{d.Outlook.Room(partition, job, now, others)}
 	var ahead []workload.Claim
 	takes := cluster.Takes()
 	start := now
@@ -37,7 +39,8 @@ func (d *occupancy) roomInOrder(cluster *limits.Cluster, partition string, job, 
 	}
 }
 
-// waitingBefore returns the first of the jobs that wait in a partition, in their order, up to the job of an id if that waits, too.
+// waitingBefore returns the first of the jobs that wait in a partition, in their order, up to the
+// job of an id if that waits, too.
 func (d *occupancy) waitingBefore(partition string, job int64) (waiting []workload.Request) {
 	for j := range d.Outlook.Jobs {
 		if j.ID == job || len(waiting) == mostAhead {
@@ -50,8 +53,8 @@ func (d *occupancy) waitingBefore(partition string, job int64) (waiting []worklo
 	return waiting
 }
 
-// likely returns the first time from c.From on, of those that the room itself names, at which c is as likely to have room as not, or the last of
-// them.
+// likely returns the first time from c.From on, of those that the room itself names, at which c is
+// as likely to have room as not, or the last of them.
 func likely(c workload.Claim, ask func(workload.Claim, float64) workload.Room) int64 {
 	const half = .5
 	for {

@@ -36,13 +36,14 @@ func (d *Desk) view(ctx context.Context) (*view, error) {
 	return v, nil
 }
 
-// err returns why what was worked out with the view does not count: nobody waits for it any more, or
-// open promises could not be read. The error is a fault of package api unless it is that of the context.
+// err returns why what was worked out with the view does not count: nobody waits for it any more,
+// or open promises could not be read. The error is a fault of package api unless it is that of the
+// context.
 func (v *view) err() error { return errors.Join(v.ctx.Err(), v.unread()) }
 
 // attended is a Forecaster as long as somebody waits for the plan, and then tells of no starts, so
-// that the plan is over soon. The offers of a refusal take many forecasts: requests that were given up
-// must not keep others waiting.
+// that the plan is over soon. The offers of a refusal take many forecasts: requests that were given
+// up must not keep others waiting.
 type attended struct {
 	trajectory.Forecaster
 	ctx context.Context

@@ -20,9 +20,10 @@ const (
 	acceptMoves = 10 * time.Second
 )
 
-// Accept raises the ceiling on the cost of idle nodes of user's reservation, to what would keep
-// its promise now, and moves the job. If that costs more than a.Worst, the costs as the user has
-// been shown them, or does not help any more, Accept changes nothing. The errors are faults of package api.
+// Accept raises the ceiling on the cost of idle nodes of user's reservation, to what would keep its
+// promise now, and moves the job. If that costs more than a.Worst, the costs as the user has been
+// shown them, or does not help any more, Accept changes nothing. The errors are faults of package
+// api.
 func (k *reviser) Accept(ctx context.Context, user string, a api.Acceptance) (api.Accepted, error) {
 	var none api.Accepted
 	if k.Desk.Shadow {
@@ -98,8 +99,8 @@ func (k *reviser) unneeded(ctx context.Context, e *ledger.Entry) string {
 	return fmt.Sprintf("what job %d needs has changed just now; ask again in a minute", e.Job)
 }
 
-// reviseNow is revise with the job as it is now, without waiting for Watch. It goes on though ctx is
-// done, so that a user who does not wait for the answer does not interrupt it.
+// reviseNow is revise with the job as it is now, without waiting for Watch. It goes on though ctx
+// is done, so that a user who does not wait for the answer does not interrupt it.
 func (k *reviser) reviseNow(ctx context.Context, e *ledger.Entry, now int64) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptMoves)
 	defer cancel()
@@ -115,8 +116,8 @@ func (k *reviser) reviseNow(ctx context.Context, e *ledger.Entry, now int64) err
 	return k.revise(ctx, e, &j, now)
 }
 
-// unmoved tells the user why reviseNow, which has returned err, has not moved the job of e, and when
-// varqd will.
+// unmoved tells the user why reviseNow, which has returned err, has not moved the job of e, and
+// when varqd will.
 func (k *reviser) unmoved(e *ledger.Entry, err error, now int64) string {
 	p, ready := &e.Progress, k.Desk.Premises.Ready()
 	prospect := k.memory.prospect(e.ID)

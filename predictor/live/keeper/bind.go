@@ -15,7 +15,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// bindTimeout bounds how long Bind, and the cancelling of a job whose promise is taken back, wait for Slurm and for the lock.
+// bindTimeout bounds how long Bind, and the cancelling of a job whose promise is taken back, wait
+// for Slurm and for the lock.
 const bindTimeout = 1500 * time.Millisecond
 
 // Bind binds user's plan to user's job, which must be in the queue and be the job that was
@@ -87,8 +88,8 @@ func (k *reservations) planOf(ctx context.Context, user, plan string) (*ledger.E
 	return &entries[0], nil
 }
 
-// bindQueued binds e's plan to a job of the queue. What the job asks for at this time is what its user
-// may change from then on. A fault of package api says why the job is not bound.
+// bindQueued binds e's plan to a job of the queue. What the job asks for at this time is what its
+// user may change from then on. A fault of package api says why the job is not bound.
 func (k *Keeper) bindQueued(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if j.RestartCount > 0 { // it may be another's, which does not know yet that it was requeued
 		others, err := k.Ledger.Select(ctx, ledger.Query{User: e.User, Job: j.ID, Open: true})

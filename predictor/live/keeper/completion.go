@@ -12,9 +12,9 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// followCompletion follows the job of a reservation with FinishBy while it is in the queue. Such a job
-// runs as it would without varq, so nothing is moved: what is forecast is whether it will have ended by
-// then and, if not, by when.
+// followCompletion follows the job of a reservation with FinishBy while it is in the queue. Such a
+// job runs as it would without varq, so nothing is moved: what is forecast is whether it will have
+// ended by then and, if not, by when.
 func (k *follower) followCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if j.Completing {
 		return nil
@@ -44,8 +44,9 @@ func (k *follower) followCompletion(ctx context.Context, e *ledger.Entry, j *slu
 	return k.foreseeCompletion(ctx, e, j, c)
 }
 
-// lateCompletion records that a job has not ended by its deadline. It cancels a job that still waits, and that nobody has
-// changed or stopped, if OnMiss is OnMissCancel. A job that runs goes on: the work that it has done is worth more than its nodes.
+// lateCompletion records that a job has not ended by its deadline. It cancels a job that still
+// waits, and that nobody has changed or stopped, if OnMiss is OnMissCancel. A job that runs goes
+// on: the work that it has done is worth more than its nodes.
 func (k *follower) lateCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *course.Change) error {
 	p := &c.Progress
 	k.memory.forget(e.ID)

@@ -30,7 +30,8 @@ func (k *Keeper) bindClaimant(ctx context.Context, e *ledger.Entry, j *slurm.Que
 		k.memory.postpone(e.ID, now)
 		k.Log.Info("a job names a second plan", "plan", e.ID, "job", j.ID, "user", e.User)
 		return nil
-	case errors.Is(err, api.ErrConflict), errors.Is(err, api.ErrUnavailable): // it is settled, or varqd cannot tell yet
+	case errors.Is(err, api.ErrConflict), errors.Is(err, api.ErrUnavailable):
+		// it is settled, or varqd cannot tell yet
 		return nil
 	}
 	return err
@@ -85,7 +86,8 @@ func (k *follower) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	c.Observe(j)
 	c.ObserveEligible(j.Submit, j.Eligible)
 	text, so := course.NotStarted, ", "+course.CancelledAsAsked
-	wasStopped := e.Progress.Late && (e.Progress.Stopped != "" || !strings.HasPrefix(e.Note, course.NotStarted)) // when the deadline was over
+	// when the deadline was over
+	wasStopped := e.Progress.Late && (e.Progress.Stopped != "" || !strings.HasPrefix(e.Note, course.NotStarted))
 	switch p := &c.Progress; {
 	case p.Gate == api.GateLost: // followGroup cancels it, and its note says why
 		p.Late = true
@@ -131,7 +133,8 @@ func (k *follower) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	return k.cancelLate(ctx, e, c, text+so)
 }
 
-// circumstances says what kept a job from starting that nothing lasting was against: nodes that could start no jobs, and Slurm's word.
+// circumstances says what kept a job from starting that nothing lasting was against: nodes that
+// could start no jobs, and Slurm's word.
 func (k *follower) circumstances(partition string, j *slurm.QueueEntry, now int64) string {
 	var list []string
 	if c := k.Desk.Premises.Limits(); c != nil {
@@ -145,7 +148,8 @@ func (k *follower) circumstances(partition string, j *slurm.QueueEntry, now int6
 	return strings.Join(list, "; ")
 }
 
-// noReason is what Slurm says of a job that waits for nothing, or whose wait it has not explained yet.
+// noReason is what Slurm says of a job that waits for nothing, or whose wait it has not explained
+// yet.
 var noReason = []string{"", "None", "BeginTime"}
 
 // cancelLate cancels the job of e, as it is late, and notes why.

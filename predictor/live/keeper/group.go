@@ -14,8 +14,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// Homes asks the homes of groups. An empty name is that of this site. A decision of a home's is a fault of package
-// api for which api.Refused is true.
+// Homes asks the homes of groups. An empty name is that of this site. A decision of a home's is a
+// fault of package api for which api.Refused is true.
 type Homes interface {
 	// Claim asks whether the work of a member of a group may begin.
 	Claim(ctx context.Context, home string, c api.GroupClaim) (api.GateAnswer, error)
@@ -23,8 +23,9 @@ type Homes interface {
 	States(ctx context.Context, home string, q api.GroupsQuery) ([]api.GroupState, error)
 }
 
-// Gate says whether the work of user's job, which has started, may begin: the home of its group decides. If
-// the home does not answer, the fault is api.ErrUnavailable, and the work does not begin yet.
+// Gate says whether the work of user's job, which has started, may begin: the home of its group
+// decides. If the home does not answer, the fault is api.ErrUnavailable, and the work does not
+// begin yet.
 func (k *members) Gate(ctx context.Context, user string, g api.Gate) (api.GateAnswer, error) {
 	e, err := k.planOf(ctx, user, g.Plan)
 	if err != nil {
@@ -71,8 +72,9 @@ func (k *members) claim(ctx context.Context, e *ledger.Entry) (api.GateAnswer, e
 	return heard(e, answer, k.Now())
 }
 
-// heard returns what a home has said to e's job, within the bounds of what it may: another site's varqd, which e's user has named,
-// is to fill neither the ledger nor the log, nor to let nodes idle. The error is of what is no answer.
+// heard returns what a home has said to e's job, within the bounds of what it may: another site's
+// varqd, which e's user has named, is to fill neither the ledger nor the log, nor to let nodes
+// idle. The error is of what is no answer.
 func heard(e *ledger.Entry, a api.GateAnswer, now int64) (api.GateAnswer, error) {
 	switch a.Answer {
 	case api.GateGo: // who starts late is let go late
@@ -157,8 +159,8 @@ func (k *members) grouped(ctx context.Context) ([]ledger.Entry, error) {
 	return k.Ledger.Open(ctx, func(e *ledger.Entry) bool { return e.Group != "" })
 }
 
-// askHomes asks the homes of groups what has become of the groups whose jobs wait, or hold at the gate. It must
-// not be called with the lock.
+// askHomes asks the homes of groups what has become of the groups whose jobs wait, or hold at the
+// gate. It must not be called with the lock.
 func (k *members) askHomes(ctx context.Context, now int64) error {
 	if k.Homes == nil {
 		return nil
@@ -207,18 +209,20 @@ func (k *members) askHomes(ctx context.Context, now int64) error {
 }
 
 const (
-	// silent is after how many seconds in which nobody has asked at all that is told: where the plugin is, the wrapper asks at once.
+	// silent is after how many seconds in which nobody has asked at all that is told: where the
+	// plugin is, the wrapper asks at once.
 	silent = 60
-	// unasked is after how many seconds without a question the work of a job counts as running: where it had to wait, the
-	// wrapper would have asked, and given up by then.
+	// unasked is after how many seconds without a question the work of a job counts as running:
+	// where it had to wait, the wrapper would have asked, and given up by then.
 	unasked = 660
 )
 
 // notAsked is the note of a job whose node is silent.
 const notAsked = "its node does not ask whether the work may run: either it does not load varq's SPANK plugin, and the work runs unasked (varq doctor on it tells), or it cannot reach varqd"
 
-// claimUnasked claims for the jobs whose work runs although nobody has asked, because their nodes do not load the plugin. So
-// other jobs of the group do not run beside them, or they are cancelled. It must not be called with the lock.
+// claimUnasked claims for the jobs whose work runs although nobody has asked, because their nodes
+// do not load the plugin. So other jobs of the group do not run beside them, or they are cancelled.
+// It must not be called with the lock.
 func (k *members) claimUnasked(ctx context.Context, now int64) error {
 	if k.Homes == nil {
 		return nil
@@ -271,9 +275,10 @@ func (k *members) noteSilence(ctx context.Context, plan string) error {
 // toldFor is for how many seconds after its deadline a home is told of what became of a job.
 const toldFor = 86400
 
-// tellHomes tells the homes of groups of the jobs that were cancelled, or that their users have kept from starting, so that
-// nothing waits for them and nobody takes that for a wrong forecast; and of those whose work did not begin in time although it might.
-// A home that does not answer is told again. It must not be called with the lock.
+// tellHomes tells the homes of groups of the jobs that were cancelled, or that their users have
+// kept from starting, so that nothing waits for them and nobody takes that for a wrong forecast;
+// and of those whose work did not begin in time although it might. A home that does not answer is
+// told again. It must not be called with the lock.
 func (k *members) tellHomes(ctx context.Context, now int64) error {
 	if k.Homes == nil {
 		return nil
@@ -320,7 +325,8 @@ type homeAnswer struct {
 	err    error
 }
 
-// followGroup notes what has become of the group of e, and cancels e's job if its work is not to run.
+// followGroup notes what has become of the group of e, and cancels e's job if its work is not to
+// run.
 func (k *members) followGroup(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if e.Group == "" || e.Progress.Gate == api.GateGo {
 		return nil

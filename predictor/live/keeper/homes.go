@@ -10,14 +10,15 @@ import (
 	"github.com/varq-project/varq/predictor/live/ledger"
 )
 
-// homesHeard is what the homes of groups have said, and have been told. A crash loses it: then they are
-// asked again.
+// homesHeard is what the homes of groups have said, and have been told. A crash loses it: then they
+// are asked again.
 type homesHeard struct {
 	mu    sync.Mutex
 	fates map[string]api.GroupState // by group: what its home has said last
 	homes map[string]silence        // by name: homes of groups that do not answer
-	told  map[api.GroupClaim]int64  // what homes have been told, and until when they need not be told again
-	asks  map[string]question       // by plan
+	// what homes have been told, and until when they need not be told again
+	told map[api.GroupClaim]int64
+	asks map[string]question // by plan
 }
 
 func newHomesHeard() *homesHeard {
@@ -56,7 +57,8 @@ func (h *homesHeard) asked(plan string, now int64) {
 	h.asks[plan] = question{now, true}
 }
 
-// askedLast returns when the job of a plan has last asked. One that never has counts as having asked when this was first called.
+// askedLast returns when the job of a plan has last asked. One that never has counts as having
+// asked when this was first called.
 func (h *homesHeard) askedLast(plan string, now int64) (last int64, never bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -119,7 +121,8 @@ func (h *homesHeard) homePaused(home string, now int64) bool {
 	return now < h.homes[home].again
 }
 
-// fateKnown reports whether the group's home has told of e's group when it was asked last, or never will.
+// fateKnown reports whether the group's home has told of e's group when it was asked last, or never
+// will.
 func (h *homesHeard) fateKnown(e *ledger.Entry, now int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -20,8 +20,8 @@
 //   - Watch or ObserveAccounting settles the reservation when the job has ended: the promise
 //     was kept or missed, or is cancelled.
 //
-// A crash of varqd loses only what memory.go and homes.go hold. Everything else that decides about a
-// reservation is in the ledger or in Slurm. Times are Unix seconds and durations seconds.
+// A crash of varqd loses only what memory.go and homes.go hold. Everything else that decides about
+// a reservation is in the ledger or in Slurm. Times are Unix seconds and durations seconds.
 package keeper
 
 import (
@@ -60,8 +60,8 @@ type Outlook interface {
 	// is false if the present forecast is below the probability promised. Then the
 	// forecast of an earlier call for this job, if there was one, stays in use.
 	Promise(job int64, r workload.Request, begin, deadline int64, holds bool)
-	// Learning reports whether forecasts rest on the newest part of the past only, because the rest is
-	// still being learnt.
+	// Learning reports whether forecasts rest on the newest part of the past only, because the rest
+	// is still being learnt.
 	Learning() bool
 	// Covered returns a time: all jobs that ended before it are known.
 	Covered() int64
@@ -138,7 +138,8 @@ type (
 	}
 	// reviser plans the jobs that wait again, and moves them.
 	reviser struct{ *reservations }
-	// follower notes what becomes of jobs that are late, or have started, or whose end was promised.
+	// follower notes what becomes of jobs that are late, or have started, or whose end was
+	// promised.
 	follower struct{ *reservations }
 	// settler closes reservations whose jobs have ended, by accounting.
 	settler struct {

@@ -86,8 +86,8 @@ func (l *lab) run(user, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// promise promises alice a job of 3 minutes by some time from now on. It asks again if the promise was
-// refused, because by the keeper's clock the deadline may have been nearer than the wait.
+// promise promises alice a job of 3 minutes by some time from now on. It asks again if the promise
+// was refused, because by the keeper's clock the deadline may have been nearer than the wait.
 func (l *lab) promise(ahead time.Duration, onMiss string) *api.Plan {
 	l.t.Helper()
 	for end := time.Now().Add(cluster.Patience); ; {
@@ -327,7 +327,8 @@ func liveTightened(t *testing.T, c *cluster.Cluster) {
 func liveChanges(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	l.outlook.Delay = 2
-	filler := l.run("alice", "sbatch", "--parsable", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600") // no node is free
+	// no node is free
+	filler := l.run("alice", "sbatch", "--parsable", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600")
 	// Slurm completes a list of licences when it reads its configuration.
 	var plain int64
 	l.InTime(t, 10*time.Second, func(lead time.Duration) bool {
@@ -374,7 +375,8 @@ func liveChanges(t *testing.T, c *cluster.Cluster) {
 	for _, change := range []string{"Contiguous=yes", "Deadline=now+1hour"} { // by an operator
 		changed("root", change, false)
 	}
-	changed("alice", "NumNodes=99", true) // Slurm refuses the number of nodes, but takes over the number of CPUs
+	// Slurm refuses the number of nodes, but takes over the number of CPUs
+	changed("alice", "NumNodes=99", true)
 
 	l.lookUntil(plain, func(j slurm.QueueEntry, r api.Reservation) bool {
 		return j.ID == 0 && r.State == api.StateMissed && passed(last+2*course.Skew)
@@ -415,8 +417,8 @@ func liveRequeue(t *testing.T, c *cluster.Cluster) {
 	}
 }
 
-// seenHolding looks until the job has been held for a second at least. If its deadline passes first, seenHolding
-// cancels the job and returns false.
+// seenHolding looks until the job has been held for a second at least. If its deadline passes
+// first, seenHolding cancels the job and returns false.
 func (l *lab) seenHolding(job int64, p *api.Plan) bool {
 	l.t.Helper()
 	_, r := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
@@ -429,8 +431,8 @@ func (l *lab) seenHolding(job int64, p *api.Plan) bool {
 	return false
 }
 
-// A job that was cancelled while its nodes idled has not begun its work, though a node that does not
-// answer keeps it in the queue beyond its deadline.
+// A job that was cancelled while its nodes idled has not begun its work, though a node that does
+// not answer keeps it in the queue beyond its deadline.
 func liveEndedInHold(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	var job int64

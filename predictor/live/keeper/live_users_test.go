@@ -69,8 +69,10 @@ func liveInteractive(t *testing.T, c *cluster.Cluster) {
 // A job that Slurm ends because of its own --deadline is settled, though it never started.
 func liveDeadline(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
-	l.run("alice", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600") // no node is free
-	job, _ := l.reserve(600*time.Second, "")                                                        // eligible at once
+	// no node is free
+	l.run("alice", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600")
+	// eligible at once
+	job, _ := l.reserve(600*time.Second, "")
 	l.look(job)
 	l.run("root", "scontrol", "update", fmt.Sprintf("job=%d", job), "Deadline=now+60seconds")
 	if r := l.settled(job); r.State != api.StateCancelled || r.Start != 0 || !strings.Contains(r.Note, "its own --deadline") {
@@ -134,7 +136,8 @@ func liveStatus(t *testing.T, c *cluster.Cluster) {
 // before the deadline.
 func liveReleased(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
-	l.run("alice", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600") // no node is free
+	// no node is free
+	l.run("alice", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 3600")
 	var job int64
 	var p *api.Plan
 	l.InTime(t, 10*time.Second, func(lead time.Duration) bool {
@@ -143,7 +146,8 @@ func liveReleased(t *testing.T, c *cluster.Cluster) {
 		l.run("alice", "scontrol", "hold", id)
 		l.look(job)
 		wait(p.BeginTime)
-		_ = l.Command(t.Context(), "alice", "scontrol", "release", id).Run() // fails if that look was late, and cancelled the job
+		// fails if that look was late, and cancelled the job
+		_ = l.Command(t.Context(), "alice", "scontrol", "release", id).Run()
 		if passed(p.BeginBy) {
 			l.cancel(job)
 			return false
@@ -172,7 +176,8 @@ func liveLaunchFails(t *testing.T, c *cluster.Cluster, broken string) {
 		_, r := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return held(r) || passed(p.BeginBy) })
 		if !held(r) {
 			l.cancel(job)
-			l.run("root", "scontrol", "update", "NodeName=node[1-2]", "State=RESUME") // Slurm drains a node whose prolog fails
+			// Slurm drains a node whose prolog fails
+			l.run("root", "scontrol", "update", "NodeName=node[1-2]", "State=RESUME")
 		}
 		return held(r)
 	})
@@ -220,7 +225,8 @@ func liveManyGone(t *testing.T, c *cluster.Cluster) {
 		l.must(err)
 		ended = strings.TrimSpace(ended)
 	}
-	wait(time.Now().Unix() + course.Skew) // or the queue may have been read before the last were submitted
+	// or the queue may have been read before the last were submitted
+	wait(time.Now().Unix() + course.Skew)
 	began := time.Now()
 	looks := 0
 	for open := true; open; looks++ {
@@ -234,8 +240,8 @@ func liveManyGone(t *testing.T, c *cluster.Cluster) {
 	t.Logf("%d looks took %v", looks, time.Since(began)) // two, unless accounting was slow
 }
 
-// While an operator has suspended a job, its work does not begin, though it has its nodes: a promise
-// is kept if it goes on before the deadline, and missed otherwise.
+// While an operator has suspended a job, its work does not begin, though it has its nodes: a
+// promise is kept if it goes on before the deadline, and missed otherwise.
 func liveSuspended(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	for _, test := range []struct {

@@ -57,8 +57,8 @@ type prospect struct {
 	known    bool    // something was forecast
 	prob     float64 // 0 unless known
 	obstacle obstacle
-	// later is by when an endangered job ends with the probability promised, Unix seconds; 0 if it does
-	// by the deadline, or at no time.
+	// later is by when an endangered job ends with the probability promised, Unix seconds; 0 if it
+	// does by the deadline, or at no time.
 	later int64
 	// rescue is what would keep an endangered promise, or nil.
 	rescue *rescue
@@ -116,8 +116,8 @@ func (m *memory) prospect(plan string) prospect {
 	return prospect{}
 }
 
-// foresee notes how likely plan's promise is to be kept, why not at all if prob is 0, and by when its
-// job ends as in prospect.later. What would keep the promise stays as it is.
+// foresee notes how likely plan's promise is to be kept, why not at all if prob is 0, and by when
+// its job ends as in prospect.later. What would keep the promise stays as it is.
 func (m *memory) foresee(plan string, prob float64, why obstacle, later int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,7 +125,8 @@ func (m *memory) foresee(plan string, prob float64, why obstacle, later int64) {
 	r.prospect = prospect{known: true, prob: prob, obstacle: why, later: later, rescue: r.prospect.rescue}
 }
 
-// forget notes that it is not known how likely plan's promise is to be kept, nor what would keep it.
+// forget notes that it is not known how likely plan's promise is to be kept, nor what would keep
+// it.
 func (m *memory) forget(plan string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -142,8 +143,8 @@ func (m *memory) setRescue(plan string, r *rescue) {
 // postpone makes postponed true for plan during the next retryAfter seconds.
 func (m *memory) postpone(plan string, now int64) { m.retryAt(plan, now+retryAfter) }
 
-// postponeAfter is postpone after a call that has failed with err by now. If Slurm has not answered, it
-// is for retryUnanswered seconds only.
+// postponeAfter is postpone after a call that has failed with err by now. If Slurm has not
+// answered, it is for retryUnanswered seconds only.
 func (m *memory) postponeAfter(err error, plan string, now int64) {
 	wait := int64(retryAfter)
 	if errors.Is(err, slurm.ErrUnavailable) {
@@ -166,7 +167,8 @@ func (m *memory) postponed(plan string, now int64) bool {
 	return now < m.of(plan).retry
 }
 
-// absentSince returns since when the queue has not shown the job of a plan: from now on if it is new.
+// absentSince returns since when the queue has not shown the job of a plan: from now on if it is
+// new.
 func (m *memory) absentSince(plan string, now int64) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -191,7 +193,8 @@ func (m *memory) changedSince(plan string, t int64) bool {
 	return at != 0 && t <= at+course.Skew
 }
 
-// inTurn sorts entries of an urgency by their jobs, and begins with the one that follows the one that hadTurn last.
+// inTurn sorts entries of an urgency by their jobs, and begins with the one that follows the one
+// that hadTurn last.
 func (m *memory) inTurn(u urgency, entries []ledger.Entry) []ledger.Entry {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -222,8 +225,8 @@ func (m *memory) forgets(now int64) bool {
 	return true
 }
 
-// stopListing makes listing false for a while: half as long as a job is not asked for that accounting
-// cannot tell of, so that the next list does without that job.
+// stopListing makes listing false for a while: half as long as a job is not asked for that
+// accounting cannot tell of, so that the next list does without that job.
 func (m *memory) stopListing(now int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -261,11 +264,12 @@ type warning struct {
 	safe int64 // since when it no longer is, Unix seconds; 0 while it is
 }
 
-// calm is for how many seconds a promise must have been safe before that is told, so that a forecast
-// that wavers is told of once.
+// calm is for how many seconds a promise must have been safe before that is told, so that a
+// forecast that wavers is told of once.
 const calm = 300
 
-// endangered notes whether plan's promise is endangered now, and reports whether that is to be told.
+// endangered notes whether plan's promise is endangered now, and reports whether that is to be
+// told.
 func (m *memory) endangered(plan string, is bool, now int64) (tell bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,14 +14,16 @@ import (
 // Metrics are the keeper's counts for Prometheus.
 type Metrics struct {
 	replans, revisions prometheus.Counter
-	// verdicts has the promises settled, by band and outcome, expected the sum of the probabilities promised of those kept or
-	// missed, by band, and corrected how often accounting has changed an outcome, by the later one.
+	// verdicts has the promises settled, by band and outcome, expected the sum of the probabilities
+	// promised of those kept or missed, by band, and corrected how often accounting has changed an
+	// outcome, by the later one.
 	verdicts, expected, corrected *prometheus.CounterVec
 	// held and worked are the node-seconds for which jobs have held idle nodes, and have worked.
 	held, worked prometheus.Counter
 }
 
-// bands divide the probabilities that can be promised. Each begins at From and ends before that of the next.
+// bands divide the probabilities that can be promised. Each begins at From and ends before that of
+// the next.
 var bands = []struct {
 	From float64
 	Name string
@@ -38,8 +40,8 @@ func band(prob float64) string {
 	return name
 }
 
-// NewMetrics makes the metrics and registers them. All bands and outcomes are there from the start: what becomes of the first
-// promise of a band counts as an increase.
+// NewMetrics makes the metrics and registers them. All bands and outcomes are there from the start:
+// what becomes of the first promise of a band counts as an increase.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
 	counter := func(name, help string) prometheus.Counter {
 		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})

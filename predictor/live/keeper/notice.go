@@ -9,8 +9,9 @@ import (
 	"github.com/varq-project/varq/predictor/prob"
 )
 
-// warn tells that e's promise has become endangered, or no longer is, by the present forecast. why is its reason, if there is
-// one that a user can act on, and later is as in api.Reservation. After a crash, an endangered promise is told of again.
+// warn tells that e's promise has become endangered, or no longer is, by the present forecast. why
+// is its reason, if there is one that a user can act on, and later is as in api.Reservation. After
+// a crash, an endangered promise is told of again.
 func (k *reservations) warn(e *ledger.Entry, now float64, why string, later int64) {
 	is := prob.Short(now, e.Prob)
 	if !is && now < min(1, e.Prob+course.Margin) || !k.memory.endangered(e.ID, is, k.Now()) || k.Tell == nil {

@@ -15,12 +15,13 @@ import (
 // notStartedBySlurm comes before Slurm's reason.
 const notStartedBySlurm = "Slurm does not start it: "
 
-// requeuedTooLate is what is against a job that is put back into the queue shortly before its deadline.
+// requeuedTooLate is what is against a job that is put back into the queue shortly before its
+// deadline.
 const requeuedTooLate = "it was put back into the queue, and Slurm starts such a job no sooner than two minutes later, after the deadline"
 
-// setForecast notes how likely e's promise is to be kept with the job j as it is, and why not at all.
-// r is the request that was planned again, with the result revised. Slurm's word that it does not
-// start such a job counts before limits, which were read a while ago.
+// setForecast notes how likely e's promise is to be kept with the job j as it is, and why not at
+// all. r is the request that was planned again, with the result revised. Slurm's word that it does
+// not start such a job counts before limits, which were read a while ago.
 func (k *reviser) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledger.Entry, j *slurm.QueueEntry, revised *trajectory.Revision) {
 	now, why := revised.Stay, obstacle{}
 	if excluded(c, &r.Job) != nil {
@@ -41,14 +42,14 @@ func (k *reviser) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledge
 	}
 }
 
-// excluded returns the rule by which Slurm never starts a job, or no longer takes one like it, however
-// short it is; nil if there is none.
+// excluded returns the rule by which Slurm never starts a job, or no longer takes one like it,
+// however short it is; nil if there is none.
 func excluded(c *limits.Cluster, job *workload.Request) *limits.Rule {
 	return cmp.Or(c.CheckSize(*job), c.CheckNeeds(*job, nil))
 }
 
-// shrinks reports whether j, whose time limit includes a hold, is within the limits once less of it is
-// left to hold.
+// shrinks reports whether j, whose time limit includes a hold, is within the limits once less of it
+// is left to hold.
 func shrinks(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry) bool {
 	longest, _ := c.MaxLimit(r.Job)
 	return longest != limits.None && r.Job.Limit <= longest && longest < j.Limit
@@ -56,8 +57,9 @@ func shrinks(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry) bool
 
 // obstacle is why a forecast is 0; without one it is the zero value.
 type obstacle struct {
-	says    string // part of a sentence
-	passing bool   // whether it says what is now, and is no longer true of the time before once that has passed
+	says string // part of a sentence
+	// whether it says what is now, and is no longer true of the time before once that has passed
+	passing bool
 }
 
 // unlikely is the obstacle of a job that nothing but the forecast is against.
@@ -79,8 +81,8 @@ func (o obstacle) lasting() string {
 	return o.reason()
 }
 
-// against returns why j does not start by the deadline of r: by Slurm's rules or, where these do not
-// forbid it, by Slurm's own word or the forecast.
+// against returns why j does not start by the deadline of r: by Slurm's rules or, where these do
+// not forbid it, by Slurm's own word or the forecast.
 func against(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, revised *trajectory.Revision) obstacle {
 	if partition := c.Partitions[j.Partition]; !partition.Up {
 		return obstacle{says: partition.Closed()}

@@ -25,8 +25,9 @@ func (besidePlain) Room(_ string, _, _ int64, claims []workload.Claim) func(work
 	}
 }
 
-// A job that was promised before plain jobs of others stays before them, however short the queue is. One
-// promised before such a job was submitted is moved as far as its ceiling allows, or endangered.
+// A job that was promised before plain jobs of others stays before them, however short the queue
+// is. One promised before such a job was submitted is moved as far as its ceiling allows, or
+// endangered.
 func TestPromisesStayBeforePlainJobs(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		s := newSite(t)

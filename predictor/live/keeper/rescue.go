@@ -27,9 +27,10 @@ func (k *reviser) offerRescue(planner *trajectory.Planner, r *trajectory.Request
 	k.memory.setRescue(e.ID, found)
 }
 
-// inVain says why e's promise would not be kept even if the ceiling were earliest, as in trajectory.Request, nor by more, with its job as it is
-// in Slurm now. It is "" if that would make it more probable, if the promise does not fall short, if still more would keep it, and if varq cannot or must
-// not plan the job now, of which unmoved tells.
+// inVain says why e's promise would not be kept even if the ceiling were earliest, as in
+// trajectory.Request, nor by more, with its job as it is in Slurm now. It is "" if that would make
+// it more probable, if the promise does not fall short, if still more would keep it, and if varq
+// cannot or must not plan the job now, of which unmoved tells.
 func (k *reviser) inVain(ctx context.Context, e *ledger.Entry, earliest, now int64) string {
 	ctx, cancel := context.WithTimeout(ctx, acceptMoves)
 	defer cancel()

@@ -8,7 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/live/ledger"
 )
 
-// Describe returns e's reservation as its user sees it, with Now set to the present probability that the promise is kept.
+// Describe returns e's reservation as its user sees it, with Now set to the present probability
+// that the promise is kept.
 func (k *reviser) Describe(e *ledger.Entry) api.Reservation {
 	r := e.Reservation
 	r.Job, r.TakenBack = cmp.Or(r.Job, e.Refused), e.Open && e.Withdrawn != 0
@@ -18,7 +19,8 @@ func (k *reviser) Describe(e *ledger.Entry) api.Reservation {
 	}
 	r.HeldBefore, r.WorkedBefore = e.Progress.HeldBefore, e.Progress.WorkedBefore
 	r.Ceiling = e.Idle(e.Progress.Earliest)
-	if r.Group != "" && r.HoldUntil != 0 { // of the kind api.GroupAll, whose jobs also wait for one another
+	// of the kind api.GroupAll, whose jobs also wait for one another
+	if r.Group != "" && r.HoldUntil != 0 {
 		grace := e.Idle(e.HoldUntil - api.GroupGrace)
 		r.Ceiling.NodeSeconds += grace.NodeSeconds
 		r.Ceiling.BillingSeconds += grace.BillingSeconds

@@ -13,10 +13,12 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// revisedAtOnce is for how many reservations one Watch plans the jobs again. Of more each is in its turn, so that no look takes minutes.
+// revisedAtOnce is for how many reservations one Watch plans the jobs again. Of more each is in its
+// turn, so that no look takes minutes.
 const revisedAtOnce = 100
 
-// reviseInTurn revises those of open reservations whose jobs wait. It has the lock for one at a time: who submits a job waits for it, too.
+// reviseInTurn revises those of open reservations whose jobs wait. It has the lock for one at a
+// time: who submits a job waits for it, too.
 func (k *Keeper) reviseInTurn(ctx context.Context, q *course.Queue, open []ledger.Entry, now int64) error {
 	var waiting []ledger.Entry
 	for _, d := range planned.due(q, open, now) {

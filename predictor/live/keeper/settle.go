@@ -59,18 +59,18 @@ func (k *settler) expired(e *ledger.Entry) bool {
 	return k.Outlook.Covered() >= max(e.BeginTime, e.Promised)+k.Grace
 }
 
-// For how many jobs settleGone asks accounting in one Watch, so that jobs that leave the queue do not
-// keep the keeper from all others, nor slurmrestd busy: in one request for all of them or, where that
-// fails, in one for each.
+// For how many jobs settleGone asks accounting in one Watch, so that jobs that leave the queue do
+// not keep the keeper from all others, nor slurmrestd busy: in one request for all of them or,
+// where that fails, in one for each.
 const (
 	goneAtOnce   = 500
 	goneOneByOne = 10
 )
 
 // settleGone settles reservations whose jobs are not in the queue, once accounting shows how the
-// jobs ended. Of many it settles a part, another one each time. If accounting cannot tell of them at
-// once, they are asked for one by one for a while; and if it cannot tell of one job, that is not asked
-// for again for a while, so that the other jobs are settled.
+// jobs ended. Of many it settles a part, another one each time. If accounting cannot tell of them
+// at once, they are asked for one by one for a while; and if it cannot tell of one job, that is not
+// asked for again for a while, so that the other jobs are settled.
 func (k *settler) settleGone(ctx context.Context, due []duty, now int64) error {
 	due = slices.DeleteFunc(due, func(d duty) bool { return !d.e.Open || k.memory.postponed(d.e.ID, now) })
 	if len(due) > 1 && k.memory.listing(now) {
@@ -115,8 +115,8 @@ func someOf(due []duty, n int, now int64) []duty {
 	return slices.Concat(due[first:], due[:first])[:n]
 }
 
-// settleAbsent settles a reservation whose job is not in the queue. runs are the job's in accounting,
-// oldest first.
+// settleAbsent settles a reservation whose job is not in the queue. runs are the job's in
+// accounting, oldest first.
 func (k *settler) settleAbsent(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
 	if e.Group != "" && !e.Unconfirmed() && e.Progress.Gate == "" && !k.heard.fateKnown(e, now) {
 		return nil // whether its work ran is not known yet
@@ -146,14 +146,16 @@ func (k *settler) settleAbsent(ctx context.Context, e *ledger.Entry, runs []work
 	return k.settle(ctx, e, s, why)
 }
 
-// A job counts as forgotten by Slurm once neither the queue nor accounting has shown it for so many seconds.
+// A job counts as forgotten by Slurm once neither the queue nor accounting has shown it for so many
+// seconds.
 const forgottenAfter = 60
 
 // unknownJob is the note of a job that is forgotten.
 const unknownJob = "Slurm no longer knows the job, as if slurmctld had been killed before it saved it; submit the job again"
 
-// noteForgotten tells the user of a job that had not started, is in no queue, and of which accounting knows no end. It is not
-// settled yet: should it have ended after all, accounting will tell.
+// noteForgotten tells the user of a job that had not started, is in no queue, and of which
+// accounting knows no end. It is not settled yet: should it have ended after all, accounting will
+// tell.
 func (k *settler) noteForgotten(ctx context.Context, e *ledger.Entry, now int64) error {
 	if e.Progress.Start != 0 || now < k.memory.absentSince(e.ID, now)+forgottenAfter {
 		return nil
@@ -219,8 +221,8 @@ func (k *settler) ObserveAccounting(ctx context.Context, jobs []workload.Job) er
 	return nil
 }
 
-// settleEnded settles the reservation of a plan. j has ended, or was requeued, and its comment names
-// the plan.
+// settleEnded settles the reservation of a plan. j has ended, or was requeued, and its comment
+// names the plan.
 func (k *settler) settleEnded(ctx context.Context, plan string, j *workload.Job, now int64) error {
 	if err := k.lock(ctx); err != nil {
 		return err
@@ -259,16 +261,17 @@ func (k *settler) settleEnded(ctx context.Context, plan string, j *workload.Job,
 	if err := k.noteRuns(ctx, e, runs, now); err != nil {
 		return err
 	}
-	if !course.IsJobOf(e, j) || !course.Ended(e, j) || j.Evicted { // Slurm requeues a job that is evicted; if not, it will have left the queue
+	// Slurm requeues a job that is evicted; if not, it will have left the queue
+	if !course.IsJobOf(e, j) || !course.Ended(e, j) || j.Evicted {
 		return nil
 	}
 	s, why := course.Judge(e, j, now)
 	return k.settle(ctx, e, s, why)
 }
 
-// noteRuns records what accounting tells of the runs of e's job, oldest first, and the queue has not
-// shown: that somebody else had moved the job, that a run kept the promise, and for how long the
-// nodes idled, or the job worked, in runs before.
+// noteRuns records what accounting tells of the runs of e's job, oldest first, and the queue has
+// not shown: that somebody else had moved the job, that a run kept the promise, and for how long
+// the nodes idled, or the job worked, in runs before.
 func (k *settler) noteRuns(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
 	c := k.newChange(e, now)
 	p := &c.Progress
@@ -297,8 +300,8 @@ func (k *settler) noteRuns(ctx context.Context, e *ledger.Entry, runs []workload
 	return k.record(ctx, e, c)
 }
 
-// before returns for how many seconds the nodes of e's job have idled in runs before last, and for how many seconds
-// these have worked.
+// before returns for how many seconds the nodes of e's job have idled in runs before last, and for
+// how many seconds these have worked.
 func before(e *ledger.Entry, last *workload.Job, runs []workload.Job) (held, done int64) {
 	for i := range runs {
 		if run := &runs[i]; run.ID == last.ID && run.User == e.User && e.Promised <= run.Submit && run.Submit < last.Submit {

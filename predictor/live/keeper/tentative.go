@@ -12,10 +12,12 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// Confirm confirms user's tentative promise, and lets its job become eligible when the plan says. To confirm it
-// again changes nothing. If Slurm does not answer, the promise is confirmed nevertheless, and Watch moves the job.
-// A promise whose time for that or whose deadline is over, that was taken back, or whose job Slurm has lost, cannot be confirmed any
-// more: the fault is ErrConflict, and its job has not started and will not. If it cannot be told now, it is ErrUnavailable.
+// Confirm confirms user's tentative promise, and lets its job become eligible when the plan says.
+// To confirm it again changes nothing. If Slurm does not answer, the promise is confirmed
+// nevertheless, and Watch moves the job. A promise whose time for that or whose deadline is over,
+// that was taken back, or whose job Slurm has lost, cannot be confirmed any more: the fault is
+// ErrConflict, and its job has not started and will not. If it cannot be told now, it is
+// ErrUnavailable.
 func (k *Keeper) Confirm(ctx context.Context, user string, b api.Confirmation) error {
 	e, err := k.planOf(ctx, user, b.Plan)
 	if err != nil {
@@ -93,7 +95,8 @@ func (k *Keeper) recordConfirmed(ctx context.Context, e *ledger.Entry, now int64
 	return err
 }
 
-// release moves the job of a promise that has been confirmed to its begin time, unless that is done.
+// release moves the job of a promise that has been confirmed to its begin time, unless that is
+// done.
 func (k *Keeper) release(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if e.Tentative == 0 || k.memory.postponed(e.ID, now) {
 		return nil
@@ -110,8 +113,9 @@ func (k *Keeper) release(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	return k.changeJob(ctx, e, j, c, trajectory.Submission{Begin: max(e.BeginTime, now), Limit: e.Progress.TimeLimit}, "the reservation is confirmed")
 }
 
-// followTentative follows the job of a promise that is not confirmed yet, and cancels it when the time for that is
-// over. It leaves a job alone that its user has changed, about which nothing is promised then.
+// followTentative follows the job of a promise that is not confirmed yet, and cancels it when the
+// time for that is over. It leaves a job alone that its user has changed, about which nothing is
+// promised then.
 func (k *Keeper) followTentative(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	if j.Start == 0 {
@@ -129,8 +133,8 @@ func (k *Keeper) followTentative(ctx context.Context, e *ledger.Entry, j *slurm.
 	return k.cancelLate(ctx, e, c, course.NotConfirmed+", so cancelled")
 }
 
-// withdrawNow cancels the job of a tentative promise that was taken back, without waiting for Watch if Slurm answers soon:
-// the user's command waits.
+// withdrawNow cancels the job of a tentative promise that was taken back, without waiting for Watch
+// if Slurm answers soon: the user's command waits.
 func (k *Keeper) withdrawNow(ctx context.Context, e *ledger.Entry, now int64) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bindTimeout)
 	defer cancel()
@@ -147,10 +151,11 @@ func (k *Keeper) withdrawNow(ctx context.Context, e *ledger.Entry, now int64) {
 	}
 }
 
-// cancelStrays cancels the jobs of the whole queue that were submitted for tentative promises and can never be
-// theirs any more: a command that waited for slurmctld may submit its job when the promise has been taken back, and
-// one that was repeated may submit two. Such a job is known by its begin time, which only tentative promises have.
-// The ledger is not asked about those that an open promise tells to have another, which may be thousands.
+// cancelStrays cancels the jobs of the whole queue that were submitted for tentative promises and
+// can never be theirs any more: a command that waited for slurmctld may submit its job when the
+// promise has been taken back, and one that was repeated may submit two. Such a job is known by its
+// begin time, which only tentative promises have. The ledger is not asked about those that an open
+// promise tells to have another, which may be thousands.
 func (k *Keeper) cancelStrays(ctx context.Context, q *course.Queue, open []ledger.Entry, now int64) error {
 	entryOf := make(map[string]*ledger.Entry, len(open))
 	for i := range open {
@@ -183,7 +188,8 @@ func (k *Keeper) cancelStrays(ctx context.Context, q *course.Queue, open []ledge
 	return nil
 }
 
-// asSubmitted reports whether a job still has the begin time with which jobs are submitted for e, which is tentative.
+// asSubmitted reports whether a job still has the begin time with which jobs are submitted for e,
+// which is tentative.
 func asSubmitted(e *ledger.Entry, j *slurm.QueueEntry) bool {
 	return e.Tentative != 0 && e.SubmitBegin() == j.Eligible
 }

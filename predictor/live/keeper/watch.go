@@ -62,11 +62,12 @@ func promiseOf(e *ledger.Entry) promise {
 	return begins
 }
 
-// transitions say which action is due for an open reservation. A row applies to each
-// reservation that is bound, or not bound, and that promises a start or an end, as the row says, and whose job is
-// in one of the row's states. Watch applies a row to all reservations before it goes on to the next row.
-// So several rows may apply to one reservation in one Watch. Then jobs are revised, one after another: each as soon as it
-// is bound. Last of all come the jobs that are absent: settleGone asks accounting, which may be slow.
+// transitions say which action is due for an open reservation. A row applies to each reservation
+// that is bound, or not bound, and that promises a start or an end, as the row says, and whose job
+// is in one of the row's states. Watch applies a row to all reservations before it goes on to the
+// next row. So several rows may apply to one reservation in one Watch. Then jobs are revised, one
+// after another: each as soon as it is bound. Last of all come the jobs that are absent: settleGone
+// asks accounting, which may be slow.
 var transitions = []transition{
 	{false, whatever, present, (*Keeper).bindClaimant},
 	{true, tentative, present, (*Keeper).followTentative},
@@ -103,10 +104,10 @@ func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) 
 // ErrEnough says that no more jobs are to be read now.
 var ErrEnough = errors.New("enough jobs were read")
 
-// WatchBound is Watch without the queue: it reads only the jobs that reservations are bound to and whose
-// work has not begun, with read, which is like Slurm.Job and may return ErrEnough. Those for which something is
-// urgent come first, and of many each in its turn. What is due for other reservations is left to the next
-// Watch. The caller must read now from the clock before.
+// WatchBound is Watch without the queue: it reads only the jobs that reservations are bound to and
+// whose work has not begun, with read, which is like Slurm.Job and may return ErrEnough. Those for
+// which something is urgent come first, and of many each in its turn. What is due for other
+// reservations is left to the next Watch. The caller must read now from the clock before.
 func (k *Keeper) WatchBound(ctx context.Context, now int64, read func(ctx context.Context, id int64) (slurm.QueueEntry, error)) error {
 	q, err := k.readBound(ctx, now, read)
 	if err != nil {
@@ -115,8 +116,8 @@ func (k *Keeper) WatchBound(ctx context.Context, now int64, read func(ctx contex
 	return k.watch(ctx, q, now)
 }
 
-// boundAtOnce is for how many jobs one WatchBound asks Slurm. Each is a request of its own, which takes
-// slurmrestd several times as long as a job of the whole queue.
+// boundAtOnce is for how many jobs one WatchBound asks Slurm. Each is a request of its own, which
+// takes slurmrestd several times as long as a job of the whole queue.
 const boundAtOnce = 100
 
 // readBound reads the jobs that WatchBound is about. It does not hold the lock meanwhile, as
@@ -155,7 +156,8 @@ func (k *Keeper) readBound(ctx context.Context, now int64, read func(context.Con
 	return course.PartOfQueue(jobs, asked), nil
 }
 
-// inTurn yields bound reservations: the most urgent first, and those that are as urgent each in its turn.
+// inTurn yields bound reservations: the most urgent first, and those that are as urgent each in its
+// turn.
 func (k *Keeper) inTurn(entries []ledger.Entry, now int64) iter.Seq2[urgency, ledger.Entry] {
 	byUrgency := make([][]ledger.Entry, urgencies)
 	for i := range entries {
@@ -200,7 +202,8 @@ func (k *Keeper) urgencyOf(e *ledger.Entry, now int64) urgency {
 	return notUrgent
 }
 
-// watch applies transitions to each open reservation, plans the jobs that wait again, and settles what is gone.
+// watch applies transitions to each open reservation, plans the jobs that wait again, and settles
+// what is gone.
 func (k *Keeper) watch(ctx context.Context, q *course.Queue, now int64) error {
 	if err := k.askHomes(ctx, now); err != nil {
 		return err

@@ -151,8 +151,8 @@ func TestInTurn(t *testing.T) {
 	}
 }
 
-// Where there is time for one job only, that is one that varq is to move or to cancel already, then one whose deadline is
-// near, and each of the others in its turn.
+// Where there is time for one job only, that is one that varq is to move or to cancel already, then
+// one whose deadline is near, and each of the others in its turn.
 func TestUrgent(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
@@ -236,8 +236,8 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// One job that accounting cannot tell of does not keep the others from being settled: they are asked
-// for one by one for a while, which finds it, and then again together.
+// One job that accounting cannot tell of does not keep the others from being settled: they are
+// asked for one by one for a while, which finds it, and then again together.
 func TestManyGoneButOne(t *testing.T) {
 	s := goneSite(t, 40)
 	s.Slurm.AccountingDown[7] = true

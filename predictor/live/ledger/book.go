@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
 
-// book is the open promises, in memory. Whenever a job is planned, and at each look at the queue, all
-// are asked for, and few have changed since: only those are read again.
+// book is the open promises, in memory. Whenever a job is planned, and at each look at the queue,
+// all are asked for, and few have changed since: only those are read again.
 //
 // Invariant: a plan is stale once a method that writes it has returned.
 type book struct {
@@ -48,10 +48,10 @@ func (b *book) changed(plans ...string) {
 	}
 }
 
-// readBook returns the open promises, in the order of their deadlines. It costs what has changed since it
-// was called last. The file is asked even if nothing has: whatever cannot be read is not to be relied
-// on. The caller must change neither the promises nor the list, which is in use only while the caller
-// has the lock of the book.
+// readBook returns the open promises, in the order of their deadlines. It costs what has changed
+// since it was called last. The file is asked even if nothing has: whatever cannot be read is not
+// to be relied on. The caller must change neither the promises nor the list, which is in use only
+// while the caller has the lock of the book.
 func (l *Ledger) readBook(ctx context.Context) ([]*openEntry, error) {
 	b := &l.book
 	if b.known && len(b.stale) == 0 {
@@ -93,9 +93,9 @@ func (l *Ledger) readBook(ctx context.Context) ([]*openEntry, error) {
 	return b.list, nil
 }
 
-// Open returns those of the promises that are not settled which selects selects, or all if it is nil,
-// in the order of their deadlines, as Select does. It costs what has changed since the last call, and
-// a copy.
+// Open returns those of the promises that are not settled which selects selects, or all if it is
+// nil, in the order of their deadlines, as Select does. It costs what has changed since the last
+// call, and a copy.
 func (l *Ledger) Open(ctx context.Context, selects func(*Entry) bool) ([]Entry, error) {
 	l.book.mu.Lock()
 	defer l.book.mu.Unlock()

@@ -19,9 +19,9 @@ type claim struct {
 }
 
 // claimOf returns the claim of an open promise. The job of one that has still to be confirmed is to
-// begin much later until then, and claims its room already. The work of a job that varq leaves alone
-// has what its time limit leaves after the hold, if that is more than was promised by more than
-// workload.LimitSlack.
+// begin much later until then, and claims its room already. The work of a job that varq leaves
+// alone has what its time limit leaves after the hold, if that is more than was promised by more
+// than workload.LimitSlack.
 func claimOf(e *Entry) claim {
 	p, unconfirmed := &e.Progress, e.Unconfirmed()
 	c := claim{begin: p.BeginTime, waits: p.Stopped == "" && (unconfirmed || p.BeginTime <= e.Deadline())}

@@ -97,12 +97,13 @@ type Progress struct {
 	// HeldBefore is for how many seconds the job's nodes have idled in runs before the present
 	// one: Slurm requeues a job before its work has begun.
 	HeldBefore int64
-	// WorkedBefore is for how many seconds the job has worked in runs before the present one, which ended before
-	// its work was done. It is noted for promises about an end.
+	// WorkedBefore is for how many seconds the job has worked in runs before the present one, which
+	// ended before its work was done. It is noted for promises about an end.
 	WorkedBefore int64
 	// Confirmed is when a tentative promise was confirmed, or 0.
 	Confirmed int64
-	// Gate is what the home of the job's group has said of its work: api.GateGo, api.GateLost, or nothing yet.
+	// Gate is what the home of the job's group has said of its work: api.GateGo, api.GateLost, or
+	// nothing yet.
 	Gate string
 	// Gated is when that has let its work begin, or 0.
 	Gated int64

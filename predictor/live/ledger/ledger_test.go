@@ -404,7 +404,8 @@ func TestSelectInPages(t *testing.T) {
 	}
 }
 
-// A text that an earlier version has written at any length is read as far as one that this one writes, and of many events the latest.
+// A text that an earlier version has written at any length is read as far as one that this one
+// writes, and of many events the latest.
 func TestLongTexts(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	p := promise("aaaaaaaaaaaa", "alice", 10_000)
@@ -615,9 +616,9 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestClaims: an open promise claims its room from its deadline on or, once its job runs, from when its
-// work begins.
-// Whatever is written, a ledger that has been asked before says the same as one that reads all anew.
+// TestClaims: an open promise claims its room from its deadline on or, once its job runs, from when
+// its work begins. Whatever is written, a ledger that has been asked before says the same as one
+// that reads all anew.
 func TestClaimsAfterWrites(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	random := rand.New(rand.NewPCG(1, 2))
@@ -658,19 +659,21 @@ func TestClaims(t *testing.T) {
 		progress               Progress
 		start, from            int64 // 0 if it claims nothing
 	}{
-		1:  {100, 100, 60, Progress{BeginTime: 60}, 80, 100}, // half of the time
-		2:  {100, 100, 60, Progress{BeginTime: 90}, 95, 100}, // moved
-		3:  {40, 40, 30, Progress{BeginTime: 30}, 0, 0},      // late
-		4:  {100, 90, 95, Progress{BeginTime: 95}, 100, 100}, // a window
-		5:  {100, 90, 60, Progress{Start: 60}, 60, 90},
-		6:  {100, 0, 60, Progress{Start: 60}, 60, 60}, // best effort
-		7:  {100, 90, 60, Progress{Start: 60, WorkStart: 95}, 60, 95},
-		8:  {100, 100, 60, Progress{BeginTime: 60, Held: true}, 80, 100}, // it is in time if it is released before
+		1: {100, 100, 60, Progress{BeginTime: 60}, 80, 100}, // half of the time
+		2: {100, 100, 60, Progress{BeginTime: 90}, 95, 100}, // moved
+		3: {40, 40, 30, Progress{BeginTime: 30}, 0, 0},      // late
+		4: {100, 90, 95, Progress{BeginTime: 95}, 100, 100}, // a window
+		5: {100, 90, 60, Progress{Start: 60}, 60, 90},
+		6: {100, 0, 60, Progress{Start: 60}, 60, 60}, // best effort
+		7: {100, 90, 60, Progress{Start: 60, WorkStart: 95}, 60, 95},
+		// it is in time if it is released before
+		8:  {100, 100, 60, Progress{BeginTime: 60, Held: true}, 80, 100},
 		16: {100, 100, 40, Progress{BeginTime: 50, Held: true}, 0, 0},
 		9:  {100, 100, 60, Progress{BeginTime: 101, Yielded: true}, 0, 0},
 		12: {100, 100, 60, Progress{BeginTime: 60, Yielded: true}, 80, 100},
 		13: {100, 100, 60, Progress{BeginTime: 60, TimeLimit: 1000, WasLimit: 900}, 80, 100},
-		14: {100, 100, 60, Progress{BeginTime: 90, TimeLimit: 800, WasLimit: 800, Yielded: true}, 95, 100}, // 790 after the hold
+		// 790 after the hold
+		14: {100, 100, 60, Progress{BeginTime: 90, TimeLimit: 800, WasLimit: 800, Yielded: true}, 95, 100},
 		15: {100, 100, 60, Progress{BeginTime: 60, TimeLimit: 760, WasLimit: 760, Yielded: true}, 80, 100},
 		10: {100, 100, 60, Progress{BeginTime: 60, Stopped: "AdminHold"}, 0, 0},
 		11: {100, 90, 60, Progress{Start: 60, Yielded: true}, 60, 90},

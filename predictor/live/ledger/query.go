@@ -23,7 +23,8 @@ type Query struct {
 	OpenOrSince int64
 	// Grouped selects the members of groups.
 	Grouped bool
-	// Before, if not zero, selects those before a place, and Last, if not 0, so many of those selected that come last.
+	// Before, if not zero, selects those before a place, and Last, if not 0, so many of those
+	// selected that come last.
 	Before api.Place
 	Last   int
 	// Selection selects by deadline, account, partition, job name and state.
@@ -120,7 +121,8 @@ func (l *Ledger) Held(ctx context.Context, now int64, user string, accounts ...s
 // mostEvents bounds how many events of a plan are read.
 const mostEvents = 500
 
-// Events returns the latest events of a plan, oldest first. An earlier version of varqd may have written longer texts.
+// Events returns the latest events of a plan, oldest first. An earlier version of varqd may have
+// written longer texts.
 func (l *Ledger) Events(ctx context.Context, plan string) ([]Event, error) {
 	var events []Event
 	err := l.each(ctx, `SELECT at, kind, substr(text, 1, ?) FROM events WHERE plan = ? ORDER BY id DESC LIMIT ?`, []any{mostText, plan, mostEvents}, func(rows *sql.Rows) error {

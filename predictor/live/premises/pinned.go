@@ -7,9 +7,9 @@ import (
 	"github.com/varq-project/varq/predictor/slurm/hostlist"
 )
 
-// MarkPinned sets Pinned of those jobs of a queue whose users have asked for some nodes of
-// their partition only: by name, or by features that the others lack. Before the first
-// Refresh, any features count as such. Whoever leaves out a few nodes of many waits like the others.
+// MarkPinned sets Pinned of those jobs of a queue whose users have asked for some nodes of their
+// partition only: by name, or by features that the others lack. Before the first Refresh, any
+// features count as such. Whoever leaves out a few nodes of many waits like the others.
 func (p *Premises) MarkPinned(queue []slurm.QueueEntry) {
 	rules := p.Limits()
 	for i := range queue {
@@ -19,7 +19,8 @@ func (p *Premises) MarkPinned(queue []slurm.QueueEntry) {
 	}
 }
 
-// leavesOutFew reports whether a job leaves out no more of its partition's nodes than varq would have it leave out.
+// leavesOutFew reports whether a job leaves out no more of its partition's nodes than varq would
+// have it leave out.
 func leavesOutFew(rules *limits.Cluster, j *slurm.QueueEntry) bool {
 	if rules == nil {
 		return false

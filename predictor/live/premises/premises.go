@@ -1,5 +1,5 @@
-// Package premises has what every promise presupposes: the cluster's limits, nodes and operators, as
-// Slurm tells them. Times are Unix seconds.
+// Package premises has what every promise presupposes: the cluster's limits, nodes and operators,
+// as Slurm tells them. Times are Unix seconds.
 package premises
 
 import (
@@ -97,8 +97,8 @@ func (p *Premises) Ready() error {
 	return nil
 }
 
-// Maintenance returns when the next maintenance begins on one of these nodes, as far as Slurm's reservations
-// tell, or nil.
+// Maintenance returns when the next maintenance begins on one of these nodes, as far as Slurm's
+// reservations tell, or nil.
 func (p *Premises) Maintenance(nodes map[string]bool) *api.Maintenance {
 	c := p.current.Load()
 	if c == nil {
@@ -111,7 +111,8 @@ func (p *Premises) Maintenance(nodes map[string]bool) *api.Maintenance {
 	return &api.Maintenance{Name: v.Name, Start: start}
 }
 
-// Known returns an api.ErrUnavailable as long as Slurm has not told who its operators are, and what is private.
+// Known returns an api.ErrUnavailable as long as Slurm has not told who its operators are, and what
+// is private.
 func (p *Premises) Known() error {
 	if p.current.Load() == nil {
 		return api.Fault(api.ErrUnavailable, "varqd has just started, and does not know yet who Slurm's operators are and what they alone may see: try again in a moment")
@@ -119,7 +120,8 @@ func (p *Premises) Known() error {
 	return nil
 }
 
-// Operator reports whether user may see the reservations of all users: nobody but root as long as Known returns an error.
+// Operator reports whether user may see the reservations of all users: nobody but root as long as
+// Known returns an error.
 func (p *Premises) Operator(user string) bool {
 	if user == "root" {
 		return true
@@ -128,7 +130,8 @@ func (p *Premises) Operator(user string) bool {
 	return c != nil && slices.Contains(c.operators, user)
 }
 
-// MaySeeNodes returns an api.ErrForbidden if user may not see the nodes, and what Known returns if nobody can tell.
+// MaySeeNodes returns an api.ErrForbidden if user may not see the nodes, and what Known returns if
+// nobody can tell.
 func (p *Premises) MaySeeNodes(user string) error {
 	if p.Operator(user) {
 		return nil
@@ -151,8 +154,8 @@ func (p *Premises) Limits() *limits.Cluster {
 	return nil
 }
 
-// Missing says which nodes keep a job from starting: too few others can start jobs, and nobody knows
-// when these come back. It returns "" if none do, and before the first Refresh.
+// Missing says which nodes keep a job from starting: too few others can start jobs, and nobody
+// knows when these come back. It returns "" if none do, and before the first Refresh.
 func (p *Premises) Missing(r workload.Request) string {
 	if c := p.Limits(); c != nil {
 		return c.Missing(r)

@@ -53,9 +53,9 @@ func Promise(v *api.Reservation) report.Promise {
 	}
 }
 
-// groupPromises returns the promises that groups are, of which this site is the home, of a user or of all. Those
-// of which no site has a job are left out. A group is of the
-// account and partition of its first job here; one without a job here has the partition of its first job, and no account.
+// groupPromises returns the promises that groups are, of which this site is the home, of a user or
+// of all. Those of which no site has a job are left out. A group is of the account and partition of
+// its first job here; one without a job here has the partition of its first job, and no account.
 func (r *Records) groupPromises(ctx context.Context, user string, q api.Selection) ([]report.Promise, error) {
 	kept, err := r.Ledger.GroupsOf(ctx, user, q.Start, q.End)
 	if err != nil || len(kept) == 0 {

@@ -24,16 +24,19 @@ type Slurm struct {
 	Short    int64            // MaxTime of the partition short; 0 without that partition
 	Limits   limits.JobLimits // of the QOS of the partition main
 
-	Drained        []string // nodes; while there are none, Nodes tells of one node
-	PrivateNodes   bool
-	Federated      bool
-	Down           error                             // returned by every call
-	Updates        error                             // returned by every Update, which has no effect
-	UpdatesLost    bool                              // Update succeeds and has no effect
-	OwnersRefused  bool                              // Update as a job's owner is not permitted
-	ChangesAtRead  map[int64]func(*slurm.QueueEntry) // changes of jobs just before Job reads them
-	StartsAtUpdate int64                             // this job starts just before Update changes it
-	AccountingDown map[int64]bool                    // Accounted fails for these jobs; for all jobs with key 0
+	Drained      []string // nodes; while there are none, Nodes tells of one node
+	PrivateNodes bool
+	Federated    bool
+	Down         error // returned by every call
+	// returned by every Update, which has no effect
+	Updates       error
+	UpdatesLost   bool                              // Update succeeds and has no effect
+	OwnersRefused bool                              // Update as a job's owner is not permitted
+	ChangesAtRead map[int64]func(*slurm.QueueEntry) // changes of jobs just before Job reads them
+	// this job starts just before Update changes it
+	StartsAtUpdate int64
+	// Accounted fails for these jobs; for all jobs with key 0
+	AccountingDown map[int64]bool
 
 	Lists []int    // the lengths of the lists that AccountedAll was asked for
 	Calls []string // the calls that change jobs, since the last watch
@@ -302,7 +305,8 @@ func (p *Outlook) Rest(_ *forecast.Question, age int64, _ completion.Circumstanc
 	return end(max(0, p.RunTime-age)), true
 }
 
-// Room tells of room beside fewer claims than p.Rooms, where 0 stands for no bound; of none if p.Full.
+// Room tells of room beside fewer claims than p.Rooms, where 0 stands for no bound; of none if
+// p.Full.
 func (p *Outlook) Room(_ string, _, _ int64, claims []workload.Claim) func(workload.Claim, float64) workload.Room {
 	room := workload.Room{Prob: 1}
 	if p.Full || p.Rooms > 0 && len(claims) >= p.Rooms {
