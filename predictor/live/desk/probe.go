@@ -17,8 +17,9 @@ const probeTime = 5 * time.Second
 // time: for each size and partition, slots that cover the window. It promises nothing. The errors
 // are faults of package api.
 func (d *Desk) Probe(ctx context.Context, user string, req *api.ProbeRequest) (api.ProbeAnswer, error) {
-	if err := d.Premises.Ready(); err != nil {
-		return api.ProbeAnswer{}, api.Fault(api.ErrUnavailable, err.Error())
+	v, err := d.view(ctx)
+	if err != nil {
+		return api.ProbeAnswer{}, err
 	}
 	if no, err := d.mayPromise(ctx, user); no != nil || err != nil {
 		answer := api.ProbeAnswer{Slots: []api.Slot{}, Unit: d.Site.Unit}
@@ -26,10 +27,6 @@ func (d *Desk) Probe(ctx context.Context, user string, req *api.ProbeRequest) (a
 			answer.Reasons = []string{no.Reason}
 		}
 		return answer, err
-	}
-	v, err := d.view(ctx)
-	if err != nil {
-		return api.ProbeAnswer{}, err
 	}
 	within, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -39,7 +36,6 @@ func (d *Desk) Probe(ctx context.Context, user string, req *api.ProbeRequest) (a
 		p.sizes = append(p.sizes, size)
 	}
 	for _, partition := range partitionsOf(req) {
-		v.Room = d.room(v.claims) // a new one, since it is fast for one partition after another
 		if !p.partition(within, partition) {
 			break
 		}
