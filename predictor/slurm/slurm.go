@@ -56,7 +56,6 @@ type QueueEntry struct {
 	Stopped string
 	// Interactive is true for a job of srun or salloc, which has no batch script.
 	Interactive bool
-	Nodes       string // hostlist, empty while pending unless it is Waking
 	// ArrayJob is the id of the job array, or 0 for an ordinary job. ArrayTasks lists
 	// this entry's tasks: "7", or "1-4,8" for tasks that Slurm has not split off yet.
 	ArrayJob   int64

@@ -57,6 +57,9 @@ type Job struct {
 	// Given is how many processors Slurm gave to the job when it started, which may be more than
 	// it asked for, or will give it at least if it waits; 0 where that is not known.
 	Given int32
+	// On are the nodes that the job has, by name; empty where they are not known. They are not
+	// to be changed.
+	On []string
 	// Pinned is true if the job may run on some nodes of its partition only, for a reason
 	// that its Request does not tell, as far as that is known. It waits for these nodes.
 	Pinned bool

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/twin"
@@ -39,7 +41,7 @@ func TestRead(t *testing.T) {
 	want := workload.Job{
 		ID: 7, Submit: 1000 * Quicker, Eligible: 1000 * Quicker, Start: 1011 * Quicker, End: 1040 * Quicker, State: workload.Completed, Priority: 5000, AtLimit: true,
 	}
-	if r.jobs[0] != want || r.changes[0].Job.Priority != 5000 || !r.changes[0].Job.AtLimit || r.changes[0].At != 1010*Quicker {
+	if !cmp.Equal(r.jobs[0], want) || r.changes[0].Job.Priority != 5000 || !r.changes[0].Job.AtLimit || r.changes[0].At != 1010*Quicker {
 		t.Errorf("%+v and %+v, want %+v", r.jobs[0], r.changes[0], want)
 	}
 	if _, err := Read(strings.NewReader("nonsense")); err == nil {

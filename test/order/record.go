@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"time"
 
 	"github.com/varq-project/varq/predictor/slurm"
@@ -67,7 +68,7 @@ func (r *Recorder) Record(ctx context.Context, done <-chan struct{}) error {
 func (r *Recorder) look(queue []slurm.QueueEntry, at int64, last map[int64]Sighting) error {
 	for i := range queue {
 		seen := Sighting{Job: queue[i].Job, Reason: queue[i].Reason}
-		if last[seen.Job.ID] == seen {
+		if reflect.DeepEqual(last[seen.Job.ID], seen) {
 			continue
 		}
 		last[seen.Job.ID] = seen

@@ -34,7 +34,7 @@ func TestSameSeedSameHistory(t *testing.T) {
 	}
 	other := config
 	other.Seed++
-	if slices.Equal(first, history(t, other)) {
+	if gocmp.Equal(first, history(t, other)) {
 		t.Error("another seed gave the same history")
 	}
 }

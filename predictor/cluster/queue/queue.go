@@ -42,13 +42,16 @@ func (q *Queue) Submit(j workload.Job) *Job {
 
 // Change changes how many tasks of an array wait, what the job of this ID requests, whether a limit
 // keeps it from starting, and its priority, if it waits. If it runs, Change changes its time limit,
-// and how many processors it has if they are more.
+// and how many processors it has if they are more. Either way it changes the nodes.
 func (q *Queue) Change(to *workload.Job) {
-	switch j := q.jobs[to.ID]; {
-	case j == nil:
-	case j.in == &q.running:
+	j := q.jobs[to.ID]
+	if j == nil {
+		return
+	}
+	j.On = to.On
+	if j.in == &q.running {
 		j.Limit, j.Given = to.Limit, max(j.Given, to.Given)
-	default:
+	} else {
 		q.waiting += to.Count() - j.Count()
 		j.Tasks, j.Request, j.AtLimit, j.QOSFull, j.Priority = to.Tasks, to.Request, to.AtLimit, to.QOSFull, to.Priority
 	}

@@ -151,13 +151,6 @@ func (f *Forest) Windows(partition string) rollout.Windows {
 	return f.twin.Windows(partition)
 }
 
-// Place takes in on which nodes the running jobs are.
-func (f *Forest) Place(nodes map[int64][]string) {
-	if f.twin != nil {
-		f.twin.Place(nodes)
-	}
-}
-
 // RunTime returns the distribution of the run time of a job with q's Request, as the twin predicts it.
 // Without a twin nothing but the time limit is known.
 func (f *Forest) RunTime(q *forecast.Question) walltime.Distribution {

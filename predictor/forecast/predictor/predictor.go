@@ -139,10 +139,6 @@ func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return ok
 }
 
-// Place takes in on which nodes the running jobs are, by job. The Predictor keeps nodes, which must
-// not change any more.
-func (p *Predictor) Place(nodes map[int64][]string) { p.forest.Place(nodes) }
-
 // Age takes in how Slurm's priorities grow.
 func (p *Predictor) Age(a workload.Aging) {
 	p.forget()

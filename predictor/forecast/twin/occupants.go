@@ -110,7 +110,7 @@ func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *O
 			plain = append(plain, is)
 			continue
 		}
-		g.add(is, of, t.placed[c.Job])
+		g.add(is, of, nodesOf(j))
 	}
 	for i, k := range running.jobs {
 		c := &g.list[i]
@@ -119,7 +119,7 @@ func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *O
 			continue
 		}
 		c.runtime = g.runtime(t, k, k.Start)
-		if names := t.placed[k.ID]; c.until <= now || g.kept.any(names) {
+		if names := nodesOf(t.queue.Job(k.ID)); c.until <= now || g.kept.any(names) {
 			is := *c
 			c.leave()
 			g.add(is, k.in, names)
@@ -129,6 +129,14 @@ func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *O
 	g.plain, g.list = len(g.list), append(g.list, plain...)
 	g.indexBeside(running.Occupants)
 	return g.Occupants
+}
+
+// nodesOf returns the nodes that a job is known to have, which may be nil.
+func nodesOf(j *queue.Job) []string {
+	if j == nil {
+		return nil
+	}
+	return j.On
 }
 
 // raised reports whether somebody has raised the time limit of a job whose work has begun beyond that of its claim. For a minute varq-wrapper

@@ -17,14 +17,13 @@ func four() *bench {
 	}
 	size := workload.Size{Nodes: 4, CPUs: 16, Memory: 400}
 	b := sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
-	b.w.Place(map[int64][]string{})
 	return b
 }
 
 // on runs a job of so many CPUs on each of some nodes, for an hour.
 func (b *bench) on(cpus int32, names ...string) {
 	j := b.start(opening-100, b.submit(opening-100, cpus*int32(len(names)), 3700))
-	b.w.placed[j.ID] = names
+	b.place(j, names...)
 }
 
 // whole and each are pieces.
@@ -139,7 +138,6 @@ func TestRoomOnOtherNodes(t *testing.T) {
 		"five CPUs of a node": {asks(1, each(1, 5)), 0},
 	} {
 		b := sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
-		b.w.Place(map[int64][]string{})
 		large := asks(2, each(2, 8))
 		if got := b.roomFor(large, []workload.Claim{c.other}).Prob; got != c.want {
 			t.Errorf("%s: room with probability %v", name, got)
@@ -168,7 +166,6 @@ func TestRoomOnDrainedNodes(t *testing.T) {
 	list[0].Nodes = 0
 	size := workload.Size{Nodes: 1, CPUs: 8}
 	b := sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
-	b.w.Place(map[int64][]string{})
 	b.on(1, "b")
 	c := asks(1, whole(1))
 	if got := b.roomFor(c, nil).Prob; got > .05 {
@@ -189,7 +186,7 @@ func TestRoomOnNodesAgainstDraws(t *testing.T) {
 	for i, name := range []string{"a", "a", "b", "b", "c", "d"} {
 		age, limit := int64(50+100*i), int64(4000+10*i)
 		j := b.start(opening-age, b.submit(opening-age, int32(1+i%2), limit))
-		b.w.placed[j.ID] = []string{name}
+		b.place(j, name)
 		placed[j.Start+limit], taken[j.Start+limit] = name, j.CPUs
 	}
 	for name, c := range map[string]workload.Claim{
@@ -245,11 +242,10 @@ func BenchmarkRoomOnNodes(b *testing.B) {
 	}
 	size := workload.Size{Nodes: 1000, CPUs: 20_000}
 	s := sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
-	s.w.Place(map[int64][]string{})
 	random := rand.New(rand.NewPCG(4, 4))
 	for range 2000 {
 		j := s.start(opening-random.Int64N(3000), s.submit(opening-3000, 8, 3600+random.Int64N(3600)))
-		s.w.placed[j.ID] = []string{list[random.IntN(1000)].Name, list[random.IntN(1000)].Name}
+		s.place(j, list[random.IntN(1000)].Name, list[random.IntN(1000)].Name)
 	}
 	var claims []workload.Claim
 	for i := range int64(200) {

@@ -136,11 +136,10 @@ func mixed(random *rand.Rand) (*bench, []workload.Claim) {
 	b := sit(func(string) Pool {
 		return Pool{Name: "all", Size: size, Own: own, Nodes: list, WholeNodes: random.IntN(5) == 0}
 	})
-	b.w.Place(map[int64][]string{})
 	for range random.IntN(4 * n) {
 		j := b.start(opening-random.Int64N(3000), b.submit(opening-3000, 1+random.Int32N(6), 600+random.Int64N(6000)))
 		if random.IntN(4) > 0 {
-			b.w.placed[j.ID] = []string{list[random.IntN(n)].Name}
+			b.place(j, list[random.IntN(n)].Name)
 		}
 	}
 	var claims []workload.Claim

@@ -266,7 +266,7 @@ func TestRoomWhereJobsRun(t *testing.T) {
 		{[]string{"b", "c"}, 5, 0},
 		{[]string{"a", "b"}, 1, 0},
 	} {
-		b.w.Place(map[int64][]string{j.ID: c.nodes})
+		b.place(j, c.nodes...)
 		r.CPUs = c.procs
 		if got := b.room(r, 0, opening, nil).Prob; math.Abs(got-c.want) > .05 {
 			t.Errorf("on %v: room for %d with probability %v", c.nodes, c.procs, got)
@@ -286,7 +286,7 @@ func TestRoomWhereNodesAreReserved(t *testing.T) {
 		return p
 	})
 	j := b.start(opening, b.submit(opening, 8, 10_000))
-	b.w.Place(map[int64][]string{j.ID: {"b", "c"}})
+	b.place(j, "b", "c")
 	for _, c := range []struct {
 		partition string
 		reserved  []string
@@ -325,7 +325,7 @@ func TestRoomWhereCoresAreReserved(t *testing.T) {
 	four := workload.Size{Nodes: 2, CPUs: 8}
 	b := sit(func(string) Pool { return Pool{Name: "all", Size: four, Own: four, Nodes: nodes("a", "b")} })
 	j := b.start(opening, b.submit(opening, 2, 10_000))
-	b.w.Place(map[int64][]string{j.ID: {"a"}})
+	b.place(j, "a")
 	slurms := func(name string) []workload.Claim {
 		size := workload.Size{CPUs: 2}
 		return []workload.Claim{{
@@ -503,11 +503,10 @@ func bigSite() (s *bench, promises []workload.Claim) {
 	}
 	size := workload.Size{Nodes: 2000, CPUs: 32_000}
 	s = sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
-	s.w.Place(map[int64][]string{})
 	random := rand.New(rand.NewPCG(4, 4))
 	for range 5000 {
 		j := s.start(opening-random.Int64N(3000), s.submit(opening-3000, 6, 3600+random.Int64N(24*3600)))
-		s.w.placed[j.ID] = []string{list[random.IntN(2000)].Name}
+		s.place(j, list[random.IntN(2000)].Name)
 	}
 	for range 2000 {
 		c := asks(1, each(1, 1+random.Int32N(12)))

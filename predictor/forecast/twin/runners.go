@@ -6,7 +6,7 @@ import (
 )
 
 // runners are the jobs that run on the pool of a partition, as its Occupants, until one starts or ends, Changed tells of
-// another time limit, or Place or Resize of other nodes. How long they run is left open.
+// another time limit or other nodes, or Resize of another pool. How long they run is left open.
 type runners struct {
 	*Occupants
 	jobs  []*job // of Occupants.list
@@ -24,7 +24,7 @@ func (t *Twin) running(in *partition) *runners {
 		if k := t.job(j); k.in.configured == in.configured {
 			c := occupant{user: k.User, size: j.Size, start: k.Start, from: k.Start, until: k.Start + k.Limit, limit: k.Limit, alone: k.in.ofNode > 0}
 			c.size.CPUs = k.takes
-			g.put(&c, k.in, t.placed[j.ID])
+			g.put(&c, k.in, j.On)
 			g.list, r.jobs = append(g.list, c), append(r.jobs, k)
 		}
 	}

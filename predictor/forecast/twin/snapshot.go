@@ -69,7 +69,7 @@ func (s *Snapshot) load(t *Twin, r *workload.Request, now int64) {
 			}
 			r := runningJob{job: k, age: age, planned: planned, endedBy: t.endedBy(k, age)}
 			r.then = s.arrays.follow(t.queue, j)
-			if r.planned += r.then * k.Limit; s.pool.isApart(t.placed[j.ID], r.planned) {
+			if r.planned += r.then * k.Limit; s.pool.isApart(j.On, r.planned) {
 				continue
 			}
 			s.runningJobs = append(s.runningJobs, r)

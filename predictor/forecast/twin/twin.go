@@ -20,7 +20,6 @@ type Twin struct {
 	jobs       map[int64]*job
 	numbers    map[numbered]int32
 	classes    map[[2]string]*class // by partition and QOS
-	placed     map[int64][]string   // by running job: its nodes, as far as they are known
 	longest    int64                // longest run time ever seen, seconds
 	added      int                  // how many jobs have become known
 	priorities priorities
@@ -72,13 +71,6 @@ func (t *Twin) Windows(partition string) rollout.Windows {
 	return t.partitions.pool(t.partitions.named(partition)).windows
 }
 
-// Place takes in on which nodes the running jobs are, by job. The Twin keeps nodes, which must not
-// change any more.
-func (t *Twin) Place(nodes map[int64][]string) {
-	t.placed = nodes
-	t.partitions.gatherAnew()
-}
-
 // Age takes in how Slurm's priorities grow.
 func (t *Twin) Age(a workload.Aging) { t.priorities.aging = a }
 
@@ -92,7 +84,7 @@ func (t *Twin) Submitted(j *workload.Job) {
 }
 
 // Changed notes that j may have another request, priority, or a limit that keeps it from starting,
-// if it waits, and another time limit and more processors if it runs.
+// if it waits, and another time limit, other nodes and more processors if it runs.
 func (t *Twin) Changed(j *workload.Job) {
 	k, ok := t.jobs[j.ID]
 	switch {

@@ -40,6 +40,13 @@ func (b *bench) start(now int64, j workload.Job) workload.Job {
 	return j
 }
 
+// place tells on which nodes a job runs.
+func (b *bench) place(j workload.Job, nodes ...string) {
+	j.On = nodes
+	b.q.Change(&j)
+	b.w.Changed(&j)
+}
+
 func (b *bench) end(now int64, j workload.Job) {
 	b.q.Remove(j.ID)
 	j.End = now
@@ -248,7 +255,7 @@ func TestReserved(t *testing.T) {
 			return Pool{Name: "all", Size: workload.Size{CPUs: 10}, Nodes: nodes, Windows: on, Apart: c.apart}
 		})
 		j := b.start(1000, b.submit(1000, 4, 600))
-		b.w.Place(map[int64][]string{j.ID: {"a"}})
+		b.place(j, "a")
 		if got := b.w.Point(request(6, 300), 1020, 0).Limits; got != c.want {
 			t.Errorf("%s: %d s, want %d", name, got, c.want)
 		}

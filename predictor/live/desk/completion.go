@@ -14,7 +14,6 @@ import (
 	"github.com/varq-project/varq/predictor/promise/negotiate"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
-	"github.com/varq-project/varq/predictor/slurm/hostlist"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -197,11 +196,8 @@ func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64)
 	r := trajectory.Request{Job: j.Request, Pieces: e.Pieces, ID: e.Job, Now: now}
 	r.Job.User, r.Job.Size = e.User, e.Size
 	if j.Start != 0 && !lost {
-		rate := 0.
-		if nodes, err := hostlist.Expand(j.Nodes); err == nil {
-			left := max(1, j.Start+j.Limit-now)
-			rate = d.failures(nodes, window{0, left}) / float64(left)
-		}
+		left := max(1, j.Start+j.Limit-now)
+		rate := d.failures(j.On, window{0, left}) / float64(left)
 		q := forecast.Question{Request: r.Job, Now: now, Submit: now, Job: e.Job}
 		p, ok = d.Outlook.Rest(&q, now-j.Start, completion.Circumstances{FailureRate: rate})
 		return p, now, ok

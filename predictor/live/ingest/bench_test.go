@@ -44,7 +44,7 @@ func (s *bigSite) turn(n int, at int64) []slurm.QueueEntry {
 
 // started returns a job as it is from its start on.
 func (s *bigSite) started(e slurm.QueueEntry, at int64) slurm.QueueEntry {
-	e.Start, e.State, e.Nodes = at, workload.Running, fmt.Sprintf("n%04d", s.random.IntN(2000))
+	e.Start, e.State, e.On = at, workload.Running, []string{fmt.Sprintf("n%04d", s.random.IntN(2000))}
 	return e
 }
 

@@ -223,34 +223,49 @@ func TestFirstModelLearnsTheNewest(t *testing.T) {
 	}
 }
 
-// TestNewModelKnowsWhereJobsRun: a model that serves before another snapshot is taken knows the nodes of the running jobs.
-func TestNewModelKnowsWhereJobsRun(t *testing.T) {
-	s := &source{jobs: past(now-day, now-2*3600)}
-	g := start(t, filepath.Join(t.TempDir(), "history.db"), s)
-	nodes := make([]slurm.Node, 2)
-	for i, name := range []string{"n1", "n2"} {
-		nodes[i] = slurm.Node{Name: name, CPUs: 2, Partitions: []string{"main"}, Up: true, State: "MIXED"}
-	}
-	g.ObserveCluster(&limits.Cluster{}, nodes)
-	if err := g.Load(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	runs := job(1, -60, -30, 0)
-	runs.Size, runs.Limit = workload.Size{Nodes: 2, CPUs: 2}, day
-	queue := entries(runs)
-	queue[0].Nodes = "n[1-2]"
-	if err := g.ObserveQueue(t.Context(), queue, now); err != nil {
-		t.Fatal(err)
-	}
-	whole := workload.Claim{Start: now, From: now, Request: workload.Request{User: "bob", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 2}, Limit: 60}}
-	whole.Pieces = workload.Pieces{Count: 1, Exclusive: true}
-	room := func() float64 { return g.Room("main", 0, now, nil)(whole, 0).Prob }
-	before := room()
-	if err := g.rebuild(t.Context(), maxJobs); err != nil {
-		t.Fatal(err)
-	}
-	if after := room(); before > .5 || after != before {
-		t.Errorf("a whole node is free with probability %v, and when a new model serves with %v", before, after)
+// TestWhereJobsRun: a model knows the nodes of a running job, whether the queue or accounting told
+// of it first. So does a new model that serves before another snapshot is taken.
+func TestWhereJobsRun(t *testing.T) {
+	for name, accounted := range map[string]bool{"the queue tells": false, "accounting tells": true} {
+		s := &source{jobs: past(now-day, now-2*3600)}
+		g := start(t, filepath.Join(t.TempDir(), "history.db"), s)
+		nodes := make([]slurm.Node, 2)
+		for i, name := range []string{"n1", "n2"} {
+			nodes[i] = slurm.Node{Name: name, CPUs: 2, Partitions: []string{"main"}, Up: true, State: "MIXED"}
+		}
+		g.ObserveCluster(&limits.Cluster{}, nodes)
+		if err := g.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		runs := job(1, -60, -30, 0)
+		runs.Size, runs.Limit, runs.On = workload.Size{Nodes: 2, CPUs: 2}, day, []string{"n1", "n2"}
+		queue := entries(runs)
+		if accounted {
+			queue = nil
+		}
+		if err := g.ObserveQueue(t.Context(), queue, now-40); err != nil {
+			t.Fatal(err)
+		}
+		s.jobs = append(s.jobs, runs)
+		if err := g.CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		whole := workload.Claim{Start: now, From: now, Request: workload.Request{User: "bob", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 2}, Limit: 60}}
+		whole.Pieces = workload.Pieces{Count: 1, Exclusive: true}
+		free := func() float64 { return g.Room("main", 0, now, nil)(whole, 0).Prob }
+		if prob := free(); prob > .5 {
+			t.Errorf("%s: a whole node is free with probability %v", name, prob)
+		}
+		if err := g.ObserveQueue(t.Context(), entries(runs), now); err != nil {
+			t.Fatal(err)
+		}
+		before := free()
+		if err := g.rebuild(t.Context(), maxJobs); err != nil {
+			t.Fatal(err)
+		}
+		if after := free(); before > .5 || after != before {
+			t.Errorf("%s: a whole node is free with probability %v, and when a new model serves with %v", name, before, after)
+		}
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/slurm"
-	"github.com/varq-project/varq/predictor/slurm/hostlist"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -120,9 +119,8 @@ func (p pools) fill(queue []slurm.QueueEntry) {
 			}
 			cpus[e.Partition] = of
 		}
-		names, _ := hostlist.Expand(e.Nodes) // of a list that cannot be read nothing is known
 		all := int32(0)
-		for _, name := range names {
+		for _, name := range e.On {
 			all += of[name]
 		}
 		e.Given = max(e.Given, all)

@@ -185,7 +185,7 @@ func TestNodesOfUsers(t *testing.T) {
 		runs := job(1, -60, -30, 0)
 		runs.Size, runs.Limit, runs.Given = workload.Size{Nodes: 2, CPUs: 2}, day, 2
 		queue := entries(runs)
-		queue[0].Nodes, queue[0].Exclusive = "n[1-2]", c.exclusive
+		queue[0].On, queue[0].Exclusive = []string{"n1", "n2"}, c.exclusive
 		if c.first {
 			if err := g.ObserveQueue(t.Context(), nil, now-20); err != nil {
 				t.Fatal(err)

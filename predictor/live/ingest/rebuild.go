@@ -47,7 +47,6 @@ func (g *Ingest) begin(ctx context.Context, most int) (t *tracker, covered int64
 	t.observeOutages(g.outages.list)
 	if g.last != nil {
 		t.at = g.last.at
-		t.Place(g.last.placed())
 	}
 	return t, coverage.Until, jobs, nil
 }
@@ -91,7 +90,7 @@ func (g *Ingest) past(ctx context.Context, most int, s *snapshot) (jobs []worklo
 		if j.End == 0 {
 			j.State = workload.Running
 			if now := live[key]; now != nil {
-				j.Limit = now.Limit // which may have changed since accounting told
+				j.Limit, j.On = now.Limit, now.On // which may have changed since accounting told
 			} else if s != nil && j.Start <= s.at {
 				j.State = workload.Unknown // it has ended, but when?
 			}

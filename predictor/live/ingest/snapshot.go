@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"github.com/varq-project/varq/predictor/slurm"
-	"github.com/varq-project/varq/predictor/slurm/hostlist"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -51,19 +50,6 @@ func (s *snapshot) waiting() map[workload.Submission]bool {
 		}
 	}
 	return waiting
-}
-
-// placed returns the nodes of the jobs that have some, as far as they can be read.
-func (s *snapshot) placed() map[int64][]string {
-	nodes := map[int64][]string{}
-	for i := range s.queue {
-		if e := &s.queue[i]; e.Nodes != "" {
-			if names, err := hostlist.Expand(e.Nodes); err == nil {
-				nodes[e.ID] = names
-			}
-		}
-	}
-	return nodes
 }
 
 // run is one run of a job.

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
@@ -24,8 +25,6 @@ type Model interface {
 	Resize(pools twin.Pools)
 	// Age observes how Slurm's priorities grow.
 	Age(a workload.Aging)
-	// Place observes on which nodes the running jobs are, by job.
-	Place(nodes map[int64][]string)
 	// Queue returns the queue as the model knows it. Only Learn and Observe change it.
 	Queue() *queue.Queue
 	// Serve replaces the model that has served so far by this one.
@@ -63,7 +62,7 @@ func (t *tracker) has(j *workload.Job) bool {
 
 // differ reports whether a job that waits has changed in what forecast.Changer is told.
 func differ(a, b *workload.Job) bool {
-	return a.Count() != b.Count() || a.Request != b.Request || a.AtLimit != b.AtLimit || a.QOSFull != b.QOSFull || a.Priority != b.Priority
+	return a.Count() != b.Count() || a.Request != b.Request || a.AtLimit != b.AtLimit || a.QOSFull != b.QOSFull || a.Priority != b.Priority || !slices.Equal(a.On, b.On)
 }
 
 // waits reports whether j waits in the model's queue.
@@ -87,7 +86,7 @@ func (t *tracker) observeSnapshot(s *snapshot, started map[run]bool) {
 		waited := t.waits(j)
 		if stays[j.ID] = waited || t.has(j); waited || !stays[j.ID] && started[runOf(j)] {
 			changed = append(changed, *j)
-		} else if known := t.Queue().Job(j.ID); stays[j.ID] && (known.Limit != j.Limit || known.Given < j.Given) {
+		} else if known := t.Queue().Job(j.ID); stays[j.ID] && (known.Limit != j.Limit || known.Given < j.Given || !slices.Equal(known.On, j.On)) {
 			// Accounting may have told of the job first, and does not tell that it shares no nodes.
 			t.Observe(&forecast.Event{At: s.at, Kind: forecast.Changed, Job: j})
 		}
@@ -115,7 +114,6 @@ func (t *tracker) observeSnapshot(s *snapshot, started map[run]bool) {
 		leave(j)
 	}
 	t.observe(changed)
-	t.Place(s.placed())
 	t.at = s.at
 }
 

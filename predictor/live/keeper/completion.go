@@ -81,7 +81,7 @@ func (k *follower) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *sl
 	}
 	var lost []string
 	if k.Health != nil && j.Start != 0 {
-		lost = k.Health.Lost(j.Nodes)
+		lost = k.Health.Lost(j.On)
 	}
 	prospect, from, ok := k.Desk.EndOf(e, j, len(lost) > 0, c.Now)
 	if !ok || k.Outlook.Learning() && len(lost) == 0 {

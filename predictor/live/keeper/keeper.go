@@ -69,8 +69,8 @@ type Outlook interface {
 
 // Health tells of nodes that have failed.
 type Health interface {
-	// Lost returns those of the nodes in a hostlist that are down or do not respond.
-	Lost(hostlist string) []string
+	// Lost returns those of the nodes that are down or do not respond.
+	Lost(nodes []string) []string
 }
 
 // Options configure a Keeper.

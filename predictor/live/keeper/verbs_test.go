@@ -449,7 +449,7 @@ func (s *scene) apply(w *words, j *slurm.QueueEntry) {
 }
 
 func (s *scene) start(w *words) {
-	s.change(s.number(w.next()), func(j *slurm.QueueEntry) { j.Start, j.State, j.Nodes = s.at(w), workload.Running, "a,b" })
+	s.change(s.number(w.next()), func(j *slurm.QueueEntry) { j.Start, j.State, j.On = s.at(w), workload.Running, []string{"a", "b"} })
 }
 
 func (s *scene) node(w *words) {

@@ -110,14 +110,6 @@ func (m *Model) Age(a workload.Aging) {
 	m.predictor.Age(a)
 }
 
-// Place tells the forecasters on which nodes the running jobs are, by job. They keep nodes, which
-// must not change any more.
-func (m *Model) Place(nodes map[int64][]string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.predictor.Place(nodes)
-}
-
 // Queue returns the queue as far as it is known. Only Learn and Observe change it, so their
 // caller may read it without a lock.
 func (m *Model) Queue() *queue.Queue { return &m.queue }

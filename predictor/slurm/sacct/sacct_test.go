@@ -65,7 +65,7 @@ func TestRead(t *testing.T) {
 func TestColumns(t *testing.T) {
 	got, err := read("End|Start|Submit|State|JobID|Timelimit|\n30|20|10|COMPLETED|7|2-03:04:05|\n")
 	want := workload.Job{ID: 7, Submit: 10, Start: 20, End: 30, State: workload.Completed, Request: workload.Request{Limit: 183845}}
-	if err != nil || len(got) != 1 || got[0] != want {
+	if err != nil || len(got) != 1 || !cmp.Equal(got[0], want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

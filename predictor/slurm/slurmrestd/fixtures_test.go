@@ -90,9 +90,9 @@ func TestQueue(t *testing.T) {
 		requeued.Comment = "again"
 		running := slurm.QueueEntry{
 			Job:  job(104, "bob", "chem", "main", workload.Size{Nodes: 2, CPUs: 4, Memory: 600}, 7200),
-			Name: "running", Reason: "None", Nodes: "node[2-3]",
+			Name: "running", Reason: "None",
 		}
-		running.State, running.Start, running.Given = workload.Running, submitted(104)+1, 4
+		running.State, running.Start, running.Given, running.On = workload.Running, submitted(104)+1, 4, []string{"node2", "node3"}
 		begin := slurm.QueueEntry{
 			Job:  job(105, "alice", "phys", "main", workload.Size{Nodes: 2, CPUs: 2, Memory: 8000}, 86400),
 			Name: "begin", Reason: "BeginTime",
@@ -115,9 +115,9 @@ func TestQueue(t *testing.T) {
 		alone.Eligible += 36000
 		apart := slurm.QueueEntry{
 			Job:  job(109, "bob", "chem", "main", workload.Size{Nodes: 1, CPUs: 1, Memory: 100}, 300),
-			Name: "apart", Reason: "None", NodeList: "node3", Nodes: "node3", Exclusive: true,
+			Name: "apart", Reason: "None", NodeList: "node3", Exclusive: true,
 		}
-		apart.State, apart.Start, apart.Given = workload.Running, submitted(109)+1, 1
+		apart.State, apart.Start, apart.Given, apart.On = workload.Running, submitted(109)+1, 1, []string{"node3"}
 		want := []slurm.QueueEntry{requeued, running, begin, held, alone, apart}
 		for i := range want {
 			if j := &want[i]; j.State == workload.Pending {
@@ -166,6 +166,7 @@ func TestHistory(t *testing.T) {
 		past(103, "alice", "phys", workload.Size{Nodes: 1, CPUs: 1, Memory: 200}, 1800, submitted(103)+1, submitted(103)+9, workload.Requeued, "again"),
 		past(104, "bob", "chem", workload.Size{Nodes: 2, CPUs: 4, Memory: 600}, 7200, submitted(104)+1, 0, workload.Running, ""),
 	}
+	want[3].On = []string{"node2", "node3"}
 	forEachVersion(t, func(t *testing.T, _ version, c *Client) {
 		var got []workload.Job
 		var complete []int64

@@ -26,6 +26,7 @@ type pastJob struct {
 	QOS        text    `json:"qos"`
 	Comment    comment `json:"comment"`
 	AllocNodes number  `json:"allocation_nodes"`
+	Nodes      string  `json:"nodes"` // hostlist, or "None assigned"
 	State      struct {
 		Current words  `json:"current"`
 		Reason  string `json:"reason"` // the last why it was pending, but for priority and resources
@@ -261,5 +262,8 @@ func (j *pastJob) job() workload.Job {
 		job.CPUs = j.Required.CPUs.count()
 	}
 	slurm.DropInventedTimes(&job, allocated)
+	if job.Start != 0 && job.End == 0 {
+		job.On = nodeNames(j.Nodes)
+	}
 	return job
 }

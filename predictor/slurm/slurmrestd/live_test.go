@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,7 +48,7 @@ func TestLive(t *testing.T) {
 			t.Fatal(err)
 		}
 		if job.User != "alice" || job.State != workload.Pending || job.Limit != 1800 || job.Start != 0 || job.Reason != "BeginTime" ||
-			job.Nodes != "" || job.Size.Nodes != 1 || job.CPUs != 1 || job.Held || job.Eligible < began+3500 {
+			len(job.On) != 0 || job.Size.Nodes != 1 || job.CPUs != 1 || job.Held || job.Eligible < began+3500 {
 			t.Errorf("%+v", job)
 		}
 		queue, err := root.Queue(ctx)
@@ -106,12 +107,12 @@ func TestLive(t *testing.T) {
 			t.Errorf("of no job: %+v, %v", jobs, err)
 		}
 		history := collect(t, root, began-86400, time.Now().Unix()+1)
-		if i := slices.IndexFunc(history, func(j workload.Job) bool { return j.ID == finished }); i < 0 || history[i] != job {
+		if i := slices.IndexFunc(history, func(j workload.Job) bool { return j.ID == finished }); i < 0 || !reflect.DeepEqual(history[i], job) {
 			t.Errorf("%+v has no %+v", history, job)
 		}
 		job.Comment = "" // sacct is not asked for it
 		history = lab.sacct(began-86400, time.Now().Unix()+1)
-		if i := slices.IndexFunc(history, func(j workload.Job) bool { return j.ID == finished }); i < 0 || history[i] != job {
+		if i := slices.IndexFunc(history, func(j workload.Job) bool { return j.ID == finished }); i < 0 || !reflect.DeepEqual(history[i], job) {
 			t.Errorf("sacct: %+v has no %+v", history, job)
 		}
 	})
@@ -267,12 +268,12 @@ func (l live) runs(t *testing.T) {
 	}
 	for _, id := range []int64{job, other} {
 		one, err := root.Accounted(t.Context(), id)
-		if err != nil || !slices.Equal(one, all[id]) {
+		if err != nil || !reflect.DeepEqual(one, all[id]) {
 			t.Errorf("asked for job %d alone: %+v, %v; for many: %+v", id, one, err, all[id])
 		}
 	}
 	// The last run was cancelled before it was eligible, and so is in no window.
-	if history := collect(t, root, began-1, time.Now().Unix()+300); !slices.Contains(history, all[job][0]) {
+	if history := collect(t, root, began-1, time.Now().Unix()+300); !slices.ContainsFunc(history, func(j workload.Job) bool { return reflect.DeepEqual(j, all[job][0]) }) {
 		t.Errorf("the history %+v has no %+v", history, all[job][0])
 	}
 	if none, err := root.AccountedAll(t.Context(), []int64{99_999_998, 99_999_999}); len(none) != 0 || err != nil {
@@ -460,9 +461,13 @@ func (l live) window(t *testing.T) {
 	queued := func() int64 { return l.submit("alice", "--time=10", "--nodes=2", "--exclusive", "--wrap=sleep 1d") }
 	running, cancelled, pending := queued(), queued(), queued()
 	var got, want []workload.Job
-	plain := func(jobs []workload.Job) []workload.Job { // sacct is not asked for comments and reasons
+	on := map[int64]int{} // nodes by job
+	plain := func(jobs []workload.Job) []workload.Job { // sacct is not asked for comments, reasons and nodes
 		for i := range jobs {
-			jobs[i].Comment, jobs[i].AtLimit = "", false
+			if nodes := len(jobs[i].On); nodes > 0 {
+				on[jobs[i].ID] = nodes
+			}
+			jobs[i].Comment, jobs[i].AtLimit, jobs[i].On = "", false, nil
 		}
 		slices.SortFunc(jobs, func(a, b workload.Job) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Submit, b.Submit)) })
 		return jobs
@@ -481,12 +486,15 @@ func (l live) window(t *testing.T) {
 		until := time.Now().Unix() + 1
 		waits := func(j workload.Job) bool { return j.State == workload.Pending }
 		got, want = plain(collect(t, root, began-86400, until)), plain(slices.DeleteFunc(l.sacct(began-86400, until), waits))
-		if slices.Equal(got, want) && state(running) == workload.Running && state(cancelled) == workload.Cancelled {
+		if reflect.DeepEqual(got, want) && state(running) == workload.Running && state(cancelled) == workload.Cancelled {
 			break
 		}
 	}
-	if !slices.Equal(got, want) || state(running) != workload.Running || state(cancelled) != workload.Cancelled || state(pending) != workload.Unknown {
+	if !reflect.DeepEqual(got, want) || state(running) != workload.Running || state(cancelled) != workload.Cancelled || state(pending) != workload.Unknown {
 		t.Errorf("running %d, cancelled %d, pending %d: history\n%+v\nsacct\n%+v", running, cancelled, pending, got, want)
+	}
+	if on[running] != 2 || on[cancelled] != 0 {
+		t.Errorf("accounting tells on how many nodes jobs are: %v; %d has 2, %d has none", on, running, cancelled)
 	}
 	for _, id := range []int64{running, pending} {
 		l.run("scancel", strconv.FormatInt(id, 10))

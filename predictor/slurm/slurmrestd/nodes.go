@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/hostlist"
 )
 
 // node is a node of slurmctld.
@@ -105,4 +106,14 @@ var (
 
 func containsAny(list, wanted []string) bool {
 	return slices.ContainsFunc(wanted, func(word string) bool { return slices.Contains(list, word) })
+}
+
+// nodeNames returns the names in a job's list of nodes. Of a list that cannot be read, such as
+// "None assigned", nothing is known.
+func nodeNames(list string) []string {
+	names, err := hostlist.Expand(list)
+	if err != nil || slices.Contains(names, "None assigned") {
+		return nil
+	}
+	return names
 }

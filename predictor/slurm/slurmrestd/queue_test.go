@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,7 +86,7 @@ func TestUnexamined(t *testing.T) {
 func TestWaking(t *testing.T) {
 	for _, state := range []words{{"CONFIGURING"}, {"RUNNING", "CONFIGURING"}, {"RUNNING", "POWER_UP_NODE"}} {
 		j := queueJob{State: state, Start: number{set: true, value: 50}, Submit: number{set: true, value: 40}, Nodes: "node1"}
-		if e := j.entry(); !e.Waking || e.State != workload.Pending || e.Start != 0 || e.Nodes != "node1" {
+		if e := j.entry(); !e.Waking || e.State != workload.Pending || e.Start != 0 || !slices.Equal(e.On, []string{"node1"}) {
 			t.Errorf("%v: %+v", state, e)
 		}
 	}

@@ -94,7 +94,7 @@ func bigSite(b *testing.B) (d *Daemon, asking *client.Client, ask func(r *api.Pl
 			Request: workload.Request{User: fmt.Sprint("user", random.IntN(300)), Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 1 + random.Int32N(6)}, Limit: 3600 * (1 + random.Int64N(4))},
 		}, Reason: "Priority"}
 		if i < 5000 {
-			j.Start, j.Nodes = now-random.Int64N(1800), nodeName(i%bigNodes)
+			j.Start, j.On = now-random.Int64N(1800), []string{nodeName(i % bigNodes)}
 		}
 		queue = append(queue, j)
 	}

@@ -1,9 +1,6 @@
 package daemon
 
-import (
-	"github.com/varq-project/varq/predictor/live/health"
-	"github.com/varq-project/varq/predictor/slurm/hostlist"
-)
+import "github.com/varq-project/varq/predictor/live/health"
 
 // keeperHealth is the keeper.Health of a daemon.
 type keeperHealth struct {
@@ -21,10 +18,4 @@ func (h keeperHealth) FailureProb(nodes []string, from, to int64) float64 {
 }
 
 // Lost implements keeper.Health.
-func (h keeperHealth) Lost(list string) []string {
-	names, err := hostlist.Expand(list)
-	if err != nil {
-		return nil
-	}
-	return h.nodes.Lost(names)
-}
+func (h keeperHealth) Lost(nodes []string) []string { return h.nodes.Lost(nodes) }

@@ -51,9 +51,9 @@ func TestModelThatHangs(t *testing.T) {
 	var hung sync.WaitGroup
 	hung.Go(func() { d.outlook.Predict(quick(1)[0].Request, 0) }) // reads, and does not end
 	<-s.begun
-	placing := make(chan struct{})
-	hung.Go(func() { close(placing); m.Place(nil) }) // waits to write, and whoever reads then waits for it
-	<-placing
+	aging := make(chan struct{})
+	hung.Go(func() { close(aging); m.Age(workload.Aging{}) }) // waits to write, and whoever reads then waits for it
+	<-aging
 	for began := time.Now(); time.Since(began) < 100*time.Millisecond; time.Sleep(time.Millisecond) {
 		hung.Go(func() { d.outlook.Queue() })
 	}
@@ -110,7 +110,7 @@ func TestFinishBySoak(t *testing.T) {
 				j.ID, j.Submit, j.Eligible, j.Start, j.End, j.State = 10_000+i+n, now-60, now-60, 0, 0, workload.Pending
 				e := slurm.QueueEntry{Job: j}
 				if n < 10 {
-					e.Start, e.State, e.Nodes = now-30, workload.Running, fmt.Sprintf("n%d", n)
+					e.Start, e.State, e.On = now-30, workload.Running, []string{fmt.Sprintf("n%d", n)}
 				}
 				queue = append(queue, e)
 			}

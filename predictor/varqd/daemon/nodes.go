@@ -15,7 +15,6 @@ import (
 	"github.com/varq-project/varq/predictor/live/health"
 	"github.com/varq-project/varq/predictor/live/idle"
 	"github.com/varq-project/varq/predictor/slurm"
-	"github.com/varq-project/varq/predictor/slurm/hostlist"
 	"github.com/varq-project/varq/predictor/slurm/sacctmgr"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -217,16 +216,16 @@ func (d *Daemon) forecasts(voices []health.Voice) faultscore.Forecasts {
 
 // running is a job that runs.
 type running struct {
-	user, nodes string // nodes is a hostlist
-	several     bool
+	user  string
+	nodes []string
 }
 
 // runningJobs returns the jobs that run and have nodes.
 func runningJobs(queue []slurm.QueueEntry) *[]running {
 	var list []running
 	for i := range queue {
-		if j := &queue[i]; j.State == workload.Running && !j.Completing && j.Nodes != "" {
-			list = append(list, running{j.User, j.Nodes, j.Size.Nodes > 1})
+		if j := &queue[i]; j.State == workload.Running && !j.Completing && len(j.On) > 0 {
+			list = append(list, running{j.User, j.On})
 		}
 	}
 	return &list
@@ -237,10 +236,11 @@ func (d *Daemon) nodesOf(user string) map[string]bool {
 	nodes := map[string]bool{}
 	if jobs := d.running.Load(); jobs != nil {
 		for _, j := range *jobs {
-			if names, err := hostlist.Expand(j.nodes); err == nil && j.user == user {
-				for _, name := range names {
-					nodes[name] = true
-				}
+			if j.user != user {
+				continue
+			}
+			for _, name := range j.nodes {
+				nodes[name] = true
 			}
 		}
 	}
@@ -254,16 +254,15 @@ func (d *Daemon) sets(inService []string) (sets []faultscore.Set) {
 	if jobs == nil || forecast == nil {
 		return nil
 	}
-	var shared []string
+	var several [][]string
 	for _, j := range *jobs {
-		if j.several {
-			shared = append(shared, j.nodes)
+		if len(j.nodes) > 1 {
+			several = append(several, j.nodes)
 		}
 	}
-	slices.Sort(shared)
-	for _, list := range slices.Compact(shared) { // job arrays' tasks may share their nodes
-		nodes, err := hostlist.Expand(list)
-		if err != nil || slices.ContainsFunc(nodes, func(node string) bool { _, ok := slices.BinarySearch(inService, node); return !ok }) {
+	slices.SortFunc(several, slices.Compare)
+	for _, nodes := range slices.CompactFunc(several, slices.Equal) { // job arrays' tasks may share their nodes
+		if slices.ContainsFunc(nodes, func(node string) bool { _, ok := slices.BinarySearch(inService, node); return !ok }) {
 			continue
 		}
 		sets = append(sets, faultscore.Set{Nodes: nodes, Prob: forecast.Prob(nodes, 0, 86400)})

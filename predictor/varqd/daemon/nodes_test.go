@@ -201,11 +201,9 @@ func TestTend(t *testing.T) {
 	}
 }
 
-// job returns a job that runs on so many nodes.
-func job(nodes string, n int32) slurm.QueueEntry {
-	j := slurm.QueueEntry{Nodes: nodes}
-	j.State, j.Size.Nodes = workload.Running, n
-	return j
+// job returns a job that runs on these nodes.
+func job(nodes ...string) slurm.QueueEntry {
+	return slurm.QueueEntry{Job: workload.Job{State: workload.Running, On: nodes}}
 }
 
 // TestFailuresAreScored: forecasts are scored by what varqd saw and by what accounting tells of when it was down. Where
@@ -229,7 +227,7 @@ func TestFailuresAreScored(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { d.Close() })
-				d.running.Store(runningJobs([]slurm.QueueEntry{job("a,b", 2), job("a,b", 2), job("b,c", 2), job("a", 1), job("", 2)}))
+				d.running.Store(runningJobs([]slurm.QueueEntry{job("a", "b"), job("a", "b"), job("b", "c"), job("a"), job()}))
 				return &tending{Daemon: d, tries: mostTries}
 			}
 			varqd := open()

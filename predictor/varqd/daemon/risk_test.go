@@ -105,9 +105,9 @@ func TestRisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.running.Store(runningJobs([]slurm.QueueEntry{
-		{Job: workload.Job{Request: workload.Request{User: "alice"}, State: workload.Running}, Nodes: "a,b"},
-		{Job: workload.Job{Request: workload.Request{User: "bob"}, State: workload.Running}, Nodes: "b,c"},
-		{Job: workload.Job{Request: workload.Request{User: "alice"}, State: workload.Pending}, Nodes: "d"},
+		{Job: workload.Job{Request: workload.Request{User: "alice"}, State: workload.Running, On: []string{"a", "b"}}},
+		{Job: workload.Job{Request: workload.Request{User: "bob"}, State: workload.Running, On: []string{"b", "c"}}},
+		{Job: workload.Job{Request: workload.Request{User: "alice"}, State: workload.Pending, On: []string{"d"}}},
 	}))
 	for list, allowed := range map[string]bool{"a": true, "a,b": true, "c": false, "a,c": false, "d": false, "z9": false} {
 		if _, err := s.Risk(t.Context(), "alice", strings.Split(list, ",")); (err == nil) != allowed || !allowed && !errors.Is(err, api.ErrForbidden) {

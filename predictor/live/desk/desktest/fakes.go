@@ -13,7 +13,6 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/promise/negotiate"
 	"github.com/varq-project/varq/predictor/slurm"
-	"github.com/varq-project/varq/predictor/slurm/hostlist"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -295,9 +294,8 @@ func (p *Outlook) FailureProb(nodes []string, _, _ int64) float64 {
 }
 
 // Lost implements Health.
-func (p *Outlook) Lost(list string) []string {
-	nodes, _ := hostlist.Expand(list)
-	return slices.DeleteFunc(nodes, func(n string) bool { return !slices.Contains(p.LostNodes, n) })
+func (p *Outlook) Lost(nodes []string) []string {
+	return slices.DeleteFunc(slices.Clone(nodes), func(n string) bool { return !slices.Contains(p.LostNodes, n) })
 }
 
 // Rest forecasts the end of a job that runs.
