@@ -58,9 +58,16 @@ func New(q *queue.Queue, pools Pools) *Twin {
 // Queue returns the queue of which t is the twin.
 func (t *Twin) Queue() *queue.Queue { return t.queue }
 
-// Resize takes in the pools as they are now. A Twin that has learnt its pools goes on learning
-// them.
-func (t *Twin) Resize(pools Pools) { t.partitions.resize(pools) }
+// Resize takes in the pools as they are now, and what jobs that wait take of them. A Twin that has
+// learnt its pools goes on learning them. For n such jobs it takes O(n).
+func (t *Twin) Resize(pools Pools) {
+	t.partitions.resize(pools)
+	for j := range t.queue.Pending() {
+		if k, ok := t.jobs[j.ID]; ok && !t.is(k, &j.Job) {
+			t.Changed(&j.Job)
+		}
+	}
+}
 
 // Windows returns when Slurm's own reservations have nodes of a partition's pool, and what they leave. They may be over.
 // None are known of a pool that is not configured.

@@ -226,6 +226,21 @@ func TestResize(t *testing.T) {
 			t.Errorf("%d processors: waits of %d and %d s, want %d and %d", c.size, small, big, c.small, c.big)
 		}
 	}
+	whole := sit(poolOf(10))
+	whole.start(1000, whole.submit(1000, 10, 600))
+	waits := whole.submit(1010, 2, 3000)
+	waits.Nodes = 1
+	whole.q.Change(&waits)
+	whole.w.Changed(&waits)
+	ahead := func() int64 { return whole.w.Point(request(8, 300), 1020, 0).Limits }
+	shared := ahead()
+	whole.w.Resize(func(string) Pool {
+		return Pool{Name: "all", Size: workload.Size{Nodes: 2, CPUs: 10}, WholeNodes: true}
+	})
+	// The one that waits takes one of two nodes now.
+	if alone := ahead(); shared != 580 || alone != 580+3000 {
+		t.Errorf("behind a job of 2 CPUs the wait is %d s, and %d s where nodes are not shared", shared, alone)
+	}
 	learns := sit(nil)
 	learns.w.Resize(poolOf(4))
 	if p := learns.w.Point(request(9, 300), 1020, 0); p.TooLarge {

@@ -44,7 +44,7 @@ func Asks(j *slurm.QueueEntry) string {
 	}
 	for i, value := range []string{
 		j.Partition, j.Account, j.QOS,
-		number(int64(j.Size.Nodes)), number(int64(j.CPUs)), number(int64(j.GPUs)), number(j.Memory),
+		number(int64(j.Nodes)), number(int64(j.CPUs)), number(int64(j.GPUs)), number(j.Memory),
 		j.Features, j.NodeList, j.Excluded, j.Dependency,
 		number(s.CPUs), number(s.Tasks), number(s.CPUsPerTask), number(s.CPUsPerNode),
 		number(s.MemoryPerNode), number(s.MemoryPerCPU), number(s.DiskPerNode), s.TRES,

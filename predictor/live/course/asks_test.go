@@ -10,7 +10,7 @@ import (
 // change.
 func TestAsksOfBefore(t *testing.T) {
 	var j slurm.QueueEntry
-	j.Partition, j.Size.Nodes = "main", 2
+	j.Partition, j.Nodes = "main", 2
 	j.Shape = slurm.Shape{Licenses: "matlab:1", Contiguous: true, Deadline: 1767225600, Nice: 5, Switches: 1}
 	for before, want := range map[string]string{
 		"partition=main&nodes=2&other+resources=": "",

@@ -39,9 +39,9 @@ func TestPlainJobsClaim(t *testing.T) {
 	plain(9, func(j *slurm.QueueEntry) { j.Exclusive, j.Eligible = true, desktest.Epoch+1000 })
 	plain(10, func(j *slurm.QueueEntry) { j.Tasks, j.AtOnce, j.Eligible = 100, 3, desktest.Epoch+1100 })
 	plain(12, func(j *slurm.QueueEntry) { j.Exclusive, j.Tasks, j.Eligible = true, 3, desktest.Epoch+1300 })
-	plain(13, func(j *slurm.QueueEntry) { j.Size.Nodes = 1_000_000_000 }) // which never starts
+	plain(13, func(j *slurm.QueueEntry) { j.Nodes = 1_000_000_000 }) // which never starts
 	plain(11, func(j *slurm.QueueEntry) {
-		j.Tasks, j.Eligible, j.Size.Nodes, j.Partition = 5, desktest.Epoch+1200, 1, "main,other"
+		j.Tasks, j.Eligible, j.Nodes, j.Partition = 5, desktest.Epoch+1200, 1, "main,other"
 	})
 	type has struct {
 		Job, Start  int64

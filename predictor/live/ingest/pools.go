@@ -106,7 +106,7 @@ func (p pools) fill(queue []slurm.QueueEntry) {
 		e := &queue[i]
 		switch own := p.of(e.Partition).Own; {
 		case e.Start == 0 && e.Exclusive && own.Nodes > 0:
-			e.Given = int32(min(int64(max(1, e.Size.Nodes))*int64(own.CPUs/own.Nodes), math.MaxInt32))
+			e.Given = int32(min(int64(max(1, e.Nodes))*int64(own.CPUs/own.Nodes), math.MaxInt32))
 			continue
 		case e.Start == 0 || !e.Exclusive:
 			continue

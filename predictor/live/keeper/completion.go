@@ -31,7 +31,7 @@ func (k *follower) followCompletion(ctx context.Context, e *ledger.Entry, j *slu
 		if j.Submit != p.Submit {
 			c.Requeue(j)
 		}
-		p.State, p.Name, p.Held, p.Nodes = api.StateRunning, course.ShownName(j.Name), false, j.Job.Nodes
+		p.State, p.Name, p.Held, p.Nodes = api.StateRunning, course.ShownName(j.Name), false, j.Nodes
 		p.Eligible, p.Start, p.WorkStart = j.Eligible, j.Start, j.Start
 		c.ObserveSuspension(j)
 	}

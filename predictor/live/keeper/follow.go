@@ -54,7 +54,7 @@ func (k *follower) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.Queu
 		c.ObserveEligible(j.Submit, j.Eligible)
 	}
 	if p.WorkStart == 0 {
-		p.Eligible, p.Start, p.Held, p.Nodes = j.Eligible, j.Start, false, j.Job.Nodes
+		p.Eligible, p.Start, p.Held, p.Nodes = j.Eligible, j.Start, false, j.Nodes
 	}
 	p.State, p.Name = api.StateHolding, course.ShownName(j.Name)
 	if p.WorkStart == 0 {

@@ -389,8 +389,8 @@ func (s *scene) apply(w *words, j *slurm.QueueEntry) {
 		j.Held, j.Eligible = false, s.time(begin)
 	}
 	if nodes, given := w.value("nodes"); given {
-		j.Size.Nodes = int32(s.number(nodes))
-		j.CPUs = j.Size.Nodes
+		j.Nodes = int32(s.number(nodes))
+		j.CPUs = j.Nodes
 	}
 	if qos, given := w.value("qos"); given {
 		j.QOS = qos

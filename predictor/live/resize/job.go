@@ -68,7 +68,7 @@ func (m *row) size(nodes int32) *api.Alternative {
 // has reports whether a pending job has the size of m's request that has so many nodes.
 func (m *row) has(j *slurm.QueueEntry, nodes int32) bool {
 	size := m.size(nodes)
-	return size != nil && j.Size.Nodes == nodes && slurmtime.Minutes(j.Limit) == slurmtime.Minutes(size.Limit)
+	return size != nil && j.Nodes == nodes && slurmtime.Minutes(j.Limit) == slurmtime.Minutes(size.Limit)
 }
 
 // update returns the change of m's job j to the size of m's request that has so many nodes. It is made with the user's rights, so
@@ -77,7 +77,7 @@ func (m *row) update(j *slurm.QueueEntry, nodes int32) slurm.Update {
 	size := m.size(nodes)
 	return slurm.Update{Job: m.job, Owner: m.user, TimeLimit: size.Limit, Resize: &slurm.Resize{
 		Account: j.Account, Nodes: nodes, Tasks: int64(m.request.TasksPerNode) * int64(nodes),
-		CPUs: int64(size.CPUs), CPUsPerTask: j.Shape.CPUsPerTask, Fewer: nodes < j.Size.Nodes,
+		CPUs: int64(size.CPUs), CPUsPerTask: j.Shape.CPUsPerTask, Fewer: nodes < j.Nodes,
 	}}
 }
 

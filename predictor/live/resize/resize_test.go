@@ -86,7 +86,7 @@ func (l *lab) Update(_ context.Context, u slurm.Update) error {
 		if j.Start != 0 {
 			return slurm.ErrRefused
 		}
-		j.Size.Nodes, j.Limit, j.Shape.CPUs = u.Resize.Nodes, u.TimeLimit, u.Resize.CPUs
+		j.Nodes, j.Limit, j.Shape.CPUs = u.Resize.Nodes, u.TimeLimit, u.Resize.CPUs
 	} else if l.partly {
 		j.Shape.CPUs, j.Limit = u.Resize.CPUs, u.TimeLimit
 	}
@@ -181,7 +181,7 @@ func TestChange(t *testing.T) {
 		t.Error("changed back at once")
 	}
 	l.mustLook(1)
-	if len(l.updates) != 2 || j.Size.Nodes != 4 || j.Limit != 1200 {
+	if len(l.updates) != 2 || j.Nodes != 4 || j.Limit != 1200 {
 		t.Errorf("changed %v", l.updates)
 	}
 	j.Start = l.now
@@ -232,8 +232,8 @@ func TestLeftAlone(t *testing.T) {
 		change func(*slurm.QueueEntry)
 		ends   bool
 	}{
-		"nodes":       {func(j *slurm.QueueEntry) { j.Size.Nodes = 3 }, true},
-		"to a size":   {func(j *slurm.QueueEntry) { j.Size.Nodes, j.Limit = 1, 3600 }, true},
+		"nodes":       {func(j *slurm.QueueEntry) { j.Nodes = 3 }, true},
+		"to a size":   {func(j *slurm.QueueEntry) { j.Nodes, j.Limit = 1, 3600 }, true},
 		"limit":       {func(j *slurm.QueueEntry) { j.Limit = 1260 }, true},
 		"partition":   {func(j *slurm.QueueEntry) { j.Partition = "long" }, true},
 		"tasks":       {func(j *slurm.QueueEntry) { j.Shape.Tasks = 6 }, true},
@@ -442,7 +442,7 @@ func TestRefused(t *testing.T) {
 		l.waits[4] = 1e5
 		l.fails, l.partly = fmt.Errorf("no: %w", slurm.ErrRefused), partly
 		l.mustLook(60)
-		if want := map[bool]int{false: 1, true: 2}[partly]; len(l.updates) != want || l.rows() != 0 || j.Limit != 1200 || j.Size.Nodes != 4 || j.Shape.CPUs != 8 {
+		if want := map[bool]int{false: 1, true: 2}[partly]; len(l.updates) != want || l.rows() != 0 || j.Limit != 1200 || j.Nodes != 4 || j.Shape.CPUs != 8 {
 			t.Errorf("partly %v: changed %+v, the job is %+v", partly, l.updates, j)
 		}
 	}
@@ -472,7 +472,7 @@ func TestMeanwhile(t *testing.T) {
 	l.waits[4] = 1e5
 	l.before = func() { j.Start = start + 61 }
 	l.mustLook(60)
-	if len(l.updates) != 1 || l.rows() != 0 || j.Size.Nodes != 4 || j.Limit != 1200 {
+	if len(l.updates) != 1 || l.rows() != 0 || j.Nodes != 4 || j.Limit != 1200 {
 		t.Errorf("changed %+v", l.updates)
 	}
 }
@@ -484,7 +484,7 @@ func TestUnavailable(t *testing.T) {
 		rows    int
 		updates int
 	}{
-		"made":     {func(j *slurm.QueueEntry) { j.Size.Nodes, j.Limit = 1, 3600 }, 1, 1},
+		"made":     {func(j *slurm.QueueEntry) { j.Nodes, j.Limit = 1, 3600 }, 1, 1},
 		"not made": {func(*slurm.QueueEntry) {}, 1, 2},
 		"in part":  {func(j *slurm.QueueEntry) { j.Limit = 3600 }, 0, 2},
 	} {

@@ -104,7 +104,7 @@ func (w *Watcher) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, no
 			break // varqd promises nothing now; its health says why
 		}
 		n.begun = append(n.begun, row{
-			Submission: j.Submission(), key: keys[i], partition: j.Partition, nodes: max(1, j.Size.Nodes), within: within, eligible: j.Eligible,
+			Submission: j.Submission(), key: keys[i], partition: j.Partition, nodes: max(1, j.Nodes), within: within, eligible: j.Eligible,
 		})
 	}
 	begun := make(map[workload.Submission]int64, len(n.begun))

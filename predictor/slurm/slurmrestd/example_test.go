@@ -47,7 +47,7 @@ func ExampleClient_Queue() {
 		return
 	}
 	for _, job := range queue {
-		fmt.Printf("%d of %s is %v (%s): %d nodes for %d s\n", job.ID, job.User, job.State, job.Reason, job.Size.Nodes, job.Limit)
+		fmt.Printf("%d of %s is %v (%s): %d nodes for %d s\n", job.ID, job.User, job.State, job.Reason, job.Nodes, job.Limit)
 	}
 	// Output:
 	// 4711 of alice is PENDING (Priority): 4 nodes for 3600 s

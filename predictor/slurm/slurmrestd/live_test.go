@@ -48,7 +48,7 @@ func TestLive(t *testing.T) {
 			t.Fatal(err)
 		}
 		if job.User != "alice" || job.State != workload.Pending || job.Limit != 1800 || job.Start != 0 || job.Reason != "BeginTime" ||
-			len(job.On) != 0 || job.Size.Nodes != 1 || job.CPUs != 1 || job.Held || job.Eligible < began+3500 {
+			len(job.On) != 0 || job.Nodes != 1 || job.CPUs != 1 || job.Held || job.Eligible < began+3500 {
 			t.Errorf("%+v", job)
 		}
 		queue, err := root.Queue(ctx)
@@ -461,7 +461,7 @@ func (l live) window(t *testing.T) {
 	queued := func() int64 { return l.submit("alice", "--time=10", "--nodes=2", "--exclusive", "--wrap=sleep 1d") }
 	running, cancelled, pending := queued(), queued(), queued()
 	var got, want []workload.Job
-	on := map[int64]int{} // nodes by job
+	on := map[int64]int{}                               // nodes by job
 	plain := func(jobs []workload.Job) []workload.Job { // sacct is not asked for comments, reasons and nodes
 		for i := range jobs {
 			if nodes := len(jobs[i].On); nodes > 0 {

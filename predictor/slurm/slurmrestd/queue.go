@@ -181,8 +181,8 @@ func (j *queueJob) entry() slurm.QueueEntry {
 	if entry.State == workload.Requeued { // it will be pending in a moment
 		entry.State = workload.Pending
 	}
-	if entry.Size.Nodes == 0 {
-		entry.Size.Nodes = j.NodeCount.count()
+	if entry.Nodes == 0 {
+		entry.Nodes = j.NodeCount.count()
 	}
 	if entry.CPUs == 0 {
 		entry.CPUs = j.CPUs.count()

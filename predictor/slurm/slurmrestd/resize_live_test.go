@@ -35,7 +35,7 @@ func (lab live) resize(t *testing.T) {
 			t.Fatal(err)
 		}
 		j, err := alice.Job(ctx, pending)
-		if err != nil || j.Size.Nodes != test.to.Nodes || int64(j.CPUs) != test.to.CPUs || j.Limit != 1200 || j.Shape.Tasks != test.tasks || j.Shape.CPUs != test.to.CPUs || j.Submit != before.Submit {
+		if err != nil || j.Nodes != test.to.Nodes || int64(j.CPUs) != test.to.CPUs || j.Limit != 1200 || j.Shape.Tasks != test.tasks || j.Shape.CPUs != test.to.CPUs || j.Submit != before.Submit {
 			t.Errorf("%v: %+v, %v", test.options, j, err)
 		}
 		if err := alice.Cancel(ctx, pending); err != nil {

@@ -18,9 +18,6 @@ func (e *Env) showRefusal(asked *api.PlanRequest, r *api.Refusal, options []stri
 	if r.Limit != "" {
 		fmt.Fprintf(&s, "The limit that binds: %s.\n", r.Limit)
 	}
-	if len(r.Offers) == 0 && r.Rule == "" {
-		s.WriteString("There is nothing like it that can be promised either.\n")
-	}
 	others := r.Offers
 	if asked.Finishes() {
 		s.WriteString(e.ends(asked, r.Offers, options))
