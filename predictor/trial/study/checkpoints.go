@@ -25,7 +25,6 @@ const (
 	checkpointsSeeds      = 5
 	checkpointsQuickSeeds = 1
 	checkpointsQuickWeeks = 20
-	week                  = 7 * 24 * 3600
 )
 
 // checkpointsOthers are systems on which fewer cells are tried.
@@ -82,9 +81,9 @@ func checkpointsRules() []checkpointsRule {
 	gap := func(r *checkpoint.Request) float64 { return checkpoint.Daly(r.Cost, 1/r.Hazard.Rate()) }
 	percent := func(r *checkpoint.Request) float64 { return 100 * r.Cost / (gap(r) + r.Cost) }
 	daily := func(r *checkpoint.Request) bool {
-		day := *r
-		day.Hazard = checkpoint.Constant(-math.Log1p(-r.Hazard.Within(faultDay)) / faultDay)
-		return checkpoint.EveryDaly(&day)
+		lasting := *r
+		lasting.Hazard = checkpoint.Constant(-math.Log1p(-r.Hazard.Within(day)) / day)
+		return checkpoint.EveryDaly(&lasting)
 	}
 	return []checkpointsRule{
 		rule(noCheckpoints, checkpoint.Never, evenRate),

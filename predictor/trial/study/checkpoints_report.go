@@ -2,10 +2,6 @@ package study
 
 import (
 	"fmt"
-	"math"
-	"math/rand/v2"
-
-	"github.com/varq-project/varq/predictor/stats"
 )
 
 // Report implements Study.
@@ -55,20 +51,6 @@ func (c checkpointsCell) table(r results) Table {
 	return t
 }
 
-// mostWeeks is more than the weeks of a log.
-const mostWeeks = 1000
-
-// weeks returns a value of a case in each week, by its format, summed over the seeds.
-func (r results) weeks(name, format string) []float64 {
-	sums := make([]float64, mostWeeks)
-	for n := range sums {
-		for _, x := range r.sample(of(name, fmt.Sprintf(format, n))) {
-			sums[n] += x
-		}
-	}
-	return sums
-}
-
 func (c checkpointsCell) weeks(r results, format string) []float64 { return r.weeks(c.name(), format) }
 
 func (c checkpointsCell) work(r results) []float64 { return c.weeks(r, "work %d") }
@@ -80,37 +62,6 @@ func (c checkpointsCell) waste(r results, rule string) []float64 {
 		lost[n] += overhead[n]
 	}
 	return lost
-}
-
-// difference returns x - y, week by week.
-func difference(x, y []float64) []float64 {
-	d := make([]float64, len(x))
-	for n := range x {
-		d[n] = x[n] - y[n]
-	}
-	return d
-}
-
-// percent returns x in per cent of y, the sums over all weeks, with the interval of confidence .95 if
-// weeks are independent of one another. N counts the weeks.
-func percent(x, y []float64) Interval {
-	var blocks []stats.Ratio
-	var sum stats.Ratio
-	for n := range x {
-		if y[n] != 0 || x[n] != 0 {
-			blocks = append(blocks, stats.Ratio{Sum: x[n], Of: y[n]})
-			sum.Sum, sum.Of = sum.Sum+x[n], sum.Of+y[n]
-		}
-	}
-	if len(blocks) == 0 {
-		return Interval{}
-	}
-	mean := 100 * sum.Value()
-	low, high, ok := stats.RatioInterval(blocks, .95, rand.New(rand.NewPCG(1, 0)))
-	if !ok {
-		return Interval{Mean: mean, Low: mean, High: mean, N: 1}
-	}
-	return Interval{Mean: mean, Low: math.Min(mean, 100*low), High: math.Max(mean, 100*high), N: len(blocks)}
 }
 
 // checkpointsFigure shows what the rules cost by the cost of a checkpoint.

@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -200,10 +199,4 @@ func median(x []float64) float64 {
 	}
 	slices.Sort(x)
 	return stat.Quantile(.5, stat.Empirical, x, nil)
-}
-
-// measured removes the values that are NaN.
-func measured(v Values) Values {
-	maps.DeleteFunc(v, func(_ string, x float64) bool { return math.IsNaN(x) })
-	return v
 }

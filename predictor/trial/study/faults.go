@@ -20,7 +20,6 @@ type Faults struct{}
 
 const (
 	faultLearns = .6
-	faultDay    = 86400
 	faultWeek   = 7
 	faultMemory = 200. // days, of the rates that fade
 	faultDraws  = 4    // sets of each size a day
@@ -147,7 +146,7 @@ func newFaultTrial(nodes []string, log []workload.Failure, seed uint64) *faultTr
 	}
 	if len(log) > 0 {
 		t.start = log[0].Down
-		t.days = (log[len(log)-1].Down-t.start)/faultDay + 1
+		t.days = (log[len(log)-1].Down-t.start)/day + 1
 	}
 	t.judged = int64(faultLearns * float64(t.days))
 	t.model = fault.New(nodes, nil, t.start)
@@ -156,7 +155,7 @@ func newFaultTrial(nodes []string, log []workload.Failure, seed uint64) *faultTr
 
 // live forecasts a day and lives through it.
 func (t *faultTrial) live(d int64) {
-	morning := t.start + d*faultDay
+	morning := t.start + d*day
 	t.model.Advance(morning)
 	if d == t.judged {
 		t.frozen = -math.Log1p(-float64(t.seen) / float64(d) / float64(len(t.nodes)))
@@ -172,12 +171,12 @@ func (t *faultTrial) live(d int64) {
 	var sets []askedSet
 	if sums != nil {
 		for n, node := range t.nodes {
-			expected[n] = t.model.Expected(node, faultDay)
+			expected[n] = t.model.Expected(node, day)
 		}
 		sets = t.askSets()
 	}
 	failed := make([]bool, len(t.nodes))
-	for ; t.next < len(t.log) && t.log[t.next].Down < morning+faultDay; t.next++ {
+	for ; t.next < len(t.log) && t.log[t.next].Down < morning+day; t.next++ {
 		failure := t.log[t.next]
 		failed[t.index[failure.Node]] = true
 		t.model.Observe(fault.Event{Node: failure.Node, At: failure.Down})
@@ -244,7 +243,7 @@ func (t *faultTrial) askSets() (sets []askedSet) {
 				n := (first + i) % len(t.nodes)
 				set.nodes, names = append(set.nodes, n), append(names, t.nodes[n])
 			}
-			set.prob = t.model.Prob(names, 0, faultDay)
+			set.prob = t.model.Prob(names, 0, day)
 			sets = append(sets, set)
 		}
 	}

@@ -35,10 +35,10 @@ func (s Roblitz) Report(o Options, outcomes []Outcome) Report {
 		},
 		Differences: roblitzDifferences(o),
 		Figures: []Figure{
-			r.roblitzFigure6("figure-6", "Successful requests (Figure 6)", func(s roblitzSetting) roblitzSetting { return s }),
-			r.roblitzFigure6("figure-6-elastic", "Successful requests, half to twice the processors", roblitzSetting.onRange),
-			r.roblitzFigure7(),
-			r.roblitzFigure8(),
+			figure6(r, "figure-6", "Successful requests (Figure 6)", func(s roblitzSetting) roblitzSetting { return s }),
+			figure6(r, "figure-6-elastic", "Successful requests, half to twice the processors", roblitzSetting.onRange),
+			figure7(r),
+			figure8(r),
 		},
 	}
 }
@@ -212,8 +212,8 @@ func roblitzReadings() []line {
 	return lines
 }
 
-// roblitzFigure6 shows the successful requests by time range and book-ahead time.
-func (r results) roblitzFigure6(name, title string, change func(roblitzSetting) roblitzSetting) Figure {
+// figure6 shows the successful requests by time range and book-ahead time.
+func figure6(r results, name, title string, change func(roblitzSetting) roblitzSetting) Figure {
 	f := Figure{Name: name, Title: title, X: "time range, hours", Y: fmt.Sprintf("successful requests of %d", roblitzAsked)}
 	for _, ahead := range roblitzAheads {
 		s := Series{Name: fmt.Sprintf("book-ahead %d h", ahead)}
@@ -229,8 +229,8 @@ func (r results) roblitzFigure6(name, title string, change func(roblitzSetting) 
 	return f
 }
 
-// roblitzFigure7 shows the candidates, and what became of them.
-func (r results) roblitzFigure7() Figure {
+// figure7 shows the candidates, and what became of them.
+func figure7(r results) Figure {
 	f := Figure{Name: "figure-7", Title: "Slots for a request, book-ahead 2 h, range 10 h (Figure 7)", X: "method, and whether the request succeeded", Y: "slots"}
 	kinds := []struct{ name, value string }{
 		{"candidates", "candidates"}, {"with a success rate high enough", "probable"},
@@ -254,8 +254,8 @@ func (r results) roblitzFigure7() Figure {
 	return f
 }
 
-// roblitzFigure8 shows how many jobs wait longer, by how much at least.
-func (r results) roblitzFigure8() Figure {
+// figure8 shows how many jobs wait longer, by how much at least.
+func figure8(r results) Figure {
 	f := Figure{Name: "figure-8", Title: "Jobs that wait longer because of reservations (Figure 8, with its axes exchanged)", X: "additional wait, hours", Y: "jobs that wait at least so much longer"}
 	for _, ahead := range roblitzAheads {
 		setting := roblitzAt(byLoad, ahead, roblitzWaitsRange)

@@ -1,13 +1,8 @@
 package study
 
-import "errors"
-
 // Studies returns all studies by name.
 func Studies() map[string]Study {
 	return map[string]Study{
 		"checkpoints": Checkpoints{}, "deadlines": Deadlines{}, "downey": Downey{}, "faults": Faults{}, "forecasters": Methods{}, "joint": Joint{}, "moldable": Moldable{}, "oliner": Oliner{}, "roblitz": Roblitz{}, "smith": Smith{}, "varq": VARQ{},
 	}
 }
-
-// ErrNoTraces is the error of a case that needs a real log while Options.Traces is nil.
-var ErrNoTraces = errors.New("this study replays real logs")

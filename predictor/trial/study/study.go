@@ -6,7 +6,9 @@
 package study
 
 import (
+	"errors"
 	"iter"
+	"maps"
 	"math"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
@@ -72,6 +74,9 @@ type Traces interface {
 	Failures(system string) (nodes []string, log []workload.Failure, err error)
 }
 
+// ErrNoTraces is the error of a case that needs a real log while Options.Traces is nil.
+var ErrNoTraces = errors.New("this study replays real logs")
+
 // NodeFailures are those of the nodes of one system.
 type NodeFailures struct {
 	Nodes    []string
@@ -87,6 +92,12 @@ type Case struct {
 // Values has the results of a simulation by name. Invariant: all values are finite. A
 // result that could not be measured is missing.
 type Values map[string]float64
+
+// measured removes the values that are NaN.
+func measured(v Values) Values {
+	maps.DeleteFunc(v, func(_ string, x float64) bool { return math.IsNaN(x) })
+	return v
+}
 
 // Outcome is a case with its values.
 type Outcome struct {
