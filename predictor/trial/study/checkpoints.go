@@ -21,7 +21,7 @@ const (
 	checkpointsSystem     = "20" // of Los Alamos
 	checkpointsLearnt     = .6   // of the time of the failures, before the first job
 	checkpointsShortest   = 3600 // seconds that a job runs
-	checkpointsLast       = week // seconds before the last failure, by which the last job starts
+	checkpointsLast       = Week // seconds before the last failure, by which the last job starts
 	checkpointsSeeds      = 5
 	checkpointsQuickSeeds = 1
 	checkpointsQuickWeeks = 20
@@ -82,7 +82,7 @@ func checkpointsRules() []checkpointsRule {
 	percent := func(r *checkpoint.Request) float64 { return 100 * r.Cost / (gap(r) + r.Cost) }
 	daily := func(r *checkpoint.Request) bool {
 		lasting := *r
-		lasting.Hazard = checkpoint.Constant(-math.Log1p(-r.Hazard.Within(day)) / day)
+		lasting.Hazard = checkpoint.Constant(-math.Log1p(-r.Hazard.Within(Day)) / Day)
 		return checkpoint.EveryDaly(&lasting)
 	}
 	return []checkpointsRule{
@@ -101,7 +101,7 @@ func checkpointsRules() []checkpointsRule {
 }
 
 func (Checkpoints) seeds(o Options) int {
-	return o.repetitions(checkpointsSeeds, checkpointsQuickSeeds)
+	return o.Repetitions(checkpointsSeeds, checkpointsQuickSeeds)
 }
 
 // Cases implements Study.
@@ -146,7 +146,7 @@ func (c checkpointsCell) run(o Options, seed uint64) (Values, error) {
 	from := log.Start + int64(checkpointsLearnt*float64(log.End-log.Start))
 	until := log.End - checkpointsLast
 	if o.Quick {
-		until = min(until, from+checkpointsQuickWeeks*week)
+		until = min(until, from+checkpointsQuickWeeks*Week)
 	}
 	// The cells have the same jobs on the same nodes.
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -162,7 +162,7 @@ func (c checkpointsCell) run(o Options, seed uint64) (Values, error) {
 	values := Values{}
 	for i, costs := range r.Run(jobs) {
 		for j, cost := range costs {
-			n := (jobs[j].Start - from) / week
+			n := (jobs[j].Start - from) / Week
 			if i == 0 {
 				values[fmt.Sprintf("work %d", n)] += cost.Work
 			}

@@ -6,7 +6,7 @@ import (
 
 // Report implements Study.
 func (s Checkpoints) Report(o Options, outcomes []Outcome) Report {
-	r := resultsOf(outcomes, s.seeds(o))
+	r := ResultsOf(outcomes, s.seeds(o))
 	report := Report{
 		Name:        "checkpoints",
 		Title:       "LANL's failures replayed under SDSC-SP2's jobs: Oliner et al., Probabilistic QoS Guarantees for Supercomputing Systems (2005), section 3.4",
@@ -22,11 +22,11 @@ func (s Checkpoints) Report(o Options, outcomes []Outcome) Report {
 }
 
 // table has what each rule costs in lost work and checkpoints, and then by how much varq's costs less than each other.
-func (c checkpointsCell) table(r results) Table {
+func (c checkpointsCell) table(r Results) Table {
 	t := Table{Title: fmt.Sprintf("System %s: a checkpoint takes %d s, with a request every %d s of work", c.system, c.cost, c.interval)}
 	for _, rule := range checkpointsRules() {
-		row := Row{Name: rule.name, Unit: "% of the work", Ours: percent(c.waste(r, rule.name), c.work(r))}
-		if overhead := percent(c.weeks(r, "overhead %d "+rule.name), c.work(r)); overhead.N > 0 {
+		row := Row{Name: rule.name, Unit: "% of the work", Ours: Percent(c.waste(r, rule.name), c.work(r))}
+		if overhead := Percent(c.weeks(r, "overhead %d "+rule.name), c.work(r)); overhead.N > 0 {
 			row.Note = fmt.Sprintf("%.2f spent, %.2f lost", overhead.Mean, row.Ours.Mean-overhead.Mean)
 		}
 		t.Rows = append(t.Rows, row)
@@ -35,7 +35,7 @@ func (c checkpointsCell) table(r results) Table {
 		if rule.name == lookAhead {
 			continue
 		}
-		more := percent(difference(c.waste(r, rule.name), c.waste(r, lookAhead)), c.waste(r, rule.name))
+		more := Percent(Difference(c.waste(r, rule.name), c.waste(r, lookAhead)), c.waste(r, rule.name))
 		row := Row{Name: "varq's against " + rule.name, Unit: "% less", Ours: more}
 		switch {
 		case more.N < 2:
@@ -51,12 +51,12 @@ func (c checkpointsCell) table(r results) Table {
 	return t
 }
 
-func (c checkpointsCell) weeks(r results, format string) []float64 { return r.weeks(c.name(), format) }
+func (c checkpointsCell) weeks(r Results, format string) []float64 { return r.Weeks(c.name(), format) }
 
-func (c checkpointsCell) work(r results) []float64 { return c.weeks(r, "work %d") }
+func (c checkpointsCell) work(r Results) []float64 { return c.weeks(r, "work %d") }
 
 // waste returns what the rule costs in each week.
-func (c checkpointsCell) waste(r results, rule string) []float64 {
+func (c checkpointsCell) waste(r Results, rule string) []float64 {
 	overhead, lost := c.weeks(r, "overhead %d "+rule), c.weeks(r, "lost %d "+rule)
 	for n := range lost {
 		lost[n] += overhead[n]
@@ -65,7 +65,7 @@ func (c checkpointsCell) waste(r results, rule string) []float64 {
 }
 
 // checkpointsFigure shows what the rules cost by the cost of a checkpoint.
-func checkpointsFigure(r results, interval int64) Figure {
+func checkpointsFigure(r Results, interval int64) Figure {
 	f := Figure{
 		Name: fmt.Sprintf("waste-%d", interval), Title: fmt.Sprintf("Lost work and checkpoints, with a request every %d s", interval),
 		X: "cost of a checkpoint, s", Y: "% of the work",
@@ -79,7 +79,7 @@ func checkpointsFigure(r results, interval int64) Figure {
 		}
 		f.Labels = append(f.Labels, fmt.Sprint(c.cost))
 		for i := range f.Series {
-			f.Series[i].Y = append(f.Series[i].Y, percent(c.waste(r, f.Series[i].Name), c.work(r)).Mean)
+			f.Series[i].Y = append(f.Series[i].Y, Percent(c.waste(r, f.Series[i].Name), c.work(r)).Mean)
 		}
 	}
 	return f

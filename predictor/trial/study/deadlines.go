@@ -84,7 +84,7 @@ func deadlinesCases() []deadlinesCase {
 	return cases
 }
 
-func (Deadlines) seeds(o Options) int { return o.repetitions(deadlinesSeeds, deadlinesQuickSeeds) }
+func (Deadlines) seeds(o Options) int { return o.Repetitions(deadlinesSeeds, deadlinesQuickSeeds) }
 
 // Cases implements Study.
 func (s Deadlines) Cases(o Options) []Case {
@@ -135,7 +135,7 @@ func (c deadlinesCase) run(o Options, seed uint64) (Values, error) {
 	e.Procs, e.Learning = procs, int(deadlinesLearning*float64(len(jobs)))
 	values := Values{}
 	for _, out := range e.Run(jobs, c.admission.Admission) {
-		n := (out.Submit - jobs[0].Submit) / week
+		n := (out.Submit - jobs[0].Submit) / Week
 		add := func(name string, x float64) { values[fmt.Sprintf("%s %d", name, n)] += x }
 		work := float64(out.Run) * float64(out.Procs)
 		switch {

@@ -4,7 +4,7 @@ import "fmt"
 
 // Report implements Study.
 func (s Deadlines) Report(o Options, outcomes []Outcome) Report {
-	r := resultsOf(outcomes, s.seeds(o))
+	r := ResultsOf(outcomes, s.seeds(o))
 	report := Report{
 		Name:        "deadlines",
 		Title:       "ends promised by distributions, by point estimates and by limits, with the measures of Park et al., 3Sigma: Distribution-based Cluster Scheduling for Runtime Uncertainty (2018)",
@@ -22,16 +22,16 @@ func (s Deadlines) Report(o Options, outcomes []Outcome) Report {
 }
 
 // weeks returns a value of each week, summed over the seeds.
-func (c deadlinesCase) weeks(r results, value string) []float64 {
-	return r.weeks(c.name(), value+" %d")
+func (c deadlinesCase) weeks(r Results, value string) []float64 {
+	return r.Weeks(c.name(), value+" %d")
 }
 
 // missed returns the share of the promises that were missed.
-func (c deadlinesCase) missed(r results) Interval {
-	return percent(c.weeks(r, "missed"), c.weeks(r, "promised"))
+func (c deadlinesCase) missed(r Results) Interval {
+	return Percent(c.weeks(r, "missed"), c.weeks(r, "promised"))
 }
 
-func deadlinesTable(r results, log string, due deadlinesDue) Table {
+func deadlinesTable(r Results, log string, due deadlinesDue) Table {
 	t := Table{Title: fmt.Sprintf("%s, due after %s", log, due.name)}
 	cases := map[string]deadlinesCase{}
 	for _, a := range deadlinesAdmissions() {
@@ -40,14 +40,14 @@ func deadlinesTable(r results, log string, due deadlinesDue) Table {
 		row := func(what, unit string, ours Interval, note string) {
 			t.Rows = append(t.Rows, Row{Name: a.name + ": " + what, Unit: unit, Ours: ours, Note: note})
 		}
-		row("promised", "% of the jobs that ask", percent(c.weeks(r, "promised"), c.weeks(r, "asked")), "")
+		row("promised", "% of the jobs that ask", Percent(c.weeks(r, "promised"), c.weeks(r, "asked")), "")
 		note := ""
-		if withdrawn := percent(c.weeks(r, "withdrawn"), c.weeks(r, "promised")); withdrawn.Mean > 0 {
+		if withdrawn := Percent(c.weeks(r, "withdrawn"), c.weeks(r, "promised")); withdrawn.Mean > 0 {
 			note = fmt.Sprintf("%.2f were cancelled while they waited", withdrawn.Mean)
 		}
 		row("missed", "% of the promised", c.missed(r), note)
-		row("goodput", "% of the work that asks", percent(c.weeks(r, "kept work"), c.weeks(r, "asked work")), "")
-		latency := percent(c.weeks(r, "latency"), c.weeks(r, "others"))
+		row("goodput", "% of the work that asks", Percent(c.weeks(r, "kept work"), c.weeks(r, "asked work")), "")
+		latency := Percent(c.weeks(r, "latency"), c.weeks(r, "others"))
 		const hundredHours = 100 * 3600
 		row("latency of the others", "h", Interval{latency.Mean / hundredHours, latency.Low / hundredHours, latency.High / hundredHours, latency.N}, "")
 	}
@@ -55,14 +55,14 @@ func deadlinesTable(r results, log string, due deadlinesDue) Table {
 	against := func(what, unit string, by Interval) {
 		t.Rows = append(t.Rows, Row{Name: byMedian + ", against " + byPoints + ": " + what, Unit: unit, Ours: by})
 	}
-	against("missed", "% of the jobs that ask, fewer", percent(difference(points.weeks(r, "missed"), ours.weeks(r, "missed")), ours.weeks(r, "asked")))
-	against("goodput", "% of the work that asks, more", percent(difference(ours.weeks(r, "kept work"), points.weeks(r, "kept work")), ours.weeks(r, "asked work")))
-	against("latency of the others", "% less", percent(difference(points.weeks(r, "latency"), ours.weeks(r, "latency")), points.weeks(r, "latency")))
+	against("missed", "% of the jobs that ask, fewer", Percent(Difference(points.weeks(r, "missed"), ours.weeks(r, "missed")), ours.weeks(r, "asked")))
+	against("goodput", "% of the work that asks, more", Percent(Difference(ours.weeks(r, "kept work"), points.weeks(r, "kept work")), ours.weeks(r, "asked work")))
+	against("latency of the others", "% less", Percent(Difference(points.weeks(r, "latency"), ours.weeks(r, "latency")), points.weeks(r, "latency")))
 	return t
 }
 
 // deadlinesFigure shows the deadlines missed in each log.
-func deadlinesFigure(r results, due deadlinesDue, name string) Figure {
+func deadlinesFigure(r Results, due deadlinesDue, name string) Figure {
 	f := Figure{Name: name, Title: "Due after " + due.name, X: "log", Y: "missed, % of the promised", Labels: deadlinesLogs}
 	for _, a := range deadlinesAdmissions() {
 		series := Series{Name: a.name}

@@ -58,7 +58,7 @@ func downeyCases() []downeyCase {
 	)
 }
 
-func (Downey) seeds(o Options) int { return o.repetitions(downeySeeds, downeyQuickSeeds) }
+func (Downey) seeds(o Options) int { return o.Repetitions(downeySeeds, downeyQuickSeeds) }
 
 // Cases implements Study.
 func (d Downey) Cases(o Options) []Case {
@@ -157,16 +157,16 @@ func runAlone(days [][]downey.Job, strategy downey.Strategy) Values {
 	v := Values{
 		"spoiled": 100 * spoiled / jobs, "rebels": 100 * rebels / jobs,
 		"losers": 100 * float64(len(losses)) / rebels,
-		"saved":  rebels * mean(savings) / jobs / 60, "lost": mean(losses) / 60,
-		"median": median(savings) / 60, "mean": mean(savings) / 3600,
-		"heavier":  mean(rebelWork) / mean(docileWork),
-		"duration": median(durations) / 60, "durations": mean(durations) / 3600,
+		"saved":  rebels * Mean(savings) / jobs / 60, "lost": Mean(losses) / 60,
+		"median": median(savings) / 60, "mean": Mean(savings) / 3600,
+		"heavier":  Mean(rebelWork) / Mean(docileWork),
+		"duration": median(durations) / 60, "durations": Mean(durations) / 3600,
 	}
 	line := s.Predictions()
 	if intercept, slope, ok := line.Fit(); ok {
 		v["correlation"], v["slope"], v["intercept"] = line.Correlation(), slope, intercept
 	}
-	return measured(v)
+	return Measured(v)
 }
 
 // runAll simulates all jobs with the strategy (section 6). The values are
@@ -184,11 +184,11 @@ func runAll(days [][]downey.Job, strategy downey.Strategy) Values {
 			ours = append(ours, o[i].End-jobs[i].Submit)
 			theirs = append(theirs, a[i].End-jobs[i].Submit)
 		}
-		busier = append(busier, more(
+		busier = append(busier, More(
 			downey.Utilisation(downeyModel.Procs, jobs, o), downey.Utilisation(downeyModel.Procs, jobs, a)))
 	}
-	return measured(Values{
-		"turnaround": mean(ours), "slower": more(mean(ours), mean(theirs)), "busier": mean(busier),
+	return Measured(Values{
+		"turnaround": Mean(ours), "slower": More(Mean(ours), Mean(theirs)), "busier": Mean(busier),
 	})
 }
 

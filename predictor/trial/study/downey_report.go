@@ -22,53 +22,53 @@ const (
 
 // Report implements Study.
 func (d Downey) Report(o Options, outcomes []Outcome) Report {
-	r := resultsOf(outcomes, d.seeds(o))
-	table := func(title string, lines []line) Table { return r.table(title, r.singleRuns(lines)) }
+	r := ResultsOf(outcomes, d.seeds(o))
+	table := func(title string, lines []Line) Table { return r.Table(title, r.SingleRuns(lines)) }
 	const fitted, whole = ", predicting with AVG's run times", ", A rounded down"
 	report := Report{
 		Name:  "downey",
 		Title: "Downey, Using Queue Time Predictions for Processor Allocation (1997)",
 		Tables: []Table{
-			table("Sections 5.1 and 5.2: the jobs under AVG, and what OPT could gain", []line{
-				{"median duration", "min", paper(3), of("alone AVG", "duration"), ""},
-				{"mean duration", "h", paper(1.3), of("alone AVG", "durations"), ""},
-				{"spoiled: got all the processors of use to them", "% of jobs", paper(63), of("alone AVG", "spoiled").shareOf(100), ""},
-				{"saved by the median rebel, OPT", "min", paper(15), of("alone OPT", "median"), ""},
-				{"saved by a rebel in the mean, OPT", "h", paper(1.6), of("alone OPT", "mean"), ""},
-				{"work of a rebel over that of a docile job, OPT", "", paper(8), of("alone OPT", "heavier"), ""},
+			table("Sections 5.1 and 5.2: the jobs under AVG, and what OPT could gain", []Line{
+				{"median duration", "min", Paper(3), Of("alone AVG", "duration"), ""},
+				{"mean duration", "h", Paper(1.3), Of("alone AVG", "durations"), ""},
+				{"spoiled: got all the processors of use to them", "% of jobs", Paper(63), Of("alone AVG", "spoiled").ShareOf(100), ""},
+				{"saved by the median rebel, OPT", "min", Paper(15), Of("alone OPT", "median"), ""},
+				{"saved by a rebel in the mean, OPT", "h", Paper(1.6), Of("alone OPT", "mean"), ""},
+				{"work of a rebel over that of a docile job, OPT", "", Paper(8), Of("alone OPT", "heavier"), ""},
 			}),
 			table("Table 1: each job alone follows a strategy, all others AVG", slices.Concat(
 				eachStrategy(downeyStrategy.rebelsLine), eachStrategy(downeyStrategy.savedLine), eachStrategy(downeyStrategy.losersLine),
 			)),
-			table("Sections 5.3 and 5.4: predictions, and the rebels who rely on them", []line{
-				{"PRED: saved by the median rebel", "min", paper(55), of("alone PRED", "median"), noteLifetimes},
-				{"PRED: saved by a rebel in the mean", "h", paper(2.7), of("alone PRED", "mean"), noteLifetimes},
-				{"PRED: lost by a rebel who loses", "min", paper(3.7), of("alone PRED", "lost"), ""},
-				{"PRED: correlation of predicted and actual waits", "", paper(.48), of("alone PRED", "correlation"), ""},
-				{"PRED: slope of their line", "", paper(.6), of("alone PRED", "slope"), ""},
-				{"PRED: intercept", "ln s", paper(1.7), of("alone PRED", "intercept"), noteLifetimes},
-				{"BIAS: correlation", "", paper(.59), of("alone BIAS", "correlation"), ""},
-				{"BIAS: slope", "", paper(1.01), of("alone BIAS", "slope"), ""},
-				{"BIAS: intercept", "ln s", paper(-.01), of("alone BIAS", "intercept"), ""},
+			table("Sections 5.3 and 5.4: predictions, and the rebels who rely on them", []Line{
+				{"PRED: saved by the median rebel", "min", Paper(55), Of("alone PRED", "median"), noteLifetimes},
+				{"PRED: saved by a rebel in the mean", "h", Paper(2.7), Of("alone PRED", "mean"), noteLifetimes},
+				{"PRED: lost by a rebel who loses", "min", Paper(3.7), Of("alone PRED", "lost"), ""},
+				{"PRED: correlation of predicted and actual waits", "", Paper(.48), Of("alone PRED", "correlation"), ""},
+				{"PRED: slope of their line", "", Paper(.6), Of("alone PRED", "slope"), ""},
+				{"PRED: intercept", "ln s", Paper(1.7), Of("alone PRED", "intercept"), noteLifetimes},
+				{"BIAS: correlation", "", Paper(.59), Of("alone BIAS", "correlation"), ""},
+				{"BIAS: slope", "", Paper(1.01), Of("alone BIAS", "slope"), ""},
+				{"BIAS: intercept", "ln s", Paper(-.01), Of("alone BIAS", "intercept"), ""},
 			}),
 			table("Table 2 and section 6.1: all jobs follow a strategy", slices.Concat(
-				[]line{{"AVG: turnaround", "s", paper(downeyTurnaround), of("all AVG", "turnaround"), ""}},
+				[]Line{{"AVG: turnaround", "s", Paper(downeyTurnaround), Of("all AVG", "turnaround"), ""}},
 				eachStrategy(downeyStrategy.slowerLine),
-				[]line{
-					{"BIAS, locked in: turnaround", "% more than AVG", paper(more(5011, downeyTurnaround)), of("all BIAS, locked in", "slower"), noteTimid},
-					{"BIAS, locked in, averse to risk: turnaround", "% more than AVG", paper(more(4783, downeyTurnaround)), of("all BIAS, locked in, averse to risk", "slower"), noteTimid},
+				[]Line{
+					{"BIAS, locked in: turnaround", "% more than AVG", Paper(More(5011, downeyTurnaround)), Of("all BIAS, locked in", "slower"), noteTimid},
+					{"BIAS, locked in, averse to risk: turnaround", "% more than AVG", Paper(More(4783, downeyTurnaround)), Of("all BIAS, locked in, averse to risk", "slower"), noteTimid},
 				},
 				eachStrategy(downeyStrategy.busierLine),
 			)),
-			table("Other readings of the paper", []line{
-				{"PRED: rebels" + fitted, "% of jobs", paper(7.85), of("alone PRED, fitted lifetimes", "rebels").shareOf(100), "the paper's predictions are longer"},
-				{"PRED: saved by the median rebel" + fitted, "min", paper(55), of("alone PRED, fitted lifetimes", "median"), ""},
-				{"PRED: intercept" + fitted, "ln s", paper(1.7), of("alone PRED, fitted lifetimes", "intercept"), ""},
-				{"PRED: turnaround" + fitted, "% more than AVG", paper(-3), of("all PRED, fitted lifetimes", "slower"), ""},
-				{"mean duration" + whole, "h", paper(1.3), of("alone OPT, A rounded down", "durations"), "the paper rounds up"},
-				{"spoiled" + whole, "% of jobs", paper(63), of("alone OPT, A rounded down", "spoiled").shareOf(100), ""},
-				{"OPT: rebels" + whole, "% of jobs", paper(13.95), of("alone OPT, A rounded down", "rebels").shareOf(100), ""},
-				{"OPT: turnaround" + whole, "% more than AVG", paper(9), of("all OPT, A rounded down", "slower"), ""},
+			table("Other readings of the paper", []Line{
+				{"PRED: rebels" + fitted, "% of jobs", Paper(7.85), Of("alone PRED, fitted lifetimes", "rebels").ShareOf(100), "the paper's predictions are longer"},
+				{"PRED: saved by the median rebel" + fitted, "min", Paper(55), Of("alone PRED, fitted lifetimes", "median"), ""},
+				{"PRED: intercept" + fitted, "ln s", Paper(1.7), Of("alone PRED, fitted lifetimes", "intercept"), ""},
+				{"PRED: turnaround" + fitted, "% more than AVG", Paper(-3), Of("all PRED, fitted lifetimes", "slower"), ""},
+				{"mean duration" + whole, "h", Paper(1.3), Of("alone OPT, A rounded down", "durations"), "the paper rounds up"},
+				{"spoiled" + whole, "% of jobs", Paper(63), Of("alone OPT, A rounded down", "spoiled").ShareOf(100), ""},
+				{"OPT: rebels" + whole, "% of jobs", Paper(13.95), Of("alone OPT, A rounded down", "rebels").ShareOf(100), ""},
+				{"OPT: turnaround" + whole, "% more than AVG", Paper(9), Of("all OPT, A rounded down", "slower"), ""},
 			}),
 		},
 		Differences: downeyDifferences,
@@ -101,46 +101,46 @@ var downeyStrategies = []downeyStrategy{
 	{rule: downey.HEUR, rebels: 11158, saved: 12.8, losers: 68, busier: -5, slower: 37, noteLosers: noteConcede},
 }
 
-func eachStrategy(declare func(downeyStrategy) line) []line {
-	var lines []line
+func eachStrategy(declare func(downeyStrategy) Line) []Line {
+	var lines []Line
 	for _, s := range downeyStrategies {
 		lines = append(lines, declare(s))
 	}
 	return lines
 }
 
-func (s downeyStrategy) alone(value string) measure { return of("alone "+string(s.rule), value) }
-func (s downeyStrategy) all(value string) measure   { return of("all "+string(s.rule), value) }
+func (s downeyStrategy) alone(value string) Measure { return Of("alone "+string(s.rule), value) }
+func (s downeyStrategy) all(value string) Measure   { return Of("all "+string(s.rule), value) }
 
-func (s downeyStrategy) rebelsLine() line {
-	return line{string(s.rule) + ": rebels", "% of jobs", paper(100 * s.rebels / downeyJobs), s.alone("rebels").shareOf(100), s.noteAlone}
+func (s downeyStrategy) rebelsLine() Line {
+	return Line{string(s.rule) + ": rebels", "% of jobs", Paper(100 * s.rebels / downeyJobs), s.alone("rebels").ShareOf(100), s.noteAlone}
 }
 
-func (s downeyStrategy) savedLine() line {
-	return line{string(s.rule) + ": saved by a job", "min", paper(s.saved), s.alone("saved"), ""}
+func (s downeyStrategy) savedLine() Line {
+	return Line{string(s.rule) + ": saved by a job", "min", Paper(s.saved), s.alone("saved"), ""}
 }
 
-func (s downeyStrategy) losersLine() line {
-	return line{string(s.rule) + ": rebels who lose", "%", paper(s.losers), s.alone("losers").shareOf(100), s.noteLosers}
+func (s downeyStrategy) losersLine() Line {
+	return Line{string(s.rule) + ": rebels who lose", "%", Paper(s.losers), s.alone("losers").ShareOf(100), s.noteLosers}
 }
 
-func (s downeyStrategy) slowerLine() line {
-	return line{string(s.rule) + ": turnaround", "% more than AVG", paper(s.slower), s.all("slower"), s.noteAll}
+func (s downeyStrategy) slowerLine() Line {
+	return Line{string(s.rule) + ": turnaround", "% more than AVG", Paper(s.slower), s.all("slower"), s.noteAll}
 }
 
-func (s downeyStrategy) busierLine() line {
-	return line{string(s.rule) + ": utilisation", "% more than AVG", paper(s.busier), s.all("busier"), ""}
+func (s downeyStrategy) busierLine() Line {
+	return Line{string(s.rule) + ": utilisation", "% more than AVG", Paper(s.busier), s.all("busier"), ""}
 }
 
 // downeyFigure shows the paper's number and ours for each strategy.
-func downeyFigure(r results, name, title, y string, declare func(downeyStrategy) line) Figure {
+func downeyFigure(r Results, name, title, y string, declare func(downeyStrategy) Line) Figure {
 	papers, ours := Series{Name: "paper"}, Series{Name: "ours"}
 	f := Figure{Name: name, Title: title, X: "strategy", Y: y}
 	for _, s := range downeyStrategies {
 		l := declare(s)
 		f.Labels = append(f.Labels, string(s.rule))
-		papers.Y = append(papers.Y, *l.paper)
-		ours.Y = append(ours.Y, r.interval(l.ours).Mean)
+		papers.Y = append(papers.Y, *l.Paper)
+		ours.Y = append(ours.Y, r.Interval(l.Ours).Mean)
 	}
 	f.Series = []Series{papers, ours}
 	return f

@@ -92,7 +92,7 @@ func (Faults) Run(o Options, c Case) (Values, error) {
 	switch {
 	case t.days < 10*faultWeek:
 		return nil, fmt.Errorf("the failures of %s span %d days: 70 are needed to judge forecasts", c.Name, t.days)
-	case t.days > longestLog:
+	case t.days > LongestLog:
 		return nil, fmt.Errorf("the failures of %s span %d days, more than 100 years", c.Name, t.days)
 	}
 	for d := range t.days {
@@ -146,7 +146,7 @@ func newFaultTrial(nodes []string, log []workload.Failure, seed uint64) *faultTr
 	}
 	if len(log) > 0 {
 		t.start = log[0].Down
-		t.days = (log[len(log)-1].Down-t.start)/day + 1
+		t.days = (log[len(log)-1].Down-t.start)/Day + 1
 	}
 	t.judged = int64(faultLearns * float64(t.days))
 	t.model = fault.New(nodes, nil, t.start)
@@ -155,7 +155,7 @@ func newFaultTrial(nodes []string, log []workload.Failure, seed uint64) *faultTr
 
 // live forecasts a day and lives through it.
 func (t *faultTrial) live(d int64) {
-	morning := t.start + d*day
+	morning := t.start + d*Day
 	t.model.Advance(morning)
 	if d == t.judged {
 		t.frozen = -math.Log1p(-float64(t.seen) / float64(d) / float64(len(t.nodes)))
@@ -171,12 +171,12 @@ func (t *faultTrial) live(d int64) {
 	var sets []askedSet
 	if sums != nil {
 		for n, node := range t.nodes {
-			expected[n] = t.model.Expected(node, day)
+			expected[n] = t.model.Expected(node, Day)
 		}
 		sets = t.askSets()
 	}
 	failed := make([]bool, len(t.nodes))
-	for ; t.next < len(t.log) && t.log[t.next].Down < morning+day; t.next++ {
+	for ; t.next < len(t.log) && t.log[t.next].Down < morning+Day; t.next++ {
 		failure := t.log[t.next]
 		failed[t.index[failure.Node]] = true
 		t.model.Observe(fault.Event{Node: failure.Node, At: failure.Down})
@@ -243,7 +243,7 @@ func (t *faultTrial) askSets() (sets []askedSet) {
 				n := (first + i) % len(t.nodes)
 				set.nodes, names = append(set.nodes, n), append(names, t.nodes[n])
 			}
-			set.prob = t.model.Prob(names, 0, day)
+			set.prob = t.model.Prob(names, 0, Day)
 			sets = append(sets, set)
 		}
 	}

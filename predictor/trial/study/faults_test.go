@@ -48,10 +48,10 @@ func TestFaultsAgainstDefinition(t *testing.T) {
 	}
 	const days = 200
 	failed := map[[2]int64]bool{} // day and node
-	for at := int64(1e9); at < 1e9+days*day; at += int64(40_000 * r.ExpFloat64()) {
+	for at := int64(1e9); at < 1e9+days*Day; at += int64(40_000 * r.ExpFloat64()) {
 		n := int(40 * r.Float64() * r.Float64())
 		o.Failures.Failures = append(o.Failures.Failures, workload.Failure{Node: o.Failures.Nodes[n], Down: at})
-		failed[[2]int64{(at - 1e9) / day, int64(n)}] = true
+		failed[[2]int64{(at - 1e9) / Day, int64(n)}] = true
 	}
 	v, err := Faults{}.Run(o, Case{Name: ownNodes, Seed: 1})
 	if err != nil {

@@ -27,17 +27,17 @@ func TestInterval(t *testing.T) {
 
 // The interval of a share goes no further than from nothing to all.
 func TestIntervalOfAShare(t *testing.T) {
-	m := measure(func(_ results, seed uint64) float64 { return []float64{70, 100, 95}[seed-1] })
+	m := Measure(func(_ Results, seed uint64) float64 { return []float64{70, 100, 95}[seed-1] })
 	for _, test := range []struct {
-		q         quantity
+		q         Quantity
 		low, high float64
 	}{
 		{m, 48.4, 128.3},
-		{m.shareOf(100), 48.4, 100},
-		{measure(func(r results, seed uint64) float64 { return 100 - m(r, seed) }).shareOf(100), 0, 51.6},
-		{m.minus(m.times(2)), -128.3, -48.4}, // a difference of shares may be negative
+		{m.ShareOf(100), 48.4, 100},
+		{Measure(func(r Results, seed uint64) float64 { return 100 - m(r, seed) }).ShareOf(100), 0, 51.6},
+		{m.Minus(m.Times(2)), -128.3, -48.4}, // a difference of shares may be negative
 	} {
-		got := results{seeds: 3}.interval(test.q)
+		got := Results{seeds: 3}.Interval(test.q)
 		if math.Abs(got.Low-test.low) > .1 || math.Abs(got.High-test.high) > .1 {
 			t.Errorf("%+v, want %v to %v", got, test.low, test.high)
 		}

@@ -77,7 +77,7 @@ var jointKinds = []struct {
 	kind joint.Kind
 }{{"any", joint.Any}, {"all", joint.All}}
 
-func (Joint) seeds(o Options) int { return o.repetitions(jointSeeds, jointQuickSeeds) }
+func (Joint) seeds(o Options) int { return o.Repetitions(jointSeeds, jointQuickSeeds) }
 
 // Cases implements Study.
 func (s Joint) Cases(o Options) []Case {
@@ -114,7 +114,7 @@ func (Joint) Run(o Options, c Case) (Values, error) {
 	}
 	values := Values{}
 	for _, outcome := range outcomes[int(jointLearning*float64(len(outcomes))):] {
-		jointAdd(values, (outcome.At-outcomes[0].At)/week, &outcome)
+		jointAdd(values, (outcome.At-outcomes[0].At)/Week, &outcome)
 	}
 	return values, nil
 }
@@ -202,7 +202,7 @@ func (s jointSetting) run(o Options, seed uint64) ([]together.Outcome, error) {
 		first[i] = e.Sites[i][0].Submit
 	}
 	// Whole weeks, so that it is Monday and night at both at the same time as it would be.
-	e.Shift = ((first[0]-first[1])/week - jointShift*(int64(seed-1)%jointShifts)) * week
+	e.Shift = ((first[0]-first[1])/Week - jointShift*(int64(seed-1)%jointShifts)) * Week
 	return e.Run(), nil
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Report implements Study.
 func (s Joint) Report(o Options, outcomes []Outcome) Report {
-	r := resultsOf(outcomes, s.seeds(o))
+	r := ResultsOf(outcomes, s.seeds(o))
 	report := Report{
 		Name:        "joint",
 		Title:       "promises about two sites, any of both or all, with the independence of Nurmi, Wolski and Brevik, VARQ (2007), section 4.6, and without",
@@ -30,7 +30,7 @@ func (s Joint) Report(o Options, outcomes []Outcome) Report {
 }
 
 // weeks returns a value of each week, summed over the seeds.
-func (s jointSetting) weeks(r results, value string) []float64 { return r.weeks(s.name, value+" %d") }
+func (s jointSetting) weeks(r Results, value string) []float64 { return r.Weeks(s.name, value+" %d") }
 
 // jointShare is a share in per cent, with what was promised of it.
 type jointShare struct {
@@ -41,7 +41,7 @@ type jointShare struct {
 
 // share returns how many promises were kept, by weeks, and whether that is as many as promised: if so, what was promised is in the
 // interval.
-func (s jointSetting) share(r results, which string) jointShare {
+func (s jointSetting) share(r Results, which string) jointShare {
 	n, kept := s.weeks(r, "n "+which), s.weeks(r, "kept "+which)
 	var weeks []stats.Count
 	for i := range n {
@@ -51,7 +51,7 @@ func (s jointSetting) share(r results, which string) jointShare {
 	}
 	all := stats.Sum(weeks)
 	mean := 100 * all.Share()
-	share := jointShare{n: all.Of, kept: Interval{mean, mean, mean, min(1, len(weeks))}, said: percent(s.weeks(r, "said "+which), n), verdict: "too few weeks to tell"}
+	share := jointShare{n: all.Of, kept: Interval{mean, mean, mean, min(1, len(weeks))}, said: Percent(s.weeks(r, "said "+which), n), verdict: "too few weeks to tell"}
 	low, high, ok := stats.BlockInterval(weeks, .95, rand.New(rand.NewPCG(1, 0)))
 	if !ok {
 		return share
@@ -70,15 +70,15 @@ func (s jointShare) note() string {
 	return fmt.Sprintf("%.1f %% promised on average, %d promises: %s", s.said.Mean, s.n, s.verdict)
 }
 
-func (s jointSetting) table(r results) Table {
+func (s jointSetting) table(r Results) Table {
 	t := Table{Title: s.name}
 	row := func(name, unit string, paper *float64, ours Interval, note string) {
 		t.Rows = append(t.Rows, Row{Name: name, Unit: unit, Paper: paper, Ours: ours, Note: note})
 	}
-	correlation := percent(s.weeks(r, "correlation any"), s.weeks(r, "asked any"))
+	correlation := Percent(s.weeks(r, "correlation any"), s.weeks(r, "asked any"))
 	row("measured correlation, times 100", "", nil, correlation, "of the normal scores of waits under their forecasts, when asked")
 	if example := s.share(r, "example"); example.n > 0 {
-		row("any of two, each of which starts with .85 to .95", "% kept", paper(99), example.kept, "independence: "+example.note())
+		row("any of two, each of which starts with .85 to .95", "% kept", Paper(99), example.kept, "independence: "+example.note())
 	}
 	for band := range len(jointBands) - 1 {
 		if share := s.share(r, fmt.Sprintf("each %d", band)); share.n > 0 {
@@ -87,9 +87,9 @@ func (s jointSetting) table(r results) Table {
 	}
 	for _, kind := range jointKinds {
 		asked := s.weeks(r, "asked "+kind.name)
-		row(kind.name+": came true", "% of all questions", nil, percent(s.weeks(r, "came "+kind.name), asked), "")
+		row(kind.name+": came true", "% of all questions", nil, Percent(s.weeks(r, "came "+kind.name), asked), "")
 		for _, m := range jointMethods {
-			row(fmt.Sprintf("%s, %s: Brier score, times 100", kind.name, m.name), "", nil, percent(s.weeks(r, "error "+kind.name+" "+m.name), asked), "")
+			row(fmt.Sprintf("%s, %s: Brier score, times 100", kind.name, m.name), "", nil, Percent(s.weeks(r, "error "+kind.name+" "+m.name), asked), "")
 		}
 		for band := range len(jointBands) - 1 {
 			for _, m := range jointMethods {
@@ -107,7 +107,7 @@ func (s jointSetting) table(r results) Table {
 const jointLeast = 30
 
 // figure shows promised against kept. It reports false if there is too little to show.
-func (s jointSetting) figure(r results, kind, name string) (f Figure, ok bool) {
+func (s jointSetting) figure(r Results, kind, name string) (f Figure, ok bool) {
 	f = Figure{Name: name, Title: fmt.Sprintf("%s of two: %s", kind, s.name), X: "promised, %", Y: "kept, %", Near: true}
 	for _, m := range jointMethods {
 		line := Series{Name: m.name}

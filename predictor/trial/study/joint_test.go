@@ -12,12 +12,12 @@ import (
 func TestJoint(t *testing.T) {
 	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t)), Background: func(task func()) { go task() }}
 	asked := map[string]bool{"two users of SDSC-SP2": true, "made up, with common troubles": true}
-	r := resultsOf(outcomes(t, Joint{}, o, func(c Case) bool { return asked[c.Name] }), o.Seeds)
+	r := ResultsOf(outcomes(t, Joint{}, o, func(c Case) bool { return asked[c.Name] }), o.Seeds)
 	for _, s := range jointSettings {
 		if !asked[s.name] {
 			continue
 		}
-		between(t, s.name+": correlation", percent(s.weeks(r, "correlation any"), s.weeks(r, "asked any")), 5, 60)
+		between(t, s.name+": correlation", Percent(s.weeks(r, "correlation any"), s.weeks(r, "asked any")), 5, 60)
 		plain, bound := s.share(r, "any 3 independence"), s.share(r, "any 3 lower bound")
 		between(t, s.name+": kept of .95 by independence", plain.kept, 70, 96)
 		between(t, s.name+": kept of .95 by the lower bound", bound.kept, bound.said.Mean-1, 100)

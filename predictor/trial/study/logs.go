@@ -6,13 +6,13 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// longestLog bounds what a log of failures may span, in days: 100 years.
-const longestLog = 100 * 366
+// LongestLog bounds what a log of failures may span, in days: 100 years.
+const LongestLog = 100 * 366
 
-// readJobs reads the first jobs of a log for which use returns true, at most a number of
+// ReadJobs reads the first jobs of a log for which use returns true, at most a number of
 // them. use may change a job. The jobs are in memory, so that a case can simulate them
 // several times.
-func readJobs(traces Traces, name string, most int, use func(*sched.Job) bool) (iter.Seq2[sched.Job, error], error) {
+func ReadJobs(traces Traces, name string, most int, use func(*sched.Job) bool) (iter.Seq2[sched.Job, error], error) {
 	if traces == nil {
 		return nil, ErrNoTraces
 	}

@@ -14,12 +14,12 @@ func madeUp() Report {
 		Title: "Toys in Queues (1999)",
 		Tables: []Table{
 			{"Waits", []Row{
-				{Name: "mean wait", Unit: "min", Paper: paper(211), Ours: Interval{198.4, 180.2, 216.61, 5}},
-				{Name: "with fewer toys", Unit: "%", Paper: paper(-7), Ours: Interval{-12.3, -14, -10.6, 5}, Note: "one log | not two"},
+				{Name: "mean wait", Unit: "min", Paper: Paper(211), Ours: Interval{198.4, 180.2, 216.61, 5}},
+				{Name: "with fewer toys", Unit: "%", Paper: Paper(-7), Ours: Interval{-12.3, -14, -10.6, 5}, Note: "one log | not two"},
 			}},
 			{"Beyond the paper", []Row{
 				{Name: "one seed", Ours: Interval{.31415, .31415, .31415, 1}},
-				{Name: "nothing measured", Unit: "s", Paper: paper(10)},
+				{Name: "nothing measured", Unit: "s", Paper: Paper(10)},
 			}},
 		},
 		Differences: []string{"There are no toys."},
@@ -41,9 +41,9 @@ func TestNumbers(t *testing.T) {
 		row                   Row
 		paper, ours, interval string
 	}{
-		{Row{Paper: paper(.54), Ours: Interval{.612, .5, .7, 3}}, "0.54", "0.61", "0.50 to 0.70"},
-		{Row{Paper: paper(9.99), Ours: Interval{Mean: 10.01, N: 1}}, "10.0", "10.0", "-"},
-		{Row{Paper: paper(4795), Ours: Interval{12345.6, 12000, 12600, 3}}, "4795", "12346", "12000 to 12600"},
+		{Row{Paper: Paper(.54), Ours: Interval{.612, .5, .7, 3}}, "0.54", "0.61", "0.50 to 0.70"},
+		{Row{Paper: Paper(9.99), Ours: Interval{Mean: 10.01, N: 1}}, "10.0", "10.0", "-"},
+		{Row{Paper: Paper(4795), Ours: Interval{12345.6, 12000, 12600, 3}}, "4795", "12346", "12000 to 12600"},
 		{Row{}, "-", "-", "-"},
 	} {
 		if paper, ours, interval := test.row.Numbers(); paper != test.paper || ours != test.ours || interval != test.interval {

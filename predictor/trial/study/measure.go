@@ -2,52 +2,53 @@ package study
 
 import "math"
 
-// results has the values of the cases of a study.
-type results struct {
+// Results has the values of the cases of a study.
+type Results struct {
 	values map[Case]Values
 	seeds  int // the seeds of every case are 1 to seeds
 }
 
-func resultsOf(outcomes []Outcome, seeds int) results {
-	r := results{make(map[Case]Values, len(outcomes)), seeds}
+// ResultsOf returns the values of the outcomes, of whose cases the seeds are 1 to seeds.
+func ResultsOf(outcomes []Outcome, seeds int) Results {
+	r := Results{make(map[Case]Values, len(outcomes)), seeds}
 	for _, o := range outcomes {
 		r.values[o.Case] = o.Values
 	}
 	return r
 }
 
-// measure computes one number from the values of the cases with one seed. It returns NaN if
+// Measure computes one number from the values of the cases with one seed. It returns NaN if
 // a value is missing.
-type measure func(r results, seed uint64) float64
+type Measure func(r Results, seed uint64) float64
 
 // value returns m(r, seed).
-func (m measure) value(r results, seed uint64) float64 { return m(r, seed) }
+func (m Measure) value(r Results, seed uint64) float64 { return m(r, seed) }
 
 // bounds returns what m's values lie between: anything.
-func (measure) bounds() (low, high float64) { return math.Inf(-1), math.Inf(1) }
+func (Measure) bounds() (low, high float64) { return math.Inf(-1), math.Inf(1) }
 
-// share is a measure whose values are shares of a whole.
-type share struct {
-	measure
+// Share is a measure whose values are shares of a whole.
+type Share struct {
+	Measure
 	whole float64
 }
 
-// shareOf returns the measure m as a share of a whole, which is 1, or 100 for per cent.
-func (m measure) shareOf(whole float64) share { return share{m, whole} }
+// ShareOf returns the measure m as a share of a whole, which is 1, or 100 for per cent.
+func (m Measure) ShareOf(whole float64) Share { return Share{m, whole} }
 
 // bounds returns 0 and the whole.
-func (s share) bounds() (low, high float64) { return 0, s.whole }
+func (s Share) bounds() (low, high float64) { return 0, s.whole }
 
-// quantity is a measure or a share.
-type quantity interface {
-	value(r results, seed uint64) float64
+// Quantity is a measure or a share.
+type Quantity interface {
+	value(r Results, seed uint64) float64
 	// bounds returns the numbers between which all values lie.
 	bounds() (low, high float64)
 }
 
-// of returns the measure of the value with this name of the case with the name.
-func of(name, value string) measure {
-	return func(r results, seed uint64) float64 {
+// Of returns the measure of the value with this name of the case with the name.
+func Of(name, value string) Measure {
+	return func(r Results, seed uint64) float64 {
 		if v, ok := r.values[Case{Name: name, Seed: seed}][value]; ok {
 			return v
 		}
@@ -55,29 +56,29 @@ func of(name, value string) measure {
 	}
 }
 
-// times returns the measure m times factor.
-func (m measure) times(factor float64) measure {
-	return func(r results, seed uint64) float64 { return factor * m(r, seed) }
+// Times returns the measure m times factor.
+func (m Measure) Times(factor float64) Measure {
+	return func(r Results, seed uint64) float64 { return factor * m(r, seed) }
 }
 
-// per returns the measure m divided by units.
-func (m measure) per(units float64) measure {
-	return func(r results, seed uint64) float64 { return m(r, seed) / units }
+// Per returns the measure m divided by units.
+func (m Measure) Per(units float64) Measure {
+	return func(r Results, seed uint64) float64 { return m(r, seed) / units }
 }
 
-// minus returns the measure m minus other.
-func (m measure) minus(other measure) measure {
-	return func(r results, seed uint64) float64 { return m(r, seed) - other(r, seed) }
+// Minus returns the measure m minus other.
+func (m Measure) Minus(other Measure) Measure {
+	return func(r Results, seed uint64) float64 { return m(r, seed) - other(r, seed) }
 }
 
-// over returns the measure of the per cent by which m is above other.
-func (m measure) over(other measure) measure {
-	return func(r results, seed uint64) float64 { return more(m(r, seed), other(r, seed)) }
+// Over returns the measure of the per cent by which m is above other.
+func (m Measure) Over(other Measure) Measure {
+	return func(r Results, seed uint64) float64 { return More(m(r, seed), other(r, seed)) }
 }
 
-// partOf returns the measure of m as per cent of other. It is unknown where other is 0.
-func (m measure) partOf(other measure) measure {
-	return func(r results, seed uint64) float64 {
+// PartOf returns the measure of m as per cent of other. It is unknown where other is 0.
+func (m Measure) PartOf(other Measure) Measure {
+	return func(r Results, seed uint64) float64 {
 		whole := other(r, seed)
 		if whole == 0 {
 			return math.NaN()
@@ -86,11 +87,11 @@ func (m measure) partOf(other measure) measure {
 	}
 }
 
-// more returns the per cent by which x is above y.
-func more(x, y float64) float64 { return 100 * (x/y - 1) }
+// More returns the per cent by which x is above y.
+func More(x, y float64) float64 { return 100 * (x/y - 1) }
 
-// mean returns the mean of the x that are not NaN, or NaN if there are none.
-func mean(x []float64) float64 {
+// Mean returns the mean of the x that are not NaN, or NaN if there are none.
+func Mean(x []float64) float64 {
 	sum, n := 0., 0
 	for _, v := range x {
 		if !math.IsNaN(v) {
@@ -100,8 +101,8 @@ func mean(x []float64) float64 {
 	return sum / float64(n)
 }
 
-// sample returns the quantity for each seed with which it is known.
-func (r results) sample(q quantity) []float64 {
+// Sample returns the quantity for each seed with which it is known.
+func (r Results) Sample(q Quantity) []float64 {
 	var x []float64
 	for seed := range r.seeds {
 		if v := q.value(r, uint64(seed)+1); !math.IsNaN(v) {
@@ -111,24 +112,24 @@ func (r results) sample(q quantity) []float64 {
 	return x
 }
 
-// interval returns the mean of a quantity over the seeds, and its confidence interval.
-func (r results) interval(q quantity) Interval {
-	return intervalOf(r.sample(q)).within(q.bounds())
+// Interval returns the mean of a quantity over the seeds, and its confidence interval.
+func (r Results) Interval(q Quantity) Interval {
+	return intervalOf(r.Sample(q)).within(q.bounds())
 }
 
-// means returns the mean of each measure over the seeds. It is 0 if the measure is unknown.
-func (r results) means(measures ...measure) []float64 {
+// Means returns the mean of each measure over the seeds. It is 0 if the measure is unknown.
+func (r Results) Means(measures ...Measure) []float64 {
 	var all []float64
 	for _, m := range measures {
-		all = append(all, r.interval(m).Mean)
+		all = append(all, r.Interval(m).Mean)
 	}
 	return all
 }
 
-// total returns the sum of a measure over the seeds. The measure must be a count.
-func (r results) total(m measure) int {
+// Total returns the sum of a measure over the seeds. The measure must be a count.
+func (r Results) Total(m Measure) int {
 	n := 0
-	for _, x := range r.sample(m) {
+	for _, x := range r.Sample(m) {
 		n += int(x)
 	}
 	return n

@@ -91,7 +91,7 @@ func methodSettings() []methodSetting {
 	return settings
 }
 
-func (Methods) seeds(o Options) int { return o.repetitions(methodSeeds, methodQuickSeeds) }
+func (Methods) seeds(o Options) int { return o.Repetitions(methodSeeds, methodQuickSeeds) }
 
 // Cases implements Study.
 func (m Methods) Cases(o Options) []Case {
@@ -104,7 +104,7 @@ func (m Methods) Cases(o Options) []Case {
 	return cases
 }
 
-// Run implements Study. Its values are those of valuesOf and of methodTally, and
+// Run implements Study. Its values are those of ValuesOf and of methodTally, and
 //
 //	slowdown            mean bounded slowdown of the jobs that never ask for a reservation
 //	wait without        "wait" of the same jobs if no job reserves
@@ -119,7 +119,7 @@ func (Methods) Run(o Options, c Case) (Values, error) {
 }
 
 func (s methodSetting) run(o Options, seed uint64) (Values, error) {
-	jobs, err := readJobs(o.Traces, s.log, o.atMost(methodQuickJobs), func(*sched.Job) bool { return true })
+	jobs, err := ReadJobs(o.Traces, s.log, o.AtMost(methodQuickJobs), func(*sched.Job) bool { return true })
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (s methodSetting) run(o Options, seed uint64) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := valuesOf(r)
+	values := ValuesOf(r)
 	values["slowdown"] = r.Others.Slowdown
 	values["wait without"], values["slowdown without"] = none.Others.Mean, none.Others.Slowdown
 	t.values(values)

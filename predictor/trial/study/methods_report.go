@@ -6,14 +6,14 @@ import (
 
 // Report implements Study.
 func (m Methods) Report(o Options, outcomes []Outcome) Report {
-	r := resultsOf(outcomes, m.seeds(o))
+	r := ResultsOf(outcomes, m.seeds(o))
 	report := Report{
 		Name:        "forecasters",
 		Title:       "Nurmi, Wolski and Brevik, VARQ (2007), section 4.4: reservations planned by plain QBETS and by varqd's blend",
 		Differences: methodDifferences(o),
 	}
 	for _, log := range methodLogs {
-		var calm, around []line
+		var calm, around []Line
 		for _, s := range calmSettings(log) {
 			calm = append(calm, s.lines(r)...)
 		}
@@ -21,15 +21,15 @@ func (m Methods) Report(o Options, outcomes []Outcome) Report {
 			around = append(around, s.withOutages().outageLines(r)...)
 		}
 		report.Tables = append(report.Tables,
-			r.table(log+": a tenth of the jobs asks for .95, or .99 where it says so", append(calm, gainLines(log)...)),
-			r.table(log+": the same with an outage of 6 h every 30 days", around))
+			r.Table(log+": a tenth of the jobs asks for .95, or .99 where it says so", append(calm, gainLines(log)...)),
+			r.Table(log+": the same with an outage of 6 h every 30 days", around))
 		report.Figures = append(report.Figures, plannedFigure(log, r))
 	}
 	return report
 }
 
 // of returns the measure of a value of the setting's case.
-func (s methodSetting) of(value string) measure { return of(s.name(), value) }
+func (s methodSetting) of(value string) Measure { return Of(s.name(), value) }
 
 // label returns the name of the method. It adds the probability asked for if that is not
 // methodProb, and the bound on holding nodes if there is one.
@@ -45,33 +45,33 @@ func (s methodSetting) label() string {
 }
 
 // lines returns the rows of a setting without outages.
-func (s methodSetting) lines(r results) []line {
+func (s methodSetting) lines(r Results) []Line {
 	name := s.label() + ": "
 	var predicted, kept *float64
 	if s == asInPaper(varqLog) {
 		cell := varqCells[2] // a tenth at .95
-		predicted, kept = paper(cell.predicted), paper(cell.actual)
+		predicted, kept = Paper(cell.predicted), Paper(cell.actual)
 	}
-	return []line{
-		{name + "accepted", "% of those who asked", nil, s.of("granted").times(100).shareOf(100), ""},
-		{name + "probability forecast", "", predicted, s.of("prob").shareOf(1), fmt.Sprintf("when %v was promised", s.prob)},
-		{name + "kept", "", kept, s.of("kept").shareOf(1), s.judgement(r)},
+	return []Line{
+		{name + "accepted", "% of those who asked", nil, s.of("granted").Times(100).ShareOf(100), ""},
+		{name + "probability forecast", "", predicted, s.of("prob").ShareOf(1), fmt.Sprintf("when %v was promised", s.prob)},
+		{name + "kept", "", kept, s.of("kept").ShareOf(1), s.judgement(r)},
 		{name + "cost", "of the work's own", nil, s.of("cost"), "1 more than the overhead; who comes too late holds nothing"},
 		{name + "overhead of promises kept", "of the work's own", nil, s.of("overhead of kept"), ""},
-		{name + "the others' wait", "min more", nil, s.of("wait").minus(s.of("wait without")).per(60), ""},
-		{name + "the others' mean bounded slowdown", "more", nil, s.of("slowdown").minus(s.of("slowdown without")), ""},
+		{name + "the others' wait", "min more", nil, s.of("wait").Minus(s.of("wait without")).Per(60), ""},
+		{name + "the others' mean bounded slowdown", "more", nil, s.of("slowdown").Minus(s.of("slowdown without")), ""},
 	}
 }
 
 // judgement compares the share of kept promises, of all seeds, with the probability asked
 // for. All seeds live through the same weeks. So the interval is not narrower than that of
 // one seed: its ends are the means of the seeds' ends.
-func (s methodSetting) judgement(r results) string {
-	kept, promised := r.total(s.of("kept promises")), r.total(s.of("promised"))
+func (s methodSetting) judgement(r Results) string {
+	kept, promised := r.Total(s.of("kept promises")), r.Total(s.of("promised"))
 	if promised == 0 {
 		return ""
 	}
-	ends := r.means(s.of("kept low"), s.of("kept high"))
+	ends := r.Means(s.of("kept low"), s.of("kept high"))
 	low, high := ends[0], ends[1]
 	verdict := "as promised"
 	switch {
@@ -84,23 +84,23 @@ func (s methodSetting) judgement(r results) string {
 }
 
 // gainLines compares varqd's setting with the paper's, seed by seed.
-func gainLines(log string) []line {
+func gainLines(log string) []Line {
 	ours, theirs := asVarqd(log), asInPaper(log)
-	gain := func(value string) measure { return ours.of(value).minus(theirs.of(value)) }
+	gain := func(value string) Measure { return ours.of(value).Minus(theirs.of(value)) }
 	name := fmt.Sprintf("%s against %s: ", ours.label(), theirs.label())
-	return []line{
-		{name + "accepted", "percentage points more", nil, gain("granted").times(100), ""},
-		{name + "kept", "percentage points more", nil, gain("kept").times(100), ""},
+	return []Line{
+		{name + "accepted", "percentage points more", nil, gain("granted").Times(100), ""},
+		{name + "kept", "percentage points more", nil, gain("kept").Times(100), ""},
 		{name + "cost", "more", nil, gain("cost"), ""},
 	}
 }
 
 // outageLines returns the rows of a setting with outages.
-func (s methodSetting) outageLines(r results) []line {
+func (s methodSetting) outageLines(r Results) []Line {
 	name := s.label() + ": "
-	down, asked := r.total(s.of("down in outages")), r.total(s.of("asked in outages"))
-	return []line{
-		{name + "kept", "of all promises", nil, s.of("kept").shareOf(1), s.judgement(r)},
+	down, asked := r.Total(s.of("down in outages")), r.Total(s.of("asked in outages"))
+	return []Line{
+		{name + "kept", "of all promises", nil, s.of("kept").ShareOf(1), s.judgement(r)},
 		{name + "promised during outages", "", nil, s.of("promised in outages"), fmt.Sprintf("of %d who asked, all seeds together", asked)},
 		{name + "kept of these", "", nil, s.of("kept in outages"), ""},
 		{name + "refused during outages", "because the machine seemed to be down", nil, s.of("down in outages"), fmt.Sprintf("%d, all seeds together", down)},
@@ -108,13 +108,13 @@ func (s methodSetting) outageLines(r results) []line {
 }
 
 // plannedFigure shows three values of the paper's setting and of varqd's.
-func plannedFigure(log string, r results) Figure {
+func plannedFigure(log string, r Results) Figure {
 	f := Figure{
 		Name: "planned-" + log, Title: "Reservations on " + log, X: "measure", Y: "share",
 		Labels: []string{"accepted", "kept", "overhead"},
 	}
 	for _, s := range []methodSetting{asInPaper(log), asVarqd(log)} {
-		y := r.means(s.of("granted"), s.of("kept"), s.of("cost"))
+		y := r.Means(s.of("granted"), s.of("kept"), s.of("cost"))
 		y[2] = max(0, y[2]-1)
 		f.Series = append(f.Series, Series{Name: s.label(), Y: y})
 	}

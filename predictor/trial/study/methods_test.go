@@ -16,8 +16,8 @@ func TestForecasters(t *testing.T) {
 	o := Options{Quick: true, Seeds: 3, Traces: trace.Folder(archive.Folder(t)), Background: func(task func()) { go task() }}
 	const log = "CTC-SP2-1996"
 	plain, blend := asInPaper(log), asVarqd(log)
-	r := resultsOf(outcomes(t, Methods{}, o, func(c Case) bool { return c.Name == plain.name() || c.Name == blend.name() }), o.Seeds)
-	between(t, "accepted", r.interval(blend.of("granted")), r.interval(plain.of("granted")).Mean, 1)
-	between(t, "kept", r.interval(blend.of("kept")), methodProb, 1)
-	between(t, "cost", r.interval(blend.of("cost")), 1, r.interval(plain.of("cost")).Mean)
+	r := ResultsOf(outcomes(t, Methods{}, o, func(c Case) bool { return c.Name == plain.name() || c.Name == blend.name() }), o.Seeds)
+	between(t, "accepted", r.Interval(blend.of("granted")), r.Interval(plain.of("granted")).Mean, 1)
+	between(t, "kept", r.Interval(blend.of("kept")), methodProb, 1)
+	between(t, "cost", r.Interval(blend.of("cost")), 1, r.Interval(plain.of("cost")).Mean)
 }

@@ -91,7 +91,7 @@ func moldableAllCase(log string, share float64, way string) string {
 	return fmt.Sprintf("%s, %.0f %%, %s", log, 100*share, way)
 }
 
-func (Moldable) seeds(o Options) int { return o.repetitions(moldableSeeds, moldableQuickSeeds) }
+func (Moldable) seeds(o Options) int { return o.Repetitions(moldableSeeds, moldableQuickSeeds) }
 
 // Cases implements Study.
 func (m Moldable) Cases(o Options) []Case {
@@ -347,5 +347,5 @@ func (s moldableStretch) all(o Options, way string) (Values, error) {
 	values["of moldable"] /= molded
 	values["busy"], values["efficient"] = 100*busy/capacity, 100*efficient/capacity
 	values["larger"], values["smaller"] = 100*larger/molded, 100*smaller/molded
-	return measured(values), nil
+	return Measured(values), nil
 }

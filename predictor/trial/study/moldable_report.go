@@ -7,7 +7,7 @@ import (
 
 // Report implements Study.
 func (m Moldable) Report(o Options, outcomes []Outcome) Report {
-	r := resultsOf(outcomes, m.seeds(o))
+	r := ResultsOf(outcomes, m.seeds(o))
 	report := Report{
 		Name:        "moldable",
 		Title:       "sizes of jobs chosen by forecasts of their waits; Downey, Using Queue Time Predictions for Processor Allocation (1997), and real logs",
@@ -15,12 +15,12 @@ func (m Moldable) Report(o Options, outcomes []Outcome) Report {
 	}
 	report.Tables = append(report.Tables, moldableMachineTables(r)...)
 	for _, log := range moldableLogs {
-		report.Tables = append(report.Tables, r.table(log+": each job alone chooses its size, and all others have those that were asked for", r.known(moldableAloneLines(log))))
+		report.Tables = append(report.Tables, r.Table(log+": each job alone chooses its size, and all others have those that were asked for", r.Known(moldableAloneLines(log))))
 	}
 	for _, log := range moldableLogs {
 		for _, share := range moldableShares {
 			title := fmt.Sprintf("%s: %.0f %% of the jobs choose their sizes", log, 100*share)
-			report.Tables = append(report.Tables, r.table(title, r.known(moldableAllLines(log, share))))
+			report.Tables = append(report.Tables, r.Table(title, r.Known(moldableAllLines(log, share))))
 		}
 	}
 	for i, log := range moldableLogs {
@@ -39,10 +39,10 @@ func moldablePapers() map[string]downeyStrategy {
 }
 
 // moldableMachineTables are about Downey's machine.
-func moldableMachineTables(r results) []Table {
+func moldableMachineTables(r Results) []Table {
 	papers := moldablePapers()
-	best := of(moldableMachineCase(wayOPT, true), "saved")
-	var alone, all []line
+	best := Of(moldableMachineCase(wayOPT, true), "saved")
+	var alone, all []Line
 	for _, way := range moldableMachineWays {
 		p, known := papers[way]
 		number := func(x float64) *float64 {
@@ -51,64 +51,64 @@ func moldableMachineTables(r results) []Table {
 			}
 			return &x
 		}
-		a := func(value string) measure { return of(moldableMachineCase(way, true), value) }
-		alone = append(alone, line{way + ": saved by a job", "min", number(p.saved), a("saved"), ""})
+		a := func(value string) Measure { return Of(moldableMachineCase(way, true), value) }
+		alone = append(alone, Line{way + ": saved by a job", "min", number(p.saved), a("saved"), ""})
 		if way != wayOPT {
-			alone = append(alone, line{way + ": saved", "% of what OPT saves", number(100 * p.saved / papers[wayOPT].saved), a("saved").partOf(best), ""})
+			alone = append(alone, Line{way + ": saved", "% of what OPT saves", number(100 * p.saved / papers[wayOPT].saved), a("saved").PartOf(best), ""})
 		}
-		alone = append(alone, line{way + ": rebels who lose", "%", number(p.losers), a("losers").shareOf(100), ""})
-		of := func(value string) measure { return of(moldableMachineCase(way, false), value) }
-		all = append(all, line{way + ": turnaround", "% more than AVG", number(p.slower), of("slower"), ""},
-			line{way + ": utilisation", "% more than AVG", number(p.busier), of("busier"), ""})
+		alone = append(alone, Line{way + ": rebels who lose", "%", number(p.losers), a("losers").ShareOf(100), ""})
+		of := func(value string) Measure { return Of(moldableMachineCase(way, false), value) }
+		all = append(all, Line{way + ": turnaround", "% more than AVG", number(p.slower), of("slower"), ""},
+			Line{way + ": utilisation", "% more than AVG", number(p.busier), of("busier"), ""})
 	}
 	return []Table{
-		r.table("Downey's machine: each job alone follows a strategy, all others AVG", r.known(alone)),
-		r.table("Downey's machine: all jobs follow a strategy", r.known(all)),
+		r.Table("Downey's machine: each job alone follows a strategy, all others AVG", r.Known(alone)),
+		r.Table("Downey's machine: all jobs follow a strategy", r.Known(all)),
 	}
 }
 
 // moldableAloneLines are about jobs that each choose alone.
-func moldableAloneLines(log string) []line {
-	value := func(name string) measure { return of(moldableAloneCase(log), name) }
-	saved := func(way string) measure { return value(wayAsked).minus(value(way)) }
-	lines := []line{
+func moldableAloneLines(log string) []Line {
+	value := func(name string) Measure { return Of(moldableAloneCase(log), name) }
+	saved := func(way string) Measure { return value(wayAsked).Minus(value(way)) }
+	lines := []Line{
 		{"until the end, as asked", "min", nil, value(wayAsked), ""},
 		{"OPT: saved", "min", nil, saved(wayOPT), ""},
 	}
 	for _, way := range moldableAlone {
 		lines = append(lines,
-			line{way + ": saved", "% of what OPT saves", nil, saved(way).partOf(saved(wayOPT)), ""},
-			line{way + ": end later than as asked", "% of the jobs", nil, value(way + " loses").shareOf(100), ""})
+			Line{way + ": saved", "% of what OPT saves", nil, saved(way).PartOf(saved(wayOPT)), ""},
+			Line{way + ": end later than as asked", "% of the jobs", nil, value(way + " loses").ShareOf(100), ""})
 	}
 	return lines
 }
 
 // moldableAllLines are about a share of the jobs that all choose.
-func moldableAllLines(log string, share float64) []line {
-	value := func(way, name string) measure { return of(moldableAllCase(log, share, way), name) }
-	lines := []line{{"as asked: turnaround", "h", nil, value(wayAsked, "turnaround").per(3600), ""}, {"as asked: processors in use", "%", nil, value(wayAsked, "busy").shareOf(100), ""}}
+func moldableAllLines(log string, share float64) []Line {
+	value := func(way, name string) Measure { return Of(moldableAllCase(log, share, way), name) }
+	lines := []Line{{"as asked: turnaround", "h", nil, value(wayAsked, "turnaround").Per(3600), ""}, {"as asked: processors in use", "%", nil, value(wayAsked, "busy").ShareOf(100), ""}}
 	for _, way := range moldableAll[1:] {
 		lines = append(lines,
-			line{way + ": turnaround of the moldable jobs", "% more than as asked", nil, value(way, "of moldable").over(value(wayAsked, "of moldable")), ""},
-			line{way + ": turnaround of all jobs", "% more than as asked", nil, value(way, "turnaround").over(value(wayAsked, "turnaround")), ""},
-			line{way + ": wait of all jobs", "% more than as asked", nil, value(way, "wait").over(value(wayAsked, "wait")), ""})
+			Line{way + ": turnaround of the moldable jobs", "% more than as asked", nil, value(way, "of moldable").Over(value(wayAsked, "of moldable")), ""},
+			Line{way + ": turnaround of all jobs", "% more than as asked", nil, value(way, "turnaround").Over(value(wayAsked, "turnaround")), ""},
+			Line{way + ": wait of all jobs", "% more than as asked", nil, value(way, "wait").Over(value(wayAsked, "wait")), ""})
 	}
 	for _, way := range slices.Concat(moldableAll[:1], moldableAll[2:]) {
 		lines = append(lines,
-			line{way + ": processors in use", "% more than AVG", nil, value(way, "busy").over(value(wayAVG, "busy")), ""},
-			line{way + ": utilisation, by efficiency", "% more than AVG", nil, value(way, "efficient").over(value(wayAVG, "efficient")), ""})
+			Line{way + ": processors in use", "% more than AVG", nil, value(way, "busy").Over(value(wayAVG, "busy")), ""},
+			Line{way + ": utilisation, by efficiency", "% more than AVG", nil, value(way, "efficient").Over(value(wayAVG, "efficient")), ""})
 	}
 	return lines
 }
 
 // moldableFigure shows how much less time the moldable jobs of a log take until their end.
-func moldableFigure(r results, log, name string) Figure {
+func moldableFigure(r Results, log, name string) Figure {
 	f := Figure{Name: name, Title: log + ": turnaround of the moldable jobs", X: "share of the jobs that are moldable", Y: "% less than as asked"}
 	for _, way := range moldableAll[1:] {
 		series := Series{Name: way}
 		for _, share := range moldableShares {
-			value := func(way string) measure { return of(moldableAllCase(log, share, way), "of moldable") }
-			series.Y = append(series.Y, -r.interval(value(way).over(value(wayAsked))).Mean)
+			value := func(way string) Measure { return Of(moldableAllCase(log, share, way), "of moldable") }
+			series.Y = append(series.Y, -r.Interval(value(way).Over(value(wayAsked))).Mean)
 		}
 		f.Series = append(f.Series, series)
 	}

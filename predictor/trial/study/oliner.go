@@ -27,7 +27,7 @@ const (
 	// olinerPatience is how often a job is interrupted or put off at most. In the paper's settings none is
 	// so often.
 	olinerPatience = 1000
-	olinerSpan     = longestLog * 24 * 3600
+	olinerSpan     = LongestLog * 24 * 3600
 )
 
 // The paper's job logs.
@@ -98,7 +98,7 @@ func olinerSettings(o Options) []olinerSetting {
 	return settings
 }
 
-func (Oliner) seeds(o Options) int { return o.repetitions(olinerSeeds, olinerQuickSeeds) }
+func (Oliner) seeds(o Options) int { return o.Repetitions(olinerSeeds, olinerQuickSeeds) }
 
 // olinerJobsCase returns the name of the case that measures the jobs of a log.
 func olinerJobsCase(log string) string { return log + " jobs" }
@@ -147,7 +147,7 @@ func (Oliner) Run(o Options, c Case) (Values, error) {
 // olinerRead returns the first jobs of a log, the first of which is submitted at 0. Processors are
 // nodes. A run time of 0 is a second.
 func olinerRead(o Options, log string) ([]qos.Job, error) {
-	jobs, err := readJobs(o.Traces, log, min(olinerJobs, o.atMost(olinerQuickJobs)), func(j *sched.Job) bool { return j.Procs <= olinerNodes })
+	jobs, err := ReadJobs(o.Traces, log, min(olinerJobs, o.AtMost(olinerQuickJobs)), func(j *sched.Job) bool { return j.Procs <= olinerNodes })
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func olinerJobValues(jobs []qos.Job) Values {
 		nodes, work = append(nodes, float64(j.Nodes)), append(work, float64(j.Work))
 		longest = max(longest, float64(j.Work)/3600)
 	}
-	return measured(Values{"nodes": mean(nodes), "work": mean(work), "longest": longest})
+	return Measured(Values{"nodes": Mean(nodes), "work": Mean(work), "longest": longest})
 }
 
 func (s olinerSetting) run(o Options, seed uint64) (Values, error) {
@@ -221,7 +221,7 @@ func olinerValues(r qos.Result) Values {
 	if r.Requested > 0 {
 		v["performed"] = float64(r.Performed) / float64(r.Requested)
 	}
-	return measured(v)
+	return Measured(v)
 }
 
 // olinerFailures returns the failures of the first olinerNodes nodes of a system, and the period in

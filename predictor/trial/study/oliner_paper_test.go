@@ -21,17 +21,17 @@ func TestOlinerPaper(t *testing.T) {
 			needed[olinerSetting{log: log, u: u}.name()] = true
 		}
 	}
-	r := resultsOf(outcomes(t, Oliner{}, o, func(c Case) bool { return needed[c.Name] }), o.Seeds)
+	r := ResultsOf(outcomes(t, Oliner{}, o, func(c Case) bool { return needed[c.Name] }), o.Seeds)
 	for _, log := range olinerLogs() {
 		users := func(u int) olinerSetting { return olinerSetting{log: log, u: u} }
 		careful := users(9)
-		between(t, log+": a=1 against a=0, QoS, %", r.interval(careful.of(10, "qos").over(careful.of(0, "qos"))), 3, 60)
-		between(t, log+": a=1 against a=0, lost work, %", r.interval(careful.of(10, "lost").partOf(careful.of(0, "lost"))), 0, 100./9)
-		between(t, log+": U=.9 against U=.1, QoS, %", r.interval(careful.of(10, "qos").over(users(1).of(10, "qos"))), .5, 30)
-		between(t, log+": a=1, U=.9, QoS", r.interval(careful.of(10, "qos")), .95, 1)
-		between(t, log+": a=1, U=1, QoS", r.interval(users(10).of(10, "qos")), 1-1e-9, 1+1e-9)
-		between(t, log+": a=1, U=1, lost work", r.interval(users(10).of(10, "lost")), 0, 0)
-		between(t, log+": a=.5, effect of U while U <= 1-a", r.interval(olinerSpread(log, "lost", 5, 0, 1, 5)), 0, 0)
+		between(t, log+": a=1 against a=0, QoS, %", r.Interval(careful.of(10, "qos").Over(careful.of(0, "qos"))), 3, 60)
+		between(t, log+": a=1 against a=0, lost work, %", r.Interval(careful.of(10, "lost").PartOf(careful.of(0, "lost"))), 0, 100./9)
+		between(t, log+": U=.9 against U=.1, QoS, %", r.Interval(careful.of(10, "qos").Over(users(1).of(10, "qos"))), .5, 30)
+		between(t, log+": a=1, U=.9, QoS", r.Interval(careful.of(10, "qos")), .95, 1)
+		between(t, log+": a=1, U=1, QoS", r.Interval(users(10).of(10, "qos")), 1-1e-9, 1+1e-9)
+		between(t, log+": a=1, U=1, lost work", r.Interval(users(10).of(10, "lost")), 0, 0)
+		between(t, log+": a=.5, effect of U while U <= 1-a", r.Interval(olinerSpread(log, "lost", 5, 0, 1, 5)), 0, 0)
 	}
 	sdsc := olinerJobsCase(olinerSDSC)
 	full := Options{Traces: o.Traces}

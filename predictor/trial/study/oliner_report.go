@@ -7,16 +7,16 @@ import (
 
 // Report implements Study.
 func (s Oliner) Report(o Options, outcomes []Outcome) Report {
-	r := resultsOf(outcomes, s.seeds(o))
+	r := ResultsOf(outcomes, s.seeds(o))
 	return Report{
 		Name:  "oliner",
 		Title: "Oliner, Rudolph, Sahoo, Moreira and Gupta, Probabilistic QoS Guarantees for Supercomputing Systems (2005)",
 		Tables: []Table{
-			r.table("Table 1: the jobs", olinerJobLines()),
-			r.table("Section 5.1: what accuracy gains, a = 1 against a = 0 with U = 0.9", olinerAccuracyLines(o)),
-			r.table("Section 5.1: what users gain who ask for more, U = 0.9 against U = 0.1 with a = 1", olinerUserLines()),
-			r.table("Sections 5.1 and 5.2: what the figures show", olinerShapeLines()),
-			r.table("Beyond the paper: deadlines, checkpoints and the rate of failures, with U = 0.9", r.known(olinerBeyondLines(o))),
+			r.Table("Table 1: the jobs", olinerJobLines()),
+			r.Table("Section 5.1: what accuracy gains, a = 1 against a = 0 with U = 0.9", olinerAccuracyLines(o)),
+			r.Table("Section 5.1: what users gain who ask for more, U = 0.9 against U = 0.1 with a = 1", olinerUserLines()),
+			r.Table("Sections 5.1 and 5.2: what the figures show", olinerShapeLines()),
+			r.Table("Beyond the paper: deadlines, checkpoints and the rate of failures, with U = 0.9", r.Known(olinerBeyondLines(o))),
 		},
 		Differences: olinerDifferences(o),
 		Figures:     olinerFigures(r),
@@ -24,15 +24,15 @@ func (s Oliner) Report(o Options, outcomes []Outcome) Report {
 }
 
 // olinerOf returns a value with the accuracy a, in tenths, in a setting.
-func (s olinerSetting) of(a int, value string) measure {
-	return of(s.name(), "a="+tenths(a)+" "+value)
+func (s olinerSetting) of(a int, value string) Measure {
+	return Of(s.name(), "a="+tenths(a)+" "+value)
 }
 
 // olinerShort are the names of the logs in the paper.
 var olinerShort = map[string]string{olinerNASA: "NASA", olinerSDSC: "SDSC"}
 
-func olinerJobLines() []line {
-	var lines []line
+func olinerJobLines() []Line {
+	var lines []Line
 	for _, log := range []struct {
 		name                 string
 		nodes, work, longest float64
@@ -43,9 +43,9 @@ func olinerJobLines() []line {
 	} {
 		short, jobs := olinerShort[log.name], olinerJobsCase(log.name)
 		lines = append(lines,
-			line{short + ": nodes of a job, mean", "", paper(log.nodes), of(jobs, "nodes"), log.note},
-			line{short + ": run time of a job, mean", "s", paper(log.work), of(jobs, "work"), log.note},
-			line{short + ": longest run time", "h", paper(log.longest), of(jobs, "longest"), ""})
+			Line{short + ": nodes of a job, mean", "", Paper(log.nodes), Of(jobs, "nodes"), log.note},
+			Line{short + ": run time of a job, mean", "s", Paper(log.work), Of(jobs, "work"), log.note},
+			Line{short + ": longest run time", "h", Paper(log.longest), Of(jobs, "longest"), ""})
 	}
 	return lines
 }
@@ -60,20 +60,20 @@ const (
 // megaseconds is the unit of lost work: a million node-seconds.
 const megaseconds = 1e6
 
-func olinerAccuracyLines(o Options) []line {
-	var lines []line
+func olinerAccuracyLines(o Options) []Line {
+	var lines []Line
 	for _, s := range olinerSettings(o) {
 		if s.u != 9 {
 			continue
 		}
-		qos, utilisation := s.of(10, "qos").over(s.of(0, "qos")), s.of(10, "utilisation").over(s.of(0, "utilisation"))
-		lost := s.of(10, "lost").partOf(s.of(0, "lost"))
+		qos, utilisation := s.of(10, "qos").Over(s.of(0, "qos")), s.of(10, "utilisation").Over(s.of(0, "utilisation"))
+		lost := s.of(10, "lost").PartOf(s.of(0, "lost"))
 		name := s.label()
 		if s.kind != olinerPaper {
 			lines = append(lines,
-				line{name + ": QoS", "% more", nil, qos, ""},
-				line{name + ": utilisation", "% more", nil, utilisation, ""},
-				line{name + ": work lost, a = 1", "% of that with a = 0", nil, lost, ""})
+				Line{name + ": QoS", "% more", nil, qos, ""},
+				Line{name + ": utilisation", "% more", nil, utilisation, ""},
+				Line{name + ": work lost, a = 1", "% of that with a = 0", nil, lost, ""})
 			continue
 		}
 		note := noteAsMuchAs
@@ -81,11 +81,11 @@ func olinerAccuracyLines(o Options) []line {
 			note = noteNotEnd
 		}
 		lines = append(lines,
-			line{name + ": QoS", "% more", paper(6), qos, noteAsMuchAs},
-			line{name + ": utilisation", "% more", paper(6), utilisation, note},
-			line{name + ": work lost, a = 0", "million node-seconds", nil, s.of(0, "lost").per(megaseconds), noteNothing},
-			line{name + ": work lost, a = 1", "million node-seconds", nil, s.of(10, "lost").per(megaseconds), ""},
-			line{name + ": work lost, a = 1", "% of that with a = 0", paper(100. / 9), lost, "the paper: 9 times less, 4.5 to 0.5 in Figures 5 and 6"})
+			Line{name + ": QoS", "% more", Paper(6), qos, noteAsMuchAs},
+			Line{name + ": utilisation", "% more", Paper(6), utilisation, note},
+			Line{name + ": work lost, a = 0", "million node-seconds", nil, s.of(0, "lost").Per(megaseconds), noteNothing},
+			Line{name + ": work lost, a = 1", "million node-seconds", nil, s.of(10, "lost").Per(megaseconds), ""},
+			Line{name + ": work lost, a = 1", "% of that with a = 0", Paper(100. / 9), lost, "the paper: 9 times less, 4.5 to 0.5 in Figures 5 and 6"})
 	}
 	return lines
 }
@@ -98,23 +98,23 @@ func (s olinerSetting) label() string {
 	return olinerShort[s.log] + ", " + string(s.kind)
 }
 
-func olinerUserLines() []line {
-	var lines []line
+func olinerUserLines() []Line {
+	var lines []Line
 	for _, log := range olinerLogs() {
 		short := olinerShort[log]
 		low, high := olinerSetting{log: log, u: 1}, olinerSetting{log: log, u: 9}
 		lines = append(lines,
-			line{short + ": QoS", "% more", paper(4), high.of(10, "qos").over(low.of(10, "qos")), "the paper: as high as that"},
-			line{short + ": utilisation", "% more", paper(3), high.of(10, "utilisation").over(low.of(10, "utilisation")), "with a = 1 little is lost whatever U, and nothing that ends the log later"},
-			line{short + ": work lost", "% of that with U = 0.1", paper(100. / 9), high.of(10, "lost").partOf(low.of(10, "lost")), "the paper: 9 times less"})
+			Line{short + ": QoS", "% more", Paper(4), high.of(10, "qos").Over(low.of(10, "qos")), "the paper: as high as that"},
+			Line{short + ": utilisation", "% more", Paper(3), high.of(10, "utilisation").Over(low.of(10, "utilisation")), "with a = 1 little is lost whatever U, and nothing that ends the log later"},
+			Line{short + ": work lost", "% of that with U = 0.1", Paper(100. / 9), high.of(10, "lost").PartOf(low.of(10, "lost")), "the paper: 9 times less"})
 	}
 	return lines
 }
 
 // olinerSpread returns by how much a value differs between some values of U, in tenths, with an accuracy a,
 // in tenths.
-func olinerSpread(log, value string, a int, users ...int) measure {
-	return func(r results, seed uint64) float64 {
+func olinerSpread(log, value string, a int, users ...int) Measure {
+	return func(r Results, seed uint64) float64 {
 		var x []float64
 		for _, u := range users {
 			x = append(x, olinerSetting{log: log, u: u}.of(a, value)(r, seed))
@@ -123,11 +123,11 @@ func olinerSpread(log, value string, a int, users ...int) measure {
 	}
 }
 
-func olinerShapeLines() []line {
+func olinerShapeLines() []Line {
 	sdsc := func(u int) olinerSetting { return olinerSetting{log: olinerSDSC, u: u} }
 	nasa := func(u int) olinerSetting { return olinerSetting{log: olinerNASA, u: u} }
-	lowest := func(s olinerSetting) measure {
-		return func(r results, seed uint64) float64 {
+	lowest := func(s olinerSetting) Measure {
+		return func(r Results, seed uint64) float64 {
 			var x []float64
 			for _, a := range s.accuracies() {
 				x = append(x, s.of(a, "qos")(r, seed))
@@ -135,36 +135,36 @@ func olinerShapeLines() []line {
 			return slices.Min(x)
 		}
 	}
-	return []line{
-		{"Figure 1: least QoS, SDSC, U = 0.9", "", paper(.9), lowest(sdsc(9)).shareOf(1), "the paper: QoS tends to be from 0.9 to 1"},
-		{"Figure 2: least QoS, NASA, U = 0.9", "", paper(.9), lowest(nasa(9)).shareOf(1), "the paper: QoS tends to be from 0.9 to 1"},
-		{"Figure 1: QoS, SDSC, a = 0.1 against a = 0, U = 0.9", "% more", nil, sdsc(9).of(1, "qos").over(sdsc(9).of(0, "qos")), "the paper: an improvement even then"},
-		{"Figure 2: QoS, NASA, a = 0.8 against a = 0, U = 0.9", "% more", paper(0), nasa(9).of(8, "qos").over(nasa(9).of(0, "qos")), "the paper: no benefit until about a = U"},
-		{"Figure 2: QoS, NASA, a = 0.7 against a = 0, U = 0.1", "% more", paper(0), nasa(1).of(7, "qos").over(nasa(1).of(0, "qos")), "the paper: no benefit until a = 0.8, and a negligible one then"},
-		{"Figure 8: QoS, SDSC, a = 1, U = 1", "", paper(1), sdsc(10).of(10, "qos").shareOf(1), ""},
-		{"Figure 8: QoS, NASA, a = 1, U = 1", "", paper(1), nasa(10).of(10, "qos").shareOf(1), ""},
-		{"Figures 5 and 6: work lost, SDSC against NASA, a = 0", "times", paper(10), sdsc(9).of(0, "lost").partOf(nasa(9).of(0, "lost")).per(100), "the paper's NASA jobs are a quarter of ours: see Table 1"},
-		{"Figure 7: range of QoS, SDSC, a = 0.5, U from 0.6 to 1", "", paper(0), olinerSpread(olinerSDSC, "qos", 5, 6, 7, 8, 9, 10), "the paper: U has no effect while a < U; see below"},
+	return []Line{
+		{"Figure 1: least QoS, SDSC, U = 0.9", "", Paper(.9), lowest(sdsc(9)).ShareOf(1), "the paper: QoS tends to be from 0.9 to 1"},
+		{"Figure 2: least QoS, NASA, U = 0.9", "", Paper(.9), lowest(nasa(9)).ShareOf(1), "the paper: QoS tends to be from 0.9 to 1"},
+		{"Figure 1: QoS, SDSC, a = 0.1 against a = 0, U = 0.9", "% more", nil, sdsc(9).of(1, "qos").Over(sdsc(9).of(0, "qos")), "the paper: an improvement even then"},
+		{"Figure 2: QoS, NASA, a = 0.8 against a = 0, U = 0.9", "% more", Paper(0), nasa(9).of(8, "qos").Over(nasa(9).of(0, "qos")), "the paper: no benefit until about a = U"},
+		{"Figure 2: QoS, NASA, a = 0.7 against a = 0, U = 0.1", "% more", Paper(0), nasa(1).of(7, "qos").Over(nasa(1).of(0, "qos")), "the paper: no benefit until a = 0.8, and a negligible one then"},
+		{"Figure 8: QoS, SDSC, a = 1, U = 1", "", Paper(1), sdsc(10).of(10, "qos").ShareOf(1), ""},
+		{"Figure 8: QoS, NASA, a = 1, U = 1", "", Paper(1), nasa(10).of(10, "qos").ShareOf(1), ""},
+		{"Figures 5 and 6: work lost, SDSC against NASA, a = 0", "times", Paper(10), sdsc(9).of(0, "lost").PartOf(nasa(9).of(0, "lost")).Per(100), "the paper's NASA jobs are a quarter of ours: see Table 1"},
+		{"Figure 7: range of QoS, SDSC, a = 0.5, U from 0.6 to 1", "", Paper(0), olinerSpread(olinerSDSC, "qos", 5, 6, 7, 8, 9, 10), "the paper: U has no effect while a < U; see below"},
 		{"Figure 7: range of QoS, SDSC, a = 0.5, U from 0 to 0.5", "", nil, olinerSpread(olinerSDSC, "qos", 5, 0, 1, 2, 3, 4, 5), "by equation 3 U has no effect while U is at most 1 - a"},
 	}
 }
 
-func olinerBeyondLines(o Options) []line {
-	var lines []line
+func olinerBeyondLines(o Options) []Line {
+	var lines []Line
 	for _, s := range olinerSettings(o) {
 		if s.u != 9 {
 			continue
 		}
 		for _, a := range []int{0, 10} {
-			for _, l := range []line{
-				{name: "QoS", ours: s.of(a, "qos").shareOf(1)},
-				{name: "deadlines missed", unit: "% of jobs", ours: s.of(a, "missed").times(100).shareOf(100)},
-				{name: "goodput: work done", unit: "% of the time that jobs had nodes", ours: s.of(a, "goodput").times(100).shareOf(100)},
-				{name: "work lost", unit: "million node-seconds", ours: s.of(a, "lost").per(megaseconds)},
-				{name: "checkpoints performed", unit: "% of those requested", ours: s.of(a, "performed").times(100).shareOf(100)},
-				{name: "submission to end", unit: "h", ours: s.of(a, "turnaround").per(3600)},
+			for _, l := range []Line{
+				{Name: "QoS", Ours: s.of(a, "qos").ShareOf(1)},
+				{Name: "deadlines missed", Unit: "% of jobs", Ours: s.of(a, "missed").Times(100).ShareOf(100)},
+				{Name: "goodput: work done", Unit: "% of the time that jobs had nodes", Ours: s.of(a, "goodput").Times(100).ShareOf(100)},
+				{Name: "work lost", Unit: "million node-seconds", Ours: s.of(a, "lost").Per(megaseconds)},
+				{Name: "checkpoints performed", Unit: "% of those requested", Ours: s.of(a, "performed").Times(100).ShareOf(100)},
+				{Name: "submission to end", Unit: "h", Ours: s.of(a, "turnaround").Per(3600)},
 			} {
-				l.name = fmt.Sprintf("%s, a = %s: %s", s.label(), tenths(a), l.name)
+				l.Name = fmt.Sprintf("%s, a = %s: %s", s.label(), tenths(a), l.Name)
 				lines = append(lines, l)
 			}
 		}
@@ -173,7 +173,7 @@ func olinerBeyondLines(o Options) []line {
 }
 
 // olinerFigures returns the paper's Figures 1 to 12.
-func olinerFigures(r results) []Figure {
+func olinerFigures(r Results) []Figure {
 	accuracy, user := "a, accuracy of the prediction", "U, probability of success that a user asks for"
 	quantities := []struct {
 		title, value, y string
@@ -196,15 +196,15 @@ func olinerFigures(r results) []Figure {
 		for _, log := range []string{olinerSDSC, olinerNASA} {
 			var series []Series
 			for _, u := range olinerUsers {
-				series = append(series, r.olinerSeries("U = "+tenths(u), func(a int) measure {
-					return olinerSetting{log: log, u: u}.of(a, q.value).per(q.per)
+				series = append(series, r.olinerSeries("U = "+tenths(u), func(a int) Measure {
+					return olinerSetting{log: log, u: u}.of(a, q.value).Per(q.per)
 				}))
 			}
 			add(q.title+" vs. accuracy, "+olinerShort[log], accuracy, q.y, q.near, series...)
 		}
 	}
 	by := func(name, log, value string, a int, per float64) Series {
-		return r.olinerSeries(name, func(u int) measure { return olinerSetting{log: log, u: u}.of(a, value).per(per) })
+		return r.olinerSeries(name, func(u int) Measure { return olinerSetting{log: log, u: u}.of(a, value).Per(per) })
 	}
 	add("QoS vs. user behaviour, SDSC, a = 0.5", user, "QoS", true, by("a = 0.5", olinerSDSC, "qos", 5, 1))
 	add("QoS vs. user behaviour, a = 1", user, "QoS", true, by("SDSC", olinerSDSC, "qos", 10, 1), by("NASA", olinerNASA, "qos", 10, 1))
@@ -217,10 +217,10 @@ func olinerFigures(r results) []Figure {
 }
 
 // olinerSeries returns the line of a measure over 0, .1, ... 1, where it is known.
-func (r results) olinerSeries(name string, at func(tenths int) measure) Series {
+func (r Results) olinerSeries(name string, at func(tenths int) Measure) Series {
 	s := Series{Name: name}
 	for _, x := range olinerScale() {
-		if y := r.interval(at(x)); y.N > 0 {
+		if y := r.Interval(at(x)); y.N > 0 {
 			s.X, s.Y = append(s.X, float64(x)/10), append(s.Y, y.Mean)
 		}
 	}

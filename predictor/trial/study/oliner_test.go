@@ -88,10 +88,10 @@ func TestOlinerOwnFailures(t *testing.T) {
 	}
 	setting := olinerSetting{log: olinerSDSC, u: 9}
 	use := func(c Case) bool { return c.Name == setting.name() }
-	own := resultsOf(outcomes(t, Oliner{}, o, use), 1)
+	own := ResultsOf(outcomes(t, Oliner{}, o, use), 1)
 	o.Failures = nil
-	theirs := resultsOf(outcomes(t, Oliner{}, o, use), 1)
-	more, fewer := own.interval(setting.of(0, "interrupted")).Mean, theirs.interval(setting.of(0, "interrupted")).Mean
+	theirs := ResultsOf(outcomes(t, Oliner{}, o, use), 1)
+	more, fewer := own.Interval(setting.of(0, "interrupted")).Mean, theirs.Interval(setting.of(0, "interrupted")).Mean
 	if !(more > fewer) {
 		t.Errorf("a failure an hour interrupts %v jobs, one in 8.5 hours %v", more, fewer)
 	}

@@ -113,7 +113,7 @@ func (s roblitzSetting) name() string {
 }
 
 // of returns the measure of the value of this name.
-func (s roblitzSetting) of(value string) measure { return of(s.name(), value) }
+func (s roblitzSetting) of(value string) Measure { return Of(s.name(), value) }
 
 // roblitzAt returns the paper's setting with a method and times.
 func roblitzAt(method string, ahead, span int) roblitzSetting {
@@ -180,7 +180,7 @@ func roblitzSettings() []roblitzSetting {
 	return settings
 }
 
-func (Roblitz) seeds(o Options) int { return o.repetitions(roblitzSeeds, roblitzQuickSeeds) }
+func (Roblitz) seeds(o Options) int { return o.Repetitions(roblitzSeeds, roblitzQuickSeeds) }
 
 // Cases implements Study.
 func (s Roblitz) Cases(o Options) []Case {
@@ -266,7 +266,7 @@ func (s roblitzSetting) baseline(o Options) (Values, error) {
 		work += float64(min(j.Run, j.Limit)) * float64(j.Procs)
 	}
 	waits := experiment.Run(jobs, func(int) bool { return false }).Waits
-	return measured(Values{"wait": meanOf(waits), "days": span / 86400, "load": work / span / roblitzProcs}), nil
+	return Measured(Values{"wait": meanOf(waits), "days": span / 86400, "load": work / span / roblitzProcs}), nil
 }
 
 // experiment returns the cluster of a setting.
@@ -334,7 +334,7 @@ func (s roblitzSetting) run(o Options, seed uint64) (Values, error) {
 	for name, v := range roblitzBookings(with.Bookings) {
 		values[name] = v
 	}
-	return measured(values), nil
+	return Measured(values), nil
 }
 
 // roblitzWaits compares what jobs wait with what they would wait if no job reserved.
@@ -390,5 +390,5 @@ func meanOf(seconds []int64) float64 {
 	for _, s := range seconds {
 		x = append(x, float64(s))
 	}
-	return mean(x)
+	return Mean(x)
 }

@@ -19,19 +19,19 @@ var (
 
 // Report implements Study.
 func (s Roblitz) Report(o Options, outcomes []Outcome) Report {
-	r := resultsOf(outcomes, s.seeds(o))
+	r := ResultsOf(outcomes, s.seeds(o))
 	return Report{
 		Name:  "roblitz",
 		Title: "Röblitz, Schintke and Wendler, Elastic Grid Reservations with User-Defined Optimization Policies (2005)",
 		Tables: []Table{
-			r.table("Jobs without reservations (section 4)", roblitzWithout()),
-			r.table(fmt.Sprintf("Successful requests of %d, book-ahead 2 h, range 10 h (section 4.2)", roblitzAsked), r.singleRuns(roblitzSuccesses())),
-			r.table("How requests succeed and fail, book-ahead 2 h, range 10 h (Figure 7)", roblitzEfficiency()),
-			r.table("Successful requests, load (Figure 6)", roblitzFlexibility()),
-			r.table("Wait of the other jobs, load, range 30 h (section 4.3)", r.singleRuns(roblitzImpact())),
-			r.table("Jobs that wait longer than without reservations, load, range 30 h (Figure 8)", roblitzDelays()),
-			r.table("Beyond the paper: varq's probability as success rate, and as the site's rule", roblitzBeyond()),
-			r.table("Other readings of \"sound batch-jobs\"", roblitzReadings()),
+			r.Table("Jobs without reservations (section 4)", roblitzWithout()),
+			r.Table(fmt.Sprintf("Successful requests of %d, book-ahead 2 h, range 10 h (section 4.2)", roblitzAsked), r.SingleRuns(roblitzSuccesses())),
+			r.Table("How requests succeed and fail, book-ahead 2 h, range 10 h (Figure 7)", roblitzEfficiency()),
+			r.Table("Successful requests, load (Figure 6)", roblitzFlexibility()),
+			r.Table("Wait of the other jobs, load, range 30 h (section 4.3)", r.SingleRuns(roblitzImpact())),
+			r.Table("Jobs that wait longer than without reservations, load, range 30 h (Figure 8)", roblitzDelays()),
+			r.Table("Beyond the paper: varq's probability as success rate, and as the site's rule", roblitzBeyond()),
+			r.Table("Other readings of \"sound batch-jobs\"", roblitzReadings()),
 		},
 		Differences: roblitzDifferences(o),
 		Figures: []Figure{
@@ -43,44 +43,44 @@ func (s Roblitz) Report(o Options, outcomes []Outcome) Report {
 	}
 }
 
-func roblitzWithout() []line {
-	lines := []line{{name: "wait, EASY backfilling", unit: "s", paper: paper(roblitzWaitPaper), ours: roblitzSetting{backfill: sched.EASY}.of("wait"), note: "of all jobs"}}
+func roblitzWithout() []Line {
+	lines := []Line{{Name: "wait, EASY backfilling", Unit: "s", Paper: Paper(roblitzWaitPaper), Ours: roblitzSetting{backfill: sched.EASY}.of("wait"), Note: "of all jobs"}}
 	for _, b := range []sched.Backfill{sched.Conservative, sched.NoBackfill} {
 		name := "wait, conservative backfilling"
 		if b == sched.NoBackfill {
 			name = "wait, no backfilling"
 		}
-		lines = append(lines, line{name: name, unit: "s", ours: roblitzSetting{backfill: b}.of("wait")})
+		lines = append(lines, Line{Name: name, Unit: "s", Ours: roblitzSetting{backfill: b}.of("wait")})
 	}
 	easy := roblitzSetting{backfill: sched.EASY}
 	return append(lines,
-		line{name: "from the first submission to the last", unit: "days", paper: paper(14), ours: easy.of("days"), note: "the paper says \"ca. 2 weeks\""},
-		line{name: "of the machine that they are", unit: "%", ours: easy.of("load").times(100).shareOf(100)})
+		Line{Name: "from the first submission to the last", Unit: "days", Paper: Paper(14), Ours: easy.of("days"), Note: "the paper says \"ca. 2 weeks\""},
+		Line{Name: "of the machine that they are", Unit: "%", Ours: easy.of("load").Times(100).ShareOf(100)})
 }
 
-func roblitzSuccesses() []line {
-	var lines []line
+func roblitzSuccesses() []Line {
+	var lines []Line
 	for _, method := range []string{byStatic, byHistory, byLoad} {
-		lines = append(lines, line{name: method, paper: paper(roblitzBooked[method]), ours: roblitzFigure7(method).of("booked").shareOf(roblitzAsked)})
+		lines = append(lines, Line{Name: method, Paper: Paper(roblitzBooked[method]), Ours: roblitzFigure7(method).of("booked").ShareOf(roblitzAsked)})
 	}
 	return lines
 }
 
 // part returns the measure of one value as per cent of the sum of others.
-func (s roblitzSetting) part(value string, of ...string) measure {
-	return func(r results, seed uint64) float64 {
+func (s roblitzSetting) part(value string, of ...string) Measure {
+	return func(r Results, seed uint64) float64 {
 		whole := 0.
 		for _, v := range of {
 			whole += s.of(v)(r, seed)
 		}
-		return s.of(value).partOf(func(results, uint64) float64 { return whole })(r, seed)
+		return s.of(value).PartOf(func(Results, uint64) float64 { return whole })(r, seed)
 	}
 }
 
-func roblitzEfficiency() []line {
-	var lines []line
-	add := func(name, unit string, number *float64, ours quantity, note string) {
-		lines = append(lines, line{name: name, unit: unit, paper: number, ours: ours, note: note})
+func roblitzEfficiency() []Line {
+	var lines []Line
+	add := func(name, unit string, number *float64, ours Quantity, note string) {
+		lines = append(lines, Line{Name: name, Unit: unit, Paper: number, Ours: ours, Note: note})
 	}
 	for _, method := range []string{byStatic, byHistory, byLoad} {
 		s := roblitzFigure7(method)
@@ -88,18 +88,18 @@ func roblitzEfficiency() []line {
 		note := ""
 		switch method {
 		case byStatic, byLoad:
-			vain = paper(0)
+			vain = Paper(0)
 			note = "\"both methods do only require one reservation try\""
 		case byHistory:
-			filtered = paper(0)
+			filtered = Paper(0)
 		}
 		add(method+", successful: slots with too low a success rate", "% of the candidates", filtered,
-			measure(func(r results, seed uint64) float64 { return 100 - s.part("probable", "candidates")(r, seed) }).shareOf(100), "")
-		add(method+", successful: tried in vain", "slots a request", vain, measure(func(r results, seed uint64) float64 {
+			Measure(func(r Results, seed uint64) float64 { return 100 - s.part("probable", "candidates")(r, seed) }).ShareOf(100), "")
+		add(method+", successful: tried in vain", "slots a request", vain, Measure(func(r Results, seed uint64) float64 {
 			return s.of("by workload")(r, seed) + s.of("by conflict")(r, seed)
 		}), note)
 		if method == byHistory {
-			add(method+", successful: refused because of the workload", "% of the candidates", paper(15), s.part("by workload", "candidates").shareOf(100), "\"quite a few (approx. 15%)\"")
+			add(method+", successful: refused because of the workload", "% of the candidates", Paper(15), s.part("by workload", "candidates").ShareOf(100), "\"quite a few (approx. 15%)\"")
 		}
 		remain := map[string]float64{byStatic: 20, byLoad: 0}
 		refused := map[string]float64{byStatic: 75, byHistory: 100}
@@ -109,21 +109,21 @@ func roblitzEfficiency() []line {
 			}
 			return nil
 		}
-		add(method+", failed: slots with a success rate high enough", "% of the candidates", number(remain), s.part("failed probable", "failed candidates").shareOf(100), "")
+		add(method+", failed: slots with a success rate high enough", "% of the candidates", number(remain), s.part("failed probable", "failed candidates").ShareOf(100), "")
 		if method != byLoad {
-			add(method+", failed: refused because of the workload", "% of the slots tried", number(refused), s.part("failed by workload", "failed by workload", "failed by conflict").shareOf(100), "")
+			add(method+", failed: refused because of the workload", "% of the slots tried", number(refused), s.part("failed by workload", "failed by workload", "failed by conflict").ShareOf(100), "")
 		}
 	}
 	return lines
 }
 
-func roblitzFlexibility() []line {
-	var lines []line
+func roblitzFlexibility() []Line {
+	var lines []Line
 	for _, ahead := range roblitzAheads {
 		for _, span := range []int{roblitzRanges[0], 2, 10, roblitzWaitsRange} {
-			l := line{name: fmt.Sprintf("book-ahead %d h, range %d h", ahead, span), ours: roblitzAt(byLoad, ahead, span).of("booked").shareOf(roblitzAsked)}
+			l := Line{Name: fmt.Sprintf("book-ahead %d h, range %d h", ahead, span), Ours: roblitzAt(byLoad, ahead, span).of("booked").ShareOf(roblitzAsked)}
 			if span == roblitzWaitsRange {
-				l.paper, l.note = paper(roblitzAsked), "\"all reservation requests were successful\""
+				l.Paper, l.Note = Paper(roblitzAsked), "\"all reservation requests were successful\""
 			}
 			lines = append(lines, l)
 		}
@@ -131,30 +131,30 @@ func roblitzFlexibility() []line {
 	return lines
 }
 
-func roblitzImpact() []line {
-	lines := []line{{name: "without reservations", unit: "s", paper: paper(roblitzWaitPaper), ours: roblitzAt(byLoad, 0, roblitzWaitsRange).of("wait without")}}
+func roblitzImpact() []Line {
+	lines := []Line{{Name: "without reservations", Unit: "s", Paper: Paper(roblitzWaitPaper), Ours: roblitzAt(byLoad, 0, roblitzWaitsRange).of("wait without")}}
 	for _, ahead := range roblitzAheads {
-		lines = append(lines, line{
-			name: fmt.Sprintf("book-ahead %d h", ahead), unit: "s", paper: paper(roblitzWaitsPaper[ahead]), ours: roblitzAt(byLoad, ahead, roblitzWaitsRange).of("wait"),
+		lines = append(lines, Line{
+			Name: fmt.Sprintf("book-ahead %d h", ahead), Unit: "s", Paper: Paper(roblitzWaitsPaper[ahead]), Ours: roblitzAt(byLoad, ahead, roblitzWaitsRange).of("wait"),
 		})
 	}
 	return lines
 }
 
-func roblitzDelays() []line {
-	var lines []line
+func roblitzDelays() []Line {
+	var lines []Line
 	for _, ahead := range roblitzAheads {
 		s := roblitzAt(byLoad, ahead, roblitzWaitsRange)
 		lines = append(lines,
-			line{name: fmt.Sprintf("book-ahead %d h: wait longer", ahead), unit: "jobs", ours: s.of("longer"), note: "paper: \"approx. 200 to 400\""},
-			line{name: fmt.Sprintf("book-ahead %d h: by an hour", ahead), unit: "jobs", ours: s.of("longer 60")},
-			line{name: fmt.Sprintf("book-ahead %d h: wait for a shorter time", ahead), unit: "jobs", ours: s.of("shorter"), note: "paper: \"a few\""})
+			Line{Name: fmt.Sprintf("book-ahead %d h: wait longer", ahead), Unit: "jobs", Ours: s.of("longer"), Note: "paper: \"approx. 200 to 400\""},
+			Line{Name: fmt.Sprintf("book-ahead %d h: by an hour", ahead), Unit: "jobs", Ours: s.of("longer 60")},
+			Line{Name: fmt.Sprintf("book-ahead %d h: wait for a shorter time", ahead), Unit: "jobs", Ours: s.of("shorter"), Note: "paper: \"a few\""})
 	}
 	return lines
 }
 
-func roblitzBeyond() []line {
-	var lines []line
+func roblitzBeyond() []Line {
+	var lines []Line
 	for _, method := range roblitzMethods {
 		for _, s := range []roblitzSetting{roblitzFigure7(method), roblitzFigure7(method).free(), roblitzFigure7(method).onRange()} {
 			if s.unchecked && method == byLoad {
@@ -168,9 +168,9 @@ func roblitzBeyond() []line {
 				name += ", half to twice the processors"
 			}
 			lines = append(lines,
-				line{name: name + ": successful", ours: s.of("booked").shareOf(roblitzAsked)},
-				line{name: name + ": slots tried", unit: "for each success", ours: s.tries()},
-				line{name: name + ": wait of the others", unit: "s", ours: s.of("wait")})
+				Line{Name: name + ": successful", Ours: s.of("booked").ShareOf(roblitzAsked)},
+				Line{Name: name + ": slots tried", Unit: "for each success", Ours: s.tries()},
+				Line{Name: name + ": wait of the others", Unit: "s", Ours: s.of("wait")})
 		}
 	}
 	ours := roblitzFigure7(byForecast).free()
@@ -180,32 +180,32 @@ func roblitzBeyond() []line {
 	}{{"load", roblitzFigure7(byLoad)}, {"history without it", roblitzFigure7(byHistory).free()}} {
 		name := "varq, without the check, against " + against.name
 		lines = append(lines,
-			line{name: name + ": successful", ours: ours.of("booked").minus(against.theirs.of("booked"))},
-			line{name: name + ": wait of the others", unit: "s", ours: ours.of("wait").minus(against.theirs.of("wait"))})
+			Line{Name: name + ": successful", Ours: ours.of("booked").Minus(against.theirs.of("booked"))},
+			Line{Name: name + ": wait of the others", Unit: "s", Ours: ours.of("wait").Minus(against.theirs.of("wait"))})
 	}
 	return lines
 }
 
 // tries returns the measure of the slots tried for each success.
-func (s roblitzSetting) tries() measure {
-	return func(r results, seed uint64) float64 { return s.part("tries", "booked")(r, seed) / 100 }
+func (s roblitzSetting) tries() Measure {
+	return func(r Results, seed uint64) float64 { return s.part("tries", "booked")(r, seed) / 100 }
 }
 
-func roblitzReadings() []line {
-	var lines []line
+func roblitzReadings() []Line {
+	var lines []Line
 	for _, sample := range roblitzSamples[1:] {
 		none := roblitzSetting{sample: sample, backfill: sched.EASY}
 		name := func(what string) string { return string(sample) + ": " + what }
 		lines = append(lines,
-			line{name: name("from the first submission to the last"), unit: "days", paper: paper(14), ours: none.of("days")},
-			line{name: name("wait without reservations"), unit: "s", paper: paper(roblitzWaitPaper), ours: none.of("wait")})
+			Line{Name: name("from the first submission to the last"), Unit: "days", Paper: Paper(14), Ours: none.of("days")},
+			Line{Name: name("wait without reservations"), Unit: "s", Paper: Paper(roblitzWaitPaper), Ours: none.of("wait")})
 		for _, method := range []string{byStatic, byHistory, byLoad} {
-			lines = append(lines, line{name: name("successful, " + method), paper: paper(roblitzBooked[method]), ours: roblitzFigure7(method).in(sample).of("booked").shareOf(roblitzAsked)})
+			lines = append(lines, Line{Name: name("successful, " + method), Paper: Paper(roblitzBooked[method]), Ours: roblitzFigure7(method).in(sample).of("booked").ShareOf(roblitzAsked)})
 		}
 		for _, ahead := range roblitzAheads {
-			lines = append(lines, line{
-				name: name(fmt.Sprintf("wait, book-ahead %d h", ahead)), unit: "s", paper: paper(roblitzWaitsPaper[ahead]),
-				ours: roblitzAt(byLoad, ahead, roblitzWaitsRange).in(sample).of("wait"),
+			lines = append(lines, Line{
+				Name: name(fmt.Sprintf("wait, book-ahead %d h", ahead)), Unit: "s", Paper: Paper(roblitzWaitsPaper[ahead]),
+				Ours: roblitzAt(byLoad, ahead, roblitzWaitsRange).in(sample).of("wait"),
 			})
 		}
 	}
@@ -213,12 +213,12 @@ func roblitzReadings() []line {
 }
 
 // figure6 shows the successful requests by time range and book-ahead time.
-func figure6(r results, name, title string, change func(roblitzSetting) roblitzSetting) Figure {
+func figure6(r Results, name, title string, change func(roblitzSetting) roblitzSetting) Figure {
 	f := Figure{Name: name, Title: title, X: "time range, hours", Y: fmt.Sprintf("successful requests of %d", roblitzAsked)}
 	for _, ahead := range roblitzAheads {
 		s := Series{Name: fmt.Sprintf("book-ahead %d h", ahead)}
 		for _, span := range roblitzRanges {
-			if y := r.interval(change(roblitzAt(byLoad, ahead, span)).of("booked")); y.N > 0 {
+			if y := r.Interval(change(roblitzAt(byLoad, ahead, span)).of("booked")); y.N > 0 {
 				s.X, s.Y = append(s.X, float64(span)), append(s.Y, y.Mean)
 			}
 		}
@@ -230,7 +230,7 @@ func figure6(r results, name, title string, change func(roblitzSetting) roblitzS
 }
 
 // figure7 shows the candidates, and what became of them.
-func figure7(r results) Figure {
+func figure7(r Results) Figure {
 	f := Figure{Name: "figure-7", Title: "Slots for a request, book-ahead 2 h, range 10 h (Figure 7)", X: "method, and whether the request succeeded", Y: "slots"}
 	kinds := []struct{ name, value string }{
 		{"candidates", "candidates"}, {"with a success rate high enough", "probable"},
@@ -247,7 +247,7 @@ func figure7(r results) Figure {
 			}
 			f.Labels = append(f.Labels, label)
 			for i, k := range kinds {
-				f.Series[i].Y = append(f.Series[i].Y, r.means(roblitzFigure7(method).of(prefix+k.value))...)
+				f.Series[i].Y = append(f.Series[i].Y, r.Means(roblitzFigure7(method).of(prefix+k.value))...)
 			}
 		}
 	}
@@ -255,13 +255,13 @@ func figure7(r results) Figure {
 }
 
 // figure8 shows how many jobs wait longer, by how much at least.
-func figure8(r results) Figure {
+func figure8(r Results) Figure {
 	f := Figure{Name: "figure-8", Title: "Jobs that wait longer because of reservations (Figure 8, with its axes exchanged)", X: "additional wait, hours", Y: "jobs that wait at least so much longer"}
 	for _, ahead := range roblitzAheads {
 		setting := roblitzAt(byLoad, ahead, roblitzWaitsRange)
 		s := Series{Name: fmt.Sprintf("book-ahead %d h", ahead)}
 		for _, minutes := range roblitzLonger {
-			if y := r.interval(setting.of(fmt.Sprint("longer ", minutes))); y.N > 0 {
+			if y := r.Interval(setting.of(fmt.Sprint("longer ", minutes))); y.N > 0 {
 				s.X, s.Y = append(s.X, float64(minutes)/60), append(s.Y, y.Mean)
 			}
 		}

@@ -61,7 +61,7 @@ func paragonLimits(j *sched.Job) bool {
 
 // jobs reads the jobs of the log.
 func (l *smithLog) jobs(o Options) (iter.Seq2[sched.Job, error], error) {
-	return readJobs(o.Traces, l.name, o.atMost(smithQuickJobs), l.limits)
+	return ReadJobs(o.Traces, l.name, o.AtMost(smithQuickJobs), l.limits)
 }
 
 // smithPolicy is a scheduling policy.
@@ -169,7 +169,7 @@ func smithSettings() []smithSetting {
 	return settings
 }
 
-func (Smith) seeds(o Options) int { return o.repetitions(smithSeeds, smithQuickSeeds) }
+func (Smith) seeds(o Options) int { return o.Repetitions(smithSeeds, smithQuickSeeds) }
 
 // Cases implements Study.
 func (s Smith) Cases(o Options) []Case {
@@ -219,7 +219,7 @@ func (s smithSetting) run(o Options, seed uint64) (Values, error) {
 		if err != nil {
 			return nil, err
 		}
-		for measure, v := range valuesOf(r) {
+		for measure, v := range ValuesOf(r) {
 			values[kind.name+" "+measure] = v
 		}
 	}

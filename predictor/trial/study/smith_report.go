@@ -34,69 +34,69 @@ func (c choice) settings() []smithSetting {
 }
 
 // mean returns the mean of a measure over the settings.
-func (c choice) mean(of func(smithSetting) measure) measure {
+func (c choice) mean(of func(smithSetting) Measure) Measure {
 	settings := c.settings()
-	return func(r results, seed uint64) float64 {
+	return func(r Results, seed uint64) float64 {
 		var x []float64
 		for _, s := range settings {
 			x = append(x, of(s)(r, seed))
 		}
-		return mean(x)
+		return Mean(x)
 	}
 }
 
 // of returns the measure of a value with a kind of reservations.
-func (s smithSetting) of(kind smithKind, value string) measure {
-	return of(s.name(), kind.name+" "+value)
+func (s smithSetting) of(kind smithKind, value string) Measure {
+	return Of(s.name(), kind.name+" "+value)
 }
 
 // level returns the mean of a value times a factor.
-func (c choice) level(kind smithKind, value string, factor float64) measure {
-	return c.mean(func(s smithSetting) measure { return s.of(kind, value).times(factor) })
+func (c choice) level(kind smithKind, value string, factor float64) Measure {
+	return c.mean(func(s smithSetting) Measure { return s.of(kind, value).Times(factor) })
 }
 
 // against returns the per cent by which a value is greater with kind than with other, in
 // the mean over the settings.
-func (c choice) against(kind, other smithKind, value string) measure {
-	return c.mean(func(s smithSetting) measure { return s.of(kind, value).over(s.of(other, value)) })
+func (c choice) against(kind, other smithKind, value string) Measure {
+	return c.mean(func(s smithSetting) Measure { return s.of(kind, value).Over(s.of(other, value)) })
 }
 
 // longer returns the per cent by which the others wait longer than if no job reserves.
-func (c choice) longer(kind smithKind) measure { return c.against(kind, smithNone, "wait") }
+func (c choice) longer(kind smithKind) Measure { return c.against(kind, smithNone, "wait") }
 
 // offset returns the mean distance of strict reservations from the time asked for, in
 // minutes.
-func (c choice) offset() measure { return c.level(strict, "offset", 1./60) }
+func (c choice) offset() Measure { return c.level(strict, "offset", 1./60) }
 
 // offsetOver returns the per cent by which the offset is greater than in other settings.
-func (c choice) offsetOver(other choice) measure {
-	return c.level(strict, "offset", 1).over(other.level(strict, "offset", 1))
+func (c choice) offsetOver(other choice) Measure {
+	return c.level(strict, "offset", 1).Over(other.level(strict, "offset", 1))
 }
 
 // busier returns the percentage points by which utilisation is greater than if no job
 // reserves.
-func (c choice) busier(kind smithKind) measure {
-	return c.mean(func(s smithSetting) measure {
-		return s.of(kind, "utilisation").minus(s.of(smithNone, "utilisation")).times(100)
+func (c choice) busier(kind smithKind) Measure {
+	return c.mean(func(s smithSetting) Measure {
+		return s.of(kind, "utilisation").Minus(s.of(smithNone, "utilisation")).Times(100)
 	})
 }
 
 // Report implements Study.
 func (s Smith) Report(o Options, outcomes []Outcome) Report {
-	r := resultsOf(outcomes, s.seeds(o))
+	r := ResultsOf(outcomes, s.seeds(o))
 	stopped, restartFigure := smithRestart(r)
 	return Report{
 		Name:  "smith",
 		Title: "Smith, Foster and Taylor, Scheduling with Advanced Reservations (2000)",
 		Tables: []Table{
-			r.table("Section 3.1: how much longer the others wait when some reserve", smithWaitLines()),
-			r.table("Section 3.2: how far from the time asked for reservations are granted", smithOffsetLines()),
-			r.table("Another reading of the paper's backfilling: jobs keep their places in the timeline", smithReadingLines()),
-			r.table("Section 3.1: utilisation between the first submission and the last", smithUtilisationLines()),
-			r.table("Section 3.3: when a reservation may delay a part of the queue", smithPriorityLines()),
-			r.table("Section 4.1: predicted run times, mean absolute error", r.known(runTimeLines())),
-			r.table("Section 4.3: when running jobs can be stopped and restarted", stopped),
-			r.table("Beyond the paper: hard reservations beside VARQ's, of the same jobs", r.known(smithPriceLines())),
+			r.Table("Section 3.1: how much longer the others wait when some reserve", smithWaitLines()),
+			r.Table("Section 3.2: how far from the time asked for reservations are granted", smithOffsetLines()),
+			r.Table("Another reading of the paper's backfilling: jobs keep their places in the timeline", smithReadingLines()),
+			r.Table("Section 3.1: utilisation between the first submission and the last", smithUtilisationLines()),
+			r.Table("Section 3.3: when a reservation may delay a part of the queue", smithPriorityLines()),
+			r.Table("Section 4.1: predicted run times, mean absolute error", r.Known(runTimeLines())),
+			r.Table("Section 4.3: when running jobs can be stopped and restarted", stopped),
+			r.Table("Beyond the paper: hard reservations beside VARQ's, of the same jobs", r.Known(smithPriceLines())),
 		},
 		Differences: smithDifferences(o),
 		Figures:     []Figure{smithWaitFigure(r), restartFigure, smithPriceFigure(r)},
@@ -122,78 +122,78 @@ var smithWaits = []smithWait{
 }
 
 // ours returns our measure of the paper's number, for one log or, if log is empty, for all.
-func (w smithWait) ours(log string) measure {
+func (w smithWait) ours(log string) Measure {
 	return choice{log: log, backfill: w.backfill, share: w.share}.longer(strict)
 }
 
-func smithWaitLines() []line {
-	var lines []line
+func smithWaitLines() []Line {
+	var lines []Line
 	for _, w := range smithWaits {
-		lines = append(lines, line{
-			fmt.Sprintf("%d %% reserve, %s", w.share, w.policy), "%", paper(w.longer), w.ours(""),
+		lines = append(lines, Line{
+			fmt.Sprintf("%d %% reserve, %s", w.share, w.policy), "%", Paper(w.longer), w.ours(""),
 			"most of it is SDSC's, whose load is above the paper's: see each log",
 		})
 	}
 	for _, log := range smithLogs {
 		for _, w := range smithWaits {
-			lines = append(lines, line{
-				name: fmt.Sprintf("%d %% reserve, %s, %s", w.share, w.policy, log.name), unit: "%", ours: w.ours(log.name),
+			lines = append(lines, Line{
+				Name: fmt.Sprintf("%d %% reserve, %s, %s", w.share, w.policy, log.name), Unit: "%", Ours: w.ours(log.name),
 			})
 		}
 	}
 	return append(lines,
-		line{name: "all, FCFS", unit: "%", ours: choice{order: "fcfs"}.longer(strict)},
-		line{name: "all, LWF", unit: "%", ours: choice{order: "lwf"}.longer(strict), note: "the paper has it slightly larger than with FCFS"})
+		Line{Name: "all, FCFS", Unit: "%", Ours: choice{order: "fcfs"}.longer(strict)},
+		Line{Name: "all, LWF", Unit: "%", Ours: choice{order: "lwf"}.longer(strict), Note: "the paper has it slightly larger than with FCFS"})
 }
 
-func smithOffsetLines() []line {
-	lines := []line{
-		{"10 % reserve", "min", paper(211), choice{share: 10}.offset(), ""},
-		{"20 % reserve", "min", paper(278), choice{share: 20}.offset(), ""},
+func smithOffsetLines() []Line {
+	lines := []Line{
+		{"10 % reserve", "min", Paper(211), choice{share: 10}.offset(), ""},
+		{"20 % reserve", "min", Paper(278), choice{share: 20}.offset(), ""},
 	}
 	for _, log := range smithLogs {
 		for _, share := range smithShares {
-			lines = append(lines, line{
-				name: fmt.Sprintf("%d %% reserve, %s", share, log.name), unit: "min",
-				ours: choice{log: log.name, share: share}.offset(),
+			lines = append(lines, Line{
+				Name: fmt.Sprintf("%d %% reserve, %s", share, log.name), Unit: "min",
+				Ours: choice{log: log.name, share: share}.offset(),
 			})
 		}
 	}
 	return append(lines,
-		line{"20 % over 10 %", "% more", paper(32), choice{share: 20}.offsetOver(choice{share: 10}), ""},
-		line{"FCFS over LWF", "% more", paper(49), choice{order: "fcfs"}.offsetOver(choice{order: "lwf"}), ""},
-		line{"backfilling over none", "% more", paper(32), choice{backfill: &withBackfill}.offsetOver(choice{backfill: &withoutBackfill}), "see the other reading"})
+		Line{"20 % over 10 %", "% more", Paper(32), choice{share: 20}.offsetOver(choice{share: 10}), ""},
+		Line{"FCFS over LWF", "% more", Paper(49), choice{order: "fcfs"}.offsetOver(choice{order: "lwf"}), ""},
+		Line{"backfilling over none", "% more", Paper(32), choice{backfill: &withBackfill}.offsetOver(choice{backfill: &withoutBackfill}), "see the other reading"})
 }
 
 // smithReadingLines returns rows for the other reading of backfilling: a job keeps its
 // place in the timeline even if a job arrives that is ahead of it in the order.
-func smithReadingLines() []line {
+func smithReadingLines() []Line {
 	kept := func(order string, share int) choice {
 		return choice{backfill: &keptPlaces, order: order, share: share}
 	}
-	return []line{
-		{"10 % reserve: the others' wait", "% more", paper(9), kept("", 10).longer(strict), ""},
-		{"20 % reserve: the others' wait", "% more", paper(37), kept("", 20).longer(strict), ""},
+	return []Line{
+		{"10 % reserve: the others' wait", "% more", Paper(9), kept("", 10).longer(strict), ""},
+		{"20 % reserve: the others' wait", "% more", Paper(37), kept("", 20).longer(strict), ""},
 		{"the others' wait, fcfs", "% more", nil, kept("fcfs", 0).longer(strict), ""},
 		{"the others' wait, lwf", "% more", nil, kept("lwf", 0).longer(strict), ""},
 		{
-			"offset, backfilling over none", "% more", paper(32),
+			"offset, backfilling over none", "% more", Paper(32),
 			kept("", 0).offsetOver(choice{backfill: &withoutBackfill}),
 			"least work first gains nothing by its order here, so that reservations find no shorter queue",
 		},
 	}
 }
 
-func smithUtilisationLines() []line {
-	var lines []line
+func smithUtilisationLines() []Line {
+	var lines []Line
 	for _, log := range smithLogs {
-		lines = append(lines, line{
-			name: "none reserve, " + log.name, unit: "%",
-			ours: choice{log: log.name}.level(smithNone, "utilisation", 100).shareOf(100),
+		lines = append(lines, Line{
+			Name: "none reserve, " + log.name, Unit: "%",
+			Ours: choice{log: log.name}.level(smithNone, "utilisation", 100).ShareOf(100),
 		})
 		for _, share := range smithShares {
-			lines = append(lines, line{
-				fmt.Sprintf("%d %% reserve, %s", share, log.name), "percentage points more", paper(0),
+			lines = append(lines, Line{
+				fmt.Sprintf("%d %% reserve, %s", share, log.name), "percentage points more", Paper(0),
 				choice{log: log.name, share: share}.busier(strict), "",
 			})
 		}
@@ -201,8 +201,8 @@ func smithUtilisationLines() []line {
 	return lines
 }
 
-func smithPriorityLines() []line {
-	var lines []line
+func smithPriorityLines() []Line {
+	var lines []Line
 	for _, part := range []struct {
 		protected    int
 		wait, offset float64
@@ -211,10 +211,10 @@ func smithPriorityLines() []line {
 		add := func(log, suffix string, wait, offset *float64) {
 			c, kind := choice{log: log}, hardKind(part.protected)
 			lines = append(lines,
-				line{name + "wait" + suffix, "% more", wait, c.against(kind, strict, "wait"), ""},
-				line{name + "offset" + suffix, "% more", offset, c.against(kind, strict, "offset"), ""})
+				Line{name + "wait" + suffix, "% more", wait, c.against(kind, strict, "wait"), ""},
+				Line{name + "offset" + suffix, "% more", offset, c.against(kind, strict, "offset"), ""})
 		}
-		add("", "", paper(part.wait), paper(part.offset))
+		add("", "", Paper(part.wait), Paper(part.offset))
 		for _, log := range smithLogs {
 			add(log.name, ", "+log.name, nil, nil)
 		}
@@ -224,7 +224,7 @@ func smithPriorityLines() []line {
 
 // smithRestart compares jobs that can be restarted with jobs that cannot. It uses the a
 // with the least mean wait, and the a with the least mean offset, over all settings.
-func smithRestart(r results) ([]line, Figure) {
+func smithRestart(r Results) ([]Line, Figure) {
 	all := choice{}
 	figure := Figure{Name: "restart", Title: "Jobs that can be restarted", X: "a, in the price a N Tp + (a-1) N Tf of stopping a job", Y: "% more than if they cannot be"}
 	// best returns the a, in tenths, with which the value is least.
@@ -232,7 +232,7 @@ func smithRestart(r results) ([]line, Figure) {
 		series := Series{Name: value}
 		best, least := 0, math.Inf(1)
 		for _, a := range smithAs {
-			change := r.interval(all.against(restartKind(a), strict, value))
+			change := r.Interval(all.against(restartKind(a), strict, value))
 			if change.N == 0 {
 				continue
 			}
@@ -244,41 +244,41 @@ func smithRestart(r results) ([]line, Figure) {
 		figure.Series = append(figure.Series, series)
 		return best
 	}
-	compared := func(value string, number float64, a int) line {
-		return line{
-			value, "% more", paper(number), all.against(restartKind(a), strict, value),
+	compared := func(value string, number float64, a int) Line {
+		return Line{
+			value, "% more", Paper(number), all.against(restartKind(a), strict, value),
 			fmt.Sprintf("best with a = %.1f, b = %.1f; the paper: |a| > |b|", float64(a)/10, float64(a)/10-1),
 		}
 	}
 	forWait, forOffset := best("wait"), best("offset")
-	useful := all.mean(func(s smithSetting) measure {
+	useful := all.mean(func(s smithSetting) Measure {
 		kind := restartKind(forWait)
-		return s.of(kind, "utilisation").minus(s.of(kind, "lost")).minus(s.of(strict, "utilisation")).times(100)
+		return s.of(kind, "utilisation").Minus(s.of(kind, "lost")).Minus(s.of(strict, "utilisation")).Times(100)
 	})
-	return []line{
+	return []Line{
 		compared("wait", -7, forWait),
-		{"utilisation", "percentage points more", paper(0), useful, "without the lost work of stopped jobs"},
+		{"utilisation", "percentage points more", Paper(0), useful, "without the lost work of stopped jobs"},
 		compared("offset", -55, forOffset),
 	}, figure
 }
 
 // smithPriceLines compares hard reservations with VARQ's for the same jobs.
-func smithPriceLines() []line {
-	var lines []line
+func smithPriceLines() []Line {
+	var lines []Line
 	for _, share := range smithShares {
 		c := choice{share: share}
 		for _, kind := range priceKinds() {
-			for _, l := range []line{
-				{name: "the others' wait", unit: "% more", ours: c.longer(kind)},
-				{name: "utilisation", unit: "percentage points more", ours: c.busier(kind)},
-				{name: "offset", unit: "min", ours: c.level(kind, "offset", 1./60)},
-				{name: "got the time asked for", unit: "%", ours: c.level(kind, "exact", 100).shareOf(100)},
-				{name: "were promised it", unit: "%", ours: c.level(kind, "granted", 100).shareOf(100)},
-				{name: "probability forecast", unit: "%", ours: c.level(kind, "prob", 100).shareOf(100)},
-				{name: "kept", unit: "%", ours: c.level(kind, "kept", 100).shareOf(100)},
-				{name: "cost", unit: "of the work's own", ours: c.level(kind, "cost", 1)},
+			for _, l := range []Line{
+				{Name: "the others' wait", Unit: "% more", Ours: c.longer(kind)},
+				{Name: "utilisation", Unit: "percentage points more", Ours: c.busier(kind)},
+				{Name: "offset", Unit: "min", Ours: c.level(kind, "offset", 1./60)},
+				{Name: "got the time asked for", Unit: "%", Ours: c.level(kind, "exact", 100).ShareOf(100)},
+				{Name: "were promised it", Unit: "%", Ours: c.level(kind, "granted", 100).ShareOf(100)},
+				{Name: "probability forecast", Unit: "%", Ours: c.level(kind, "prob", 100).ShareOf(100)},
+				{Name: "kept", Unit: "%", Ours: c.level(kind, "kept", 100).ShareOf(100)},
+				{Name: "cost", Unit: "of the work's own", Ours: c.level(kind, "cost", 1)},
 			} {
-				l.name = fmt.Sprintf("%d %%, %s: %s", share, kind.name, l.name)
+				l.Name = fmt.Sprintf("%d %%, %s: %s", share, kind.name, l.Name)
 				lines = append(lines, l)
 			}
 		}
@@ -296,24 +296,24 @@ func priceKinds() []smithKind {
 }
 
 // smithWaitFigure shows the paper's waits and ours.
-func smithWaitFigure(r results) Figure {
+func smithWaitFigure(r Results) Figure {
 	f := Figure{Name: "waits", Title: "How much longer the others wait when some reserve", X: "jobs that reserve", Y: "% longer"}
 	f.Series = []Series{{Name: "paper"}, {Name: "ours"}}
 	for _, w := range smithWaits {
 		f.Labels = append(f.Labels, fmt.Sprintf("%d %%, %s", w.share, w.policy))
 		f.Series[0].Y = append(f.Series[0].Y, w.longer)
-		f.Series[1].Y = append(f.Series[1].Y, r.interval(w.ours("")).Mean)
+		f.Series[1].Y = append(f.Series[1].Y, r.Interval(w.ours("")).Mean)
 	}
 	return f
 }
 
 // smithPriceFigure shows how each kind of reservations changes the others' waits.
-func smithPriceFigure(r results) Figure {
+func smithPriceFigure(r Results) Figure {
 	f := Figure{Name: "price", Title: "How much longer the others wait", X: "jobs that reserve", Y: "% longer"}
 	for _, kind := range priceKinds() {
 		s := Series{Name: kind.name}
 		for _, share := range smithShares {
-			s.Y = append(s.Y, r.interval(choice{share: share}.longer(kind)).Mean)
+			s.Y = append(s.Y, r.Interval(choice{share: share}.longer(kind)).Mean)
 		}
 		f.Series = append(f.Series, s)
 	}

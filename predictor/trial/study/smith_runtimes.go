@@ -64,8 +64,8 @@ func (r *runTimes) Learn(j *sched.Job) {
 }
 
 // runTimeLines returns the rows that compare predictions of run times.
-func runTimeLines() []line {
-	var lines []line
+func runTimeLines() []Line {
+	var lines []Line
 	for i := range smithLogs {
 		l := &smithLogs[i]
 		for _, predicted := range []struct{ name, value, note string }{
@@ -74,9 +74,9 @@ func runTimeLines() []line {
 			{"mean of the user's last two", "last two", ""},
 			{"similar jobs", "predicted", "what is planned with when jobs can be restarted"},
 		} {
-			lines = append(lines, line{
-				name: predicted.name + ", " + l.name, unit: "min",
-				ours: of(l.runTimesCase(), predicted.value).per(60), note: predicted.note,
+			lines = append(lines, Line{
+				Name: predicted.name + ", " + l.name, Unit: "min",
+				Ours: Of(l.runTimesCase(), predicted.value).Per(60), Note: predicted.note,
 			})
 		}
 	}

@@ -251,7 +251,7 @@ func TestParagonLimits(t *testing.T) {
 }
 
 func ExampleRow_Numbers() {
-	row := Row{Name: "offset", Unit: "min", Paper: paper(211), Ours: intervalOf([]float64{190, 200, 222})}
+	row := Row{Name: "offset", Unit: "min", Paper: Paper(211), Ours: intervalOf([]float64{190, 200, 222})}
 	fmt.Println(row.Label())
 	fmt.Println(row.Numbers())
 	// Output:

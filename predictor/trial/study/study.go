@@ -37,9 +37,9 @@ type Options struct {
 	Background func(task func())
 }
 
-// repetitions returns the number of seeds: Seeds if it is set, or the study's default, usual
+// Repetitions returns the number of seeds: Seeds if it is set, or the study's default, usual
 // or quick.
-func (o Options) repetitions(usual, quick int) int {
+func (o Options) Repetitions(usual, quick int) int {
 	switch {
 	case o.Seeds > 0:
 		return o.Seeds
@@ -50,8 +50,8 @@ func (o Options) repetitions(usual, quick int) int {
 	}
 }
 
-// atMost returns the largest number of jobs of a log to simulate.
-func (o Options) atMost(quick int) int {
+// AtMost returns the largest number of jobs of a log to simulate.
+func (o Options) AtMost(quick int) int {
 	if o.Quick {
 		return quick
 	}
@@ -93,8 +93,8 @@ type Case struct {
 // result that could not be measured is missing.
 type Values map[string]float64
 
-// measured removes the values that are NaN.
-func measured(v Values) Values {
+// Measured removes the values that are NaN, and returns the others.
+func Measured(v Values) Values {
 	maps.DeleteFunc(v, func(_ string, x float64) bool { return math.IsNaN(x) })
 	return v
 }

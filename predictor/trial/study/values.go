@@ -2,7 +2,7 @@ package study
 
 import "github.com/varq-project/varq/predictor/trial/scenario"
 
-// valuesOf returns the values of a scenario's result. Every result has
+// ValuesOf returns the values of a scenario's result. Every result has
 //
 //	wait           seconds, mean over the jobs that never ask for a reservation
 //	utilisation    share, from the first submission to the last
@@ -20,7 +20,7 @@ import "github.com/varq-project/varq/predictor/trial/scenario"
 //	cost           processor time used / processor time of the work
 //	prob           mean forecast of the promises
 //	kept           share of the promises that were kept
-func valuesOf(r *scenario.Result) Values {
+func ValuesOf(r *scenario.Result) Values {
 	v := Values{
 		"wait":        r.Others.Mean,
 		"utilisation": r.Utilisation,

@@ -60,7 +60,7 @@ func (c varqCell) name(m varqMachine) string {
 	return fmt.Sprintf("%d nodes %d%% prob=%d%%", m.nodes, c.share, c.prob)
 }
 
-func (VARQ) seeds(o Options) int { return o.repetitions(varqSeeds, varqQuickSeeds) }
+func (VARQ) seeds(o Options) int { return o.Repetitions(varqSeeds, varqQuickSeeds) }
 
 // Cases implements Study.
 func (v VARQ) Cases(o Options) []Case {
@@ -88,7 +88,7 @@ func (VARQ) Run(o Options, c Case) (Values, error) {
 }
 
 func (c varqCell) run(o Options, m varqMachine, seed uint64) (Values, error) {
-	jobs, err := readJobs(o.Traces, varqLog, o.atMost(varqQuickJobs), func(j *sched.Job) bool {
+	jobs, err := ReadJobs(o.Traces, varqLog, o.AtMost(varqQuickJobs), func(j *sched.Job) bool {
 		j.Procs = (j.Procs + varqProcs - 1) / varqProcs // whole nodes
 		return j.Queue == varqNormal && j.Procs <= m.nodes
 	})
@@ -106,47 +106,47 @@ func (c varqCell) run(o Options, m varqMachine, seed uint64) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := valuesOf(r)
+	values := ValuesOf(r)
 	values["wait without"], values["utilisation without"] = none.Others.Mean, none.Utilisation
 	return values, nil
 }
 
 // Report implements Study.
 func (v VARQ) Report(o Options, outcomes []Outcome) Report {
-	r := resultsOf(outcomes, v.seeds(o))
+	r := ResultsOf(outcomes, v.seeds(o))
 	report := Report{
 		Name:        "varq",
 		Title:       "Nurmi, Wolski and Brevik, VARQ: Implementing Probabilistic Advanced Reservations for Batch-scheduled Parallel Machines (2007)",
 		Differences: varqDifferences(o),
 	}
 	for _, m := range varqMachines {
-		var lines []line
+		var lines []Line
 		for _, cell := range varqCells {
 			lines = append(lines, cell.lines(m)...)
 		}
-		report.Tables = append(report.Tables, r.table(m.title, lines))
+		report.Tables = append(report.Tables, r.Table(m.title, lines))
 		report.Figures = append(report.Figures, varqFigure(m, r))
 	}
 	return report
 }
 
 // lines returns the rows that compare a cell of the paper with ours.
-func (c varqCell) lines(m varqMachine) []line {
+func (c varqCell) lines(m varqMachine) []Line {
 	name := fmt.Sprintf("%d %% at .%d: ", c.share, c.prob)
-	of := func(value string) measure { return of(c.name(m), value) }
-	return []line{
-		{name + "predicted", "", paper(c.predicted), of("prob").shareOf(1), c.note},
-		{name + "kept", "", paper(c.actual), of("kept").shareOf(1), ""},
-		{name + "promises", "", paper(c.count), of("promised"), "of a log ten times as long"},
-		{name + "granted", "% of those who asked", nil, of("granted").times(100).shareOf(100), ""},
+	of := func(value string) Measure { return Of(c.name(m), value) }
+	return []Line{
+		{name + "predicted", "", Paper(c.predicted), of("prob").ShareOf(1), c.note},
+		{name + "kept", "", Paper(c.actual), of("kept").ShareOf(1), ""},
+		{name + "promises", "", Paper(c.count), of("promised"), "of a log ten times as long"},
+		{name + "granted", "% of those who asked", nil, of("granted").Times(100).ShareOf(100), ""},
 		{name + "cost", "of the work's own", nil, of("cost"), ""},
-		{name + "the others' wait", "min more", nil, of("wait").minus(of("wait without")).per(60), ""},
-		{name + "utilisation", "percentage points more", nil, of("utilisation").minus(of("utilisation without")).times(100), ""},
+		{name + "the others' wait", "min more", nil, of("wait").Minus(of("wait without")).Per(60), ""},
+		{name + "utilisation", "percentage points more", nil, of("utilisation").Minus(of("utilisation without")).Times(100), ""},
 	}
 }
 
 // varqFigure shows the probabilities asked for, forecast and kept in each cell.
-func varqFigure(m varqMachine, r results) Figure {
+func varqFigure(m varqMachine, r Results) Figure {
 	f := Figure{
 		Name: fmt.Sprintf("kept-%d", m.nodes), Title: fmt.Sprintf("Promised and kept on %d nodes", m.nodes),
 		X: "jobs that ask, and the probability they ask for", Y: "share",
@@ -154,7 +154,7 @@ func varqFigure(m varqMachine, r results) Figure {
 	}
 	for _, cell := range varqCells {
 		f.Labels = append(f.Labels, fmt.Sprintf("%d %% at .%d", cell.share, cell.prob))
-		found := r.means(of(cell.name(m), "prob"), of(cell.name(m), "kept"))
+		found := r.Means(Of(cell.name(m), "prob"), Of(cell.name(m), "kept"))
 		for i, y := range []float64{float64(cell.prob) / 100, found[0], found[1]} {
 			f.Series[i].Y = append(f.Series[i].Y, y)
 		}

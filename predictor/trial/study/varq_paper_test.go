@@ -14,11 +14,11 @@ func TestVARQPaper(t *testing.T) {
 	o := Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t))}
 	paper := varqMachines[0]
 	few, more, nearlyAll := varqCells[0], varqCells[2], varqCells[7]
-	r := resultsOf(outcomes(t, VARQ{}, o, func(c Case) bool {
+	r := ResultsOf(outcomes(t, VARQ{}, o, func(c Case) bool {
 		return c.Name == few.name(paper) || c.Name == more.name(paper) || c.Name == nearlyAll.name(paper)
 	}), o.Seeds)
 	found := func(cell varqCell, value string) Interval {
-		return r.interval(of(cell.name(paper), value))
+		return r.Interval(Of(cell.name(paper), value))
 	}
 	between(t, "10 % at .5: predicted", found(few, "prob"), .5, 1)
 	between(t, "10 % at .5: kept", found(few, "kept"), .5, 1)

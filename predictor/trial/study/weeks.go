@@ -10,26 +10,26 @@ import (
 
 // A day and a week in seconds.
 const (
-	day  = 24 * 3600
-	week = 7 * day
+	Day  = 24 * 3600
+	Week = 7 * Day
 )
 
 // mostWeeks is more than the weeks of a log.
 const mostWeeks = 1000
 
-// weeks returns a value of a case in each week, by its format, summed over the seeds.
-func (r results) weeks(name, format string) []float64 {
+// Weeks returns a value of a case in each week, by its format, summed over the seeds.
+func (r Results) Weeks(name, format string) []float64 {
 	sums := make([]float64, mostWeeks)
 	for n := range sums {
-		for _, x := range r.sample(of(name, fmt.Sprintf(format, n))) {
+		for _, x := range r.Sample(Of(name, fmt.Sprintf(format, n))) {
 			sums[n] += x
 		}
 	}
 	return sums
 }
 
-// difference returns x - y, week by week.
-func difference(x, y []float64) []float64 {
+// Difference returns x - y, week by week.
+func Difference(x, y []float64) []float64 {
 	d := make([]float64, len(x))
 	for n := range x {
 		d[n] = x[n] - y[n]
@@ -37,9 +37,9 @@ func difference(x, y []float64) []float64 {
 	return d
 }
 
-// percent returns x in per cent of y, the sums over all weeks, with the interval of confidence .95 if
+// Percent returns x in per cent of y, the sums over all weeks, with the interval of confidence .95 if
 // weeks are independent of one another. N counts the weeks.
-func percent(x, y []float64) Interval {
+func Percent(x, y []float64) Interval {
 	var blocks []stats.Ratio
 	var sum stats.Ratio
 	for n := range x {
