@@ -14,7 +14,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/command"
 	"github.com/varq-project/varq/predictor/cmd/varq/web"
 	"github.com/varq-project/varq/predictor/slurm/program"
-	"github.com/varq-project/varq/predictor/trial/study"
+	"github.com/varq-project/varq/predictor/trial/study/all"
 	"github.com/varq-project/varq/predictor/varqd/doctor"
 )
 
@@ -36,7 +36,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			Terminal: terminal,
 			Width:    width,
 		},
-		Studies: study.Studies(),
+		Studies: all.Studies(),
 		Host:    doctor.Host,
 		Serve:   web.Serve,
 		Scancel: func(ctx context.Context, args ...string) error {

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -50,4 +51,13 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%+v: %s | %s | %s", test.row, paper, ours, interval)
 		}
 	}
+}
+
+func ExampleRow_Numbers() {
+	row := Row{Name: "offset", Unit: "min", Paper: Paper(211), Ours: intervalOf([]float64{190, 200, 222})}
+	fmt.Println(row.Label())
+	fmt.Println(row.Numbers())
+	// Output:
+	// offset, min
+	// 211 204 163 to 245
 }

@@ -122,23 +122,6 @@ var replaying = map[string]Study{
 	"checkpoints": Checkpoints{}, "deadlines": Deadlines{}, "faults": Faults{}, "forecasters": Methods{}, "joint": Joint{}, "moldable": Moldable{}, "oliner": Oliner{}, "roblitz": Roblitz{}, "smith": Smith{}, "varq": VARQ{},
 }
 
-func TestCasesAreUnique(t *testing.T) {
-	for name, s := range Studies() {
-		for _, o := range []Options{{}, {Quick: true}, {Seeds: 7}} {
-			seen := map[Case]bool{}
-			for _, c := range s.Cases(o) {
-				if seen[c] {
-					t.Errorf("%s %+v: %+v is there twice", name, o, c)
-				}
-				seen[c] = true
-			}
-			if len(seen) == 0 {
-				t.Errorf("%s %+v has no cases", name, o)
-			}
-		}
-	}
-}
-
 // TestReplaying runs a third of the cases on small logs. Every run has the same values, and
 // the report has only finite numbers although cases are missing.
 func TestReplaying(t *testing.T) {
@@ -248,13 +231,4 @@ func TestParagonLimits(t *testing.T) {
 	if paragonLimits(&sched.Job{Queue: 0}) {
 		t.Error("an interactive session takes part")
 	}
-}
-
-func ExampleRow_Numbers() {
-	row := Row{Name: "offset", Unit: "min", Paper: Paper(211), Ours: intervalOf([]float64{190, 200, 222})}
-	fmt.Println(row.Label())
-	fmt.Println(row.Numbers())
-	// Output:
-	// offset, min
-	// 211 204 163 to 245
 }

@@ -1,0 +1,21 @@
+// Package all lists the studies. Each has a package of its own, in the folder of its paper.
+package all
+
+import "github.com/varq-project/varq/predictor/trial/study"
+
+// Studies returns all studies by name, which is that of their reports.
+func Studies() map[string]study.Study {
+	return map[string]study.Study{
+		"checkpoints": study.Checkpoints{},
+		"deadlines":   study.Deadlines{},
+		"downey":      study.Downey{},
+		"faults":      study.Faults{},
+		"forecasters": study.Methods{},
+		"joint":       study.Joint{},
+		"moldable":    study.Moldable{},
+		"oliner":      study.Oliner{},
+		"roblitz":     study.Roblitz{},
+		"smith":       study.Smith{},
+		"varq":        study.VARQ{},
+	}
+}
