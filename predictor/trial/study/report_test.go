@@ -15,15 +15,6 @@ import (
 func measures(study string) []string {
 	reserved := []string{"wait", "utilisation", "lost", "held", "offset", "exact", "promised", "granted", "cost", "prob", "kept", "kept low", "kept high"}
 	switch study {
-	case "checkpoints":
-		var names []string
-		for n := range 6 {
-			names = append(names, fmt.Sprintf("work %d", n))
-			for _, rule := range checkpointsRules() {
-				names = append(names, fmt.Sprintf("overhead %d %s", n, rule.name), fmt.Sprintf("lost %d %s", n, rule.name))
-			}
-		}
-		return names
 	case "downey":
 		return []string{
 			"spoiled", "rebels", "losers", "saved", "lost", "median", "mean", "heavier", "duration", "durations",

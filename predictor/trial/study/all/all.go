@@ -1,12 +1,15 @@
 // Package all lists the studies. Each has a package of its own, in the folder of its paper.
 package all
 
-import "github.com/varq-project/varq/predictor/trial/study"
+import (
+	"github.com/varq-project/varq/predictor/trial/study"
+	"github.com/varq-project/varq/predictor/trial/study/checkpoints"
+)
 
 // Studies returns all studies by name, which is that of their reports.
 func Studies() map[string]study.Study {
 	return map[string]study.Study{
-		"checkpoints": study.Checkpoints{},
+		"checkpoints": checkpoints.Study{},
 		"deadlines":   study.Deadlines{},
 		"downey":      study.Downey{},
 		"faults":      study.Faults{},

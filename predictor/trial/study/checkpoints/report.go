@@ -1,42 +1,44 @@
-package study
+package checkpoints
 
 import (
 	"fmt"
+
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// Report implements Study.
-func (s Checkpoints) Report(o Options, outcomes []Outcome) Report {
-	r := ResultsOf(outcomes, s.seeds(o))
-	report := Report{
+// Report implements study.Study.
+func (s Study) Report(o study.Options, outcomes []study.Outcome) study.Report {
+	r := study.ResultsOf(outcomes, s.seeds(o))
+	report := study.Report{
 		Name:        "checkpoints",
 		Title:       "LANL's failures replayed under SDSC-SP2's jobs: Oliner et al., Probabilistic QoS Guarantees for Supercomputing Systems (2005), section 3.4",
-		Differences: checkpointsDifferences(o),
+		Differences: differences(o),
 	}
-	for _, c := range checkpointsCells() {
+	for _, c := range allCells() {
 		report.Tables = append(report.Tables, c.table(r))
 	}
 	for _, interval := range []int64{3600, 600} {
-		report.Figures = append(report.Figures, checkpointsFigure(r, interval))
+		report.Figures = append(report.Figures, figure(r, interval))
 	}
 	return report
 }
 
 // table has what each rule costs in lost work and checkpoints, and then by how much varq's costs less than each other.
-func (c checkpointsCell) table(r Results) Table {
-	t := Table{Title: fmt.Sprintf("System %s: a checkpoint takes %d s, with a request every %d s of work", c.system, c.cost, c.interval)}
-	for _, rule := range checkpointsRules() {
-		row := Row{Name: rule.name, Unit: "% of the work", Ours: Percent(c.waste(r, rule.name), c.work(r))}
-		if overhead := Percent(c.weeks(r, "overhead %d "+rule.name), c.work(r)); overhead.N > 0 {
+func (c cell) table(r study.Results) study.Table {
+	t := study.Table{Title: fmt.Sprintf("System %s: a checkpoint takes %d s, with a request every %d s of work", c.system, c.cost, c.interval)}
+	for _, rule := range allRules() {
+		row := study.Row{Name: rule.name, Unit: "% of the work", Ours: study.Percent(c.waste(r, rule.name), c.work(r))}
+		if overhead := study.Percent(c.weeks(r, "overhead %d "+rule.name), c.work(r)); overhead.N > 0 {
 			row.Note = fmt.Sprintf("%.2f spent, %.2f lost", overhead.Mean, row.Ours.Mean-overhead.Mean)
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	for _, rule := range checkpointsRules() {
+	for _, rule := range allRules() {
 		if rule.name == lookAhead {
 			continue
 		}
-		more := Percent(Difference(c.waste(r, rule.name), c.waste(r, lookAhead)), c.waste(r, rule.name))
-		row := Row{Name: "varq's against " + rule.name, Unit: "% less", Ours: more}
+		more := study.Percent(study.Difference(c.waste(r, rule.name), c.waste(r, lookAhead)), c.waste(r, rule.name))
+		row := study.Row{Name: "varq's against " + rule.name, Unit: "% less", Ours: more}
 		switch {
 		case more.N < 2:
 		case more.Low > 0:
@@ -51,12 +53,12 @@ func (c checkpointsCell) table(r Results) Table {
 	return t
 }
 
-func (c checkpointsCell) weeks(r Results, format string) []float64 { return r.Weeks(c.name(), format) }
+func (c cell) weeks(r study.Results, format string) []float64 { return r.Weeks(c.name(), format) }
 
-func (c checkpointsCell) work(r Results) []float64 { return c.weeks(r, "work %d") }
+func (c cell) work(r study.Results) []float64 { return c.weeks(r, "work %d") }
 
 // waste returns what the rule costs in each week.
-func (c checkpointsCell) waste(r Results, rule string) []float64 {
+func (c cell) waste(r study.Results, rule string) []float64 {
 	overhead, lost := c.weeks(r, "overhead %d "+rule), c.weeks(r, "lost %d "+rule)
 	for n := range lost {
 		lost[n] += overhead[n]
@@ -64,28 +66,28 @@ func (c checkpointsCell) waste(r Results, rule string) []float64 {
 	return lost
 }
 
-// checkpointsFigure shows what the rules cost by the cost of a checkpoint.
-func checkpointsFigure(r Results, interval int64) Figure {
-	f := Figure{
+// figure shows what the rules cost by the cost of a checkpoint.
+func figure(r study.Results, interval int64) study.Figure {
+	f := study.Figure{
 		Name: fmt.Sprintf("waste-%d", interval), Title: fmt.Sprintf("Lost work and checkpoints, with a request every %d s", interval),
 		X: "cost of a checkpoint, s", Y: "% of the work",
 	}
-	for _, rule := range checkpointsRules() {
-		f.Series = append(f.Series, Series{Name: rule.name})
+	for _, rule := range allRules() {
+		f.Series = append(f.Series, study.Series{Name: rule.name})
 	}
-	for _, c := range checkpointsCells() {
-		if c.interval != interval || c.system != checkpointsSystem {
+	for _, c := range allCells() {
+		if c.interval != interval || c.system != failingSystem {
 			continue
 		}
 		f.Labels = append(f.Labels, fmt.Sprint(c.cost))
 		for i := range f.Series {
-			f.Series[i].Y = append(f.Series[i].Y, Percent(c.waste(r, f.Series[i].Name), c.work(r)).Mean)
+			f.Series[i].Y = append(f.Series[i].Y, study.Percent(c.waste(r, f.Series[i].Name), c.work(r)).Mean)
 		}
 	}
 	return f
 }
 
-func checkpointsDifferences(o Options) []string {
+func differences(o study.Options) []string {
 	d := []string{
 		"The paper compares no rules: it has a=0 to a=1 of an oracle's detections, and the failures of an AIX cluster that were never public. So no row has a number of the paper.",
 		"Failures are those of Los Alamos' system 20, of 512 nodes, and for some cells of 18 and 19, of 1024 (LA-UR-05-7318); a node is down until it was fixed. Jobs are those of SDSC-SP2 that ran for an hour or more, on as many nodes and with the gaps between their starts that they had, from the time on at which 60 % of that of the failures has passed. Where in their log they begin, and on which nodes that are up each runs, is random: each seed has other ones.",
@@ -97,7 +99,7 @@ func checkpointsDifferences(o Options) []string {
 		"A first run on system 20, in which varq's had one rate for each node and all of the past and took the job's limit for its end, showed how far the rate of failures had fallen by then; a second had rates with half-lives. No number of varq's was chosen by these tables. Nothing was tried on systems 18 and 19 before.",
 	}
 	if o.Quick {
-		d = append(d, fmt.Sprintf("Quick: only jobs of the first %d weeks.", checkpointsQuickWeeks))
+		d = append(d, fmt.Sprintf("Quick: only jobs of the first %d weeks.", quickWeeks))
 	}
 	return d
 }

@@ -1,4 +1,8 @@
-package study
+// Package checkpoints is the study "checkpoints": what checkpoints and lost work cost by varq's
+// advice, by that of "Probabilistic QoS Guarantees for Supercomputing Systems" (Oliner et al.
+// 2005, equation 1), by Young's and Daly's intervals and by SCR's settings, when failures that
+// happened meet jobs that happened.
+package checkpoints
 
 import (
 	"cmp"
@@ -8,54 +12,53 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/promise/checkpoint"
-	"github.com/varq-project/varq/predictor/trial/replay"
+	"github.com/varq-project/varq/predictor/trial/study"
+	"github.com/varq-project/varq/predictor/trial/study/checkpoints/replay"
 )
 
-// Checkpoints is the study "checkpoints": what checkpoints and lost work cost by varq's advice, by that of
-// "Probabilistic QoS Guarantees for Supercomputing Systems" (Oliner et al. 2005, equation 1), by Young's and
-// Daly's intervals and by SCR's settings, when failures that happened meet jobs that happened.
-type Checkpoints struct{}
+// Study implements study.Study.
+type Study struct{}
 
 const (
-	checkpointsLog        = "SDSC-SP2-1998"
-	checkpointsSystem     = "20" // of Los Alamos
-	checkpointsLearnt     = .6   // of the time of the failures, before the first job
-	checkpointsShortest   = 3600 // seconds that a job runs
-	checkpointsLast       = Week // seconds before the last failure, by which the last job starts
-	checkpointsSeeds      = 5
-	checkpointsQuickSeeds = 1
-	checkpointsQuickWeeks = 20
+	jobLog        = "SDSC-SP2-1998"
+	failingSystem = "20"       // of Los Alamos
+	learnt        = .6         // of the time of the failures, before the first job
+	shortestRun   = 3600       // seconds that a job runs
+	lastStart     = study.Week // seconds before the last failure, by which the last job starts
+	usualSeeds    = 5
+	quickSeeds    = 1
+	quickWeeks    = 20
 )
 
-// checkpointsOthers are systems on which fewer cells are tried.
-var checkpointsOthers = []string{"18", "19"}
+// otherSystems are systems on which fewer cells are tried.
+var otherSystems = []string{"18", "19"}
 
-// checkpointsCell is a system whose nodes fail, a cost of a checkpoint, and an interval between requests, both
+// cell is a system whose nodes fail, a cost of a checkpoint, and an interval between requests, both
 // in seconds.
-type checkpointsCell struct {
+type cell struct {
 	system         string
 	cost, interval int64
 }
 
-func checkpointsCells() []checkpointsCell {
-	var cells []checkpointsCell
+func allCells() []cell {
+	var cells []cell
 	for _, interval := range []int64{3600, 600} {
 		for _, cost := range []int64{60, 300, 720, 1800} {
-			cells = append(cells, checkpointsCell{checkpointsSystem, cost, interval})
+			cells = append(cells, cell{failingSystem, cost, interval})
 		}
 	}
-	for _, system := range checkpointsOthers {
-		cells = append(cells, checkpointsCell{system, 60, 3600}, checkpointsCell{system, 720, 3600})
+	for _, system := range otherSystems {
+		cells = append(cells, cell{system, 60, 3600}, cell{system, 720, 3600})
 	}
 	return cells
 }
 
-func (c checkpointsCell) name() string {
+func (c cell) name() string {
 	return fmt.Sprintf("system %s C=%d I=%d", c.system, c.cost, c.interval)
 }
 
-// checkpointsRule is a way to decide.
-type checkpointsRule struct {
+// namedRule is a way to decide.
+type namedRule struct {
 	name string
 	replay.Contender
 }
@@ -71,21 +74,21 @@ const (
 	noCheckpoints = "none"
 )
 
-// checkpointsRules returns the rules. Young's, Daly's and SCR's know the mean time between failures of all
+// allRules returns the rules. Young's, Daly's and SCR's know the mean time between failures of all
 // nodes, and SCR's variables are set anew at each request to what Daly's interval comes to. Told varq's risk, Daly's takes
 // that of the next day for that of any day.
-func checkpointsRules() []checkpointsRule {
-	rule := func(name string, rule checkpoint.Rule, predictor int) checkpointsRule {
-		return checkpointsRule{name, replay.Contender{Rule: rule, Predictor: predictor}}
+func allRules() []namedRule {
+	rule := func(name string, rule checkpoint.Rule, predictor int) namedRule {
+		return namedRule{name, replay.Contender{Rule: rule, Predictor: predictor}}
 	}
 	gap := func(r *checkpoint.Request) float64 { return checkpoint.Daly(r.Cost, 1/r.Hazard.Rate()) }
 	percent := func(r *checkpoint.Request) float64 { return 100 * r.Cost / (gap(r) + r.Cost) }
 	daily := func(r *checkpoint.Request) bool {
 		lasting := *r
-		lasting.Hazard = checkpoint.Constant(-math.Log1p(-r.Hazard.Within(Day)) / Day)
+		lasting.Hazard = checkpoint.Constant(-math.Log1p(-r.Hazard.Within(study.Day)) / study.Day)
 		return checkpoint.EveryDaly(&lasting)
 	}
-	return []checkpointsRule{
+	return []namedRule{
 		rule(noCheckpoints, checkpoint.Never, evenRate),
 		rule("equation 1", checkpoint.Equation1, evenRate),
 		rule("Young", checkpoint.EveryYoung, evenRate),
@@ -100,29 +103,29 @@ func checkpointsRules() []checkpointsRule {
 	}
 }
 
-func (Checkpoints) seeds(o Options) int {
-	return o.Repetitions(checkpointsSeeds, checkpointsQuickSeeds)
+func (Study) seeds(o study.Options) int {
+	return o.Repetitions(usualSeeds, quickSeeds)
 }
 
-// Cases implements Study.
-func (s Checkpoints) Cases(o Options) []Case {
-	var cases []Case
+// Cases implements study.Study.
+func (s Study) Cases(o study.Options) []study.Case {
+	var cases []study.Case
 	for seed := range s.seeds(o) {
-		for _, c := range checkpointsCells() {
-			cases = append(cases, Case{c.name(), uint64(seed) + 1})
+		for _, c := range allCells() {
+			cases = append(cases, study.Case{Name: c.name(), Seed: uint64(seed) + 1})
 		}
 	}
 	return cases
 }
 
-// Run implements Study. Its values are node-seconds, by the week from the first job on in which jobs
+// Run implements study.Study. Its values are node-seconds, by the week from the first job on in which jobs
 // started:
 //
 //	work 3               of jobs that started in week 3
 //	overhead 3 Young     of checkpoints by the rule
 //	lost 3 Young         of work lost by the rule
-func (Checkpoints) Run(o Options, c Case) (Values, error) {
-	for _, cell := range checkpointsCells() {
+func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
+	for _, cell := range allCells() {
 		if cell.name() == c.Name {
 			return cell.run(o, c.Seed)
 		}
@@ -130,9 +133,9 @@ func (Checkpoints) Run(o Options, c Case) (Values, error) {
 	return nil, fmt.Errorf("checkpoints has no case %q", c.Name)
 }
 
-func (c checkpointsCell) run(o Options, seed uint64) (Values, error) {
+func (c cell) run(o study.Options, seed uint64) (study.Values, error) {
 	if o.Traces == nil {
-		return nil, ErrNoTraces
+		return nil, study.ErrNoTraces
 	}
 	nodes, failed, err := o.Traces.Failures(c.system)
 	if err != nil {
@@ -143,15 +146,15 @@ func (c checkpointsCell) run(o Options, seed uint64) (Values, error) {
 		return nil, err
 	}
 	log := replay.NewLog(nodes, failed)
-	from := log.Start + int64(checkpointsLearnt*float64(log.End-log.Start))
-	until := log.End - checkpointsLast
+	from := log.Start + int64(learnt*float64(log.End-log.Start))
+	until := log.End - lastStart
 	if o.Quick {
-		until = min(until, from+checkpointsQuickWeeks*Week)
+		until = min(until, from+quickWeeks*study.Week)
 	}
 	// The cells have the same jobs on the same nodes.
 	random := rand.New(rand.NewPCG(seed, 0))
 	jobs = moved(jobs, from, until, random)
-	rules := checkpointsRules()
+	rules := allRules()
 	r := replay.Replay{
 		Log: log, Cost: c.cost, Interval: c.interval, Random: random,
 		Predictors: []replay.Predictor{evenRate: replay.NewEven(log), varqRisk: replay.NewModel(log)},
@@ -159,10 +162,10 @@ func (c checkpointsCell) run(o Options, seed uint64) (Values, error) {
 	for _, rule := range rules {
 		r.Contenders = append(r.Contenders, rule.Contender)
 	}
-	values := Values{}
+	values := study.Values{}
 	for i, costs := range r.Run(jobs) {
 		for j, cost := range costs {
-			n := (jobs[j].Start - from) / Week
+			n := (jobs[j].Start - from) / study.Week
 			if i == 0 {
 				values[fmt.Sprintf("work %d", n)] += cost.Work
 			}
@@ -174,8 +177,8 @@ func (c checkpointsCell) run(o Options, seed uint64) (Values, error) {
 }
 
 // longJobs returns the jobs of the log that ran for long enough, by their starts.
-func longJobs(traces Traces) ([]replay.Job, error) {
-	log, err := traces.Ran(checkpointsLog)
+func longJobs(traces study.Traces) ([]replay.Job, error) {
+	log, err := traces.Ran(jobLog)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +187,7 @@ func longJobs(traces Traces) ([]replay.Job, error) {
 		if err != nil {
 			return nil, err
 		}
-		if job.Start > 0 && job.End-job.Start >= checkpointsShortest && job.Nodes > 0 {
+		if job.Start > 0 && job.End-job.Start >= shortestRun && job.Nodes > 0 {
 			jobs = append(jobs, replay.Job{Start: job.Start, Nodes: int(job.Nodes), Work: job.End - job.Start, Limit: job.Limit})
 		}
 	}
