@@ -4,13 +4,14 @@ package all
 import (
 	"github.com/varq-project/varq/predictor/trial/study"
 	"github.com/varq-project/varq/predictor/trial/study/checkpoints"
+	"github.com/varq-project/varq/predictor/trial/study/deadlines"
 )
 
 // Studies returns all studies by name, which is that of their reports.
 func Studies() map[string]study.Study {
 	return map[string]study.Study{
 		"checkpoints": checkpoints.Study{},
-		"deadlines":   study.Deadlines{},
+		"deadlines":   deadlines.Study{},
 		"downey":      study.Downey{},
 		"faults":      study.Faults{},
 		"forecasters": study.Methods{},

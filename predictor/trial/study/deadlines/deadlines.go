@@ -1,45 +1,48 @@
-package study
+// Package deadlines is the study "deadlines": whether ends are promised better by distributions
+// than by point estimates of waits and run times, by users' limits, or by Slurm's --deadline. Its
+// measures are those of "3Sigma: Distribution-based Cluster Scheduling for Runtime Uncertainty"
+// (Park et al. 2018, section 5): deadlines missed, goodput, and the latency of the other jobs.
+package deadlines
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
-	"github.com/varq-project/varq/predictor/trial/deadline"
+	"github.com/varq-project/varq/predictor/trial/study"
+	"github.com/varq-project/varq/predictor/trial/study/deadlines/deadline"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Deadlines is the study "deadlines": whether ends are promised better by distributions than by point estimates of waits and
-// run times, by users' limits, or by Slurm's --deadline. Its measures are those of "3Sigma: Distribution-based Cluster
-// Scheduling for Runtime Uncertainty" (Park et al. 2018, section 5): deadlines missed, goodput, and the latency of the other jobs.
-type Deadlines struct{}
+// Study implements study.Study.
+type Study struct{}
 
 const (
-	deadlinesShare      = .5
-	deadlinesJobs       = 12_000 // of each log
-	deadlinesLearning   = .25    // share of the jobs, before the first deadline
-	deadlinesSeeds      = 3
-	deadlinesQuickSeeds = 1
-	deadlinesQuickJobs  = 3000
+	askedShare = .5
+	mostJobs   = 12_000 // of each log
+	learning   = .25    // share of the jobs, before the first deadline
+	usualSeeds = 3
+	quickSeeds = 1
+	quickJobs  = 3000
 )
 
-// deadlinesLogs are the logs that are simulated: those with users' limits, and with the users' names.
-var deadlinesLogs = []string{"CTC-SP2-1996", "SDSC-SP2-1998", "KTH-SP2-1996", "SDSC-BLUE-2000"}
+// logs are the logs that are simulated: those with users' limits, and with the users' names.
+var logs = []string{"CTC-SP2-1996", "SDSC-SP2-1998", "KTH-SP2-1996", "SDSC-BLUE-2000"}
 
-// deadlinesDue is a way to draw deadlines.
-type deadlinesDue struct {
+// dueTime is a way to draw deadlines.
+type dueTime struct {
 	name string
 	due  deadline.Due
 }
 
-// deadlinesDues has the paper's first.
-var deadlinesDues = []deadlinesDue{
+// dueTimes has the paper's first.
+var dueTimes = []dueTime{
 	{"the run time and 20 to 80 % of it", deadline.Slack(.2, .4, .6, .8)},
 	{"1 to 24 hours", deadline.After(3600, 2*3600, 4*3600, 8*3600, 12*3600, 24*3600)},
 }
 
-// deadlinesAdmission is a way to decide which ends are promised.
-type deadlinesAdmission struct {
+// admission is a way to decide which ends are promised.
+type admission struct {
 	name string
 	deadline.Admission
 }
@@ -49,8 +52,8 @@ const (
 	byMedian = "distributions, .5" // which promise about as much as points do
 )
 
-func deadlinesAdmissions() []deadlinesAdmission {
-	return []deadlinesAdmission{
+func admissions() []admission {
+	return []admission{
 		{"everything", deadline.Everybody()},
 		{"Slurm's --deadline", deadline.SlurmDeadline()},
 		{"limits", deadline.Limits()},
@@ -61,43 +64,43 @@ func deadlinesAdmissions() []deadlinesAdmission {
 	}
 }
 
-// deadlinesCase is the setting of a case.
-type deadlinesCase struct {
+// setting is the setting of a case.
+type setting struct {
 	log       string
-	due       deadlinesDue
-	admission deadlinesAdmission
+	due       dueTime
+	admission admission
 }
 
-func (c deadlinesCase) name() string {
+func (c setting) name() string {
 	return strings.Join([]string{c.log, "due after " + c.due.name, c.admission.name}, ", ")
 }
 
-func deadlinesCases() []deadlinesCase {
-	var cases []deadlinesCase
-	for _, log := range deadlinesLogs {
-		for _, due := range deadlinesDues {
-			for _, admission := range deadlinesAdmissions() {
-				cases = append(cases, deadlinesCase{log, due, admission})
+func settings() []setting {
+	var cases []setting
+	for _, log := range logs {
+		for _, due := range dueTimes {
+			for _, admission := range admissions() {
+				cases = append(cases, setting{log, due, admission})
 			}
 		}
 	}
 	return cases
 }
 
-func (Deadlines) seeds(o Options) int { return o.Repetitions(deadlinesSeeds, deadlinesQuickSeeds) }
+func (Study) seeds(o study.Options) int { return o.Repetitions(usualSeeds, quickSeeds) }
 
-// Cases implements Study.
-func (s Deadlines) Cases(o Options) []Case {
-	var cases []Case
+// Cases implements study.Study.
+func (s Study) Cases(o study.Options) []study.Case {
+	var cases []study.Case
 	for seed := range s.seeds(o) {
-		for _, c := range deadlinesCases() {
-			cases = append(cases, Case{c.name(), uint64(seed) + 1})
+		for _, c := range settings() {
+			cases = append(cases, study.Case{Name: c.name(), Seed: uint64(seed) + 1})
 		}
 	}
 	return cases
 }
 
-// Run implements Study. Its values are sums over the jobs that were submitted in a week, counted from the first
+// Run implements study.Study. Its values are sums over the jobs that were submitted in a week, counted from the first
 // job on; "asked 3" is of week 3:
 //
 //	asked, asked work         jobs with a deadline that do not reach their limits, and their processor seconds
@@ -105,8 +108,8 @@ func (s Deadlines) Cases(o Options) []Case {
 //	missed                    of these, those that did not end in time, and those of them that were withdrawn: withdrawn
 //	kept work                 processor seconds of those that ended in time
 //	others, latency           jobs without a deadline, and the seconds from their submissions to their ends
-func (Deadlines) Run(o Options, c Case) (Values, error) {
-	for _, d := range deadlinesCases() {
+func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
+	for _, d := range settings() {
 		if d.name() == c.Name {
 			return d.run(o, c.Seed)
 		}
@@ -114,11 +117,11 @@ func (Deadlines) Run(o Options, c Case) (Values, error) {
 	return nil, fmt.Errorf("deadlines has no case %q", c.Name)
 }
 
-func (c deadlinesCase) run(o Options, seed uint64) (Values, error) {
+func (c setting) run(o study.Options, seed uint64) (study.Values, error) {
 	if o.Traces == nil {
-		return nil, ErrNoTraces
+		return nil, study.ErrNoTraces
 	}
-	e := deadline.Experiment{Share: deadlinesShare, Due: c.due.due, Seed: seed, Background: o.Background}
+	e := deadline.Experiment{Share: askedShare, Due: c.due.due, Seed: seed, Background: o.Background}
 	request, err := o.Traces.Requests(c.log)
 	if err != nil {
 		return nil, err
@@ -132,10 +135,10 @@ func (c deadlinesCase) run(o Options, seed uint64) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.Procs, e.Learning = procs, int(deadlinesLearning*float64(len(jobs)))
-	values := Values{}
+	e.Procs, e.Learning = procs, int(learning*float64(len(jobs)))
+	values := study.Values{}
 	for _, out := range e.Run(jobs, c.admission.Admission) {
-		n := (out.Submit - jobs[0].Submit) / Week
+		n := (out.Submit - jobs[0].Submit) / study.Week
 		add := func(name string, x float64) { values[fmt.Sprintf("%s %d", name, n)] += x }
 		work := float64(out.Run) * float64(out.Procs)
 		switch {
@@ -165,10 +168,10 @@ func (c deadlinesCase) run(o Options, seed uint64) (Values, error) {
 }
 
 // jobs returns the first jobs of the log, and the number of processors of its machine.
-func (c deadlinesCase) jobs(o Options) (jobs []sched.Job, procs int32, err error) {
-	most := deadlinesJobs
+func (c setting) jobs(o study.Options) (jobs []sched.Job, procs int32, err error) {
+	most := mostJobs
 	if o.Quick {
-		most = deadlinesQuickJobs
+		most = quickJobs
 	}
 	log, procs, err := o.Traces.Open(c.log)
 	if err != nil {
