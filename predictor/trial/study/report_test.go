@@ -20,14 +20,6 @@ func measures(study string) []string {
 			"spoiled", "rebels", "losers", "saved", "lost", "median", "mean", "heavier", "duration", "durations",
 			"correlation", "slope", "intercept", "turnaround", "slower", "busier",
 		}
-	case "faults":
-		names := []string{"failed", "gain", "gain low", "gain high", "own", "fading", "over own", "over fading", "expected", "precision", "lift"}
-		for _, size := range faultSets {
-			for _, of := range []string{"hits", "gain", "expected"} {
-				names = append(names, fmt.Sprint(of, " ", size))
-			}
-		}
-		return append(names, "said 1", "came 1", "days 1", "said 2", "came 2", "days 2")
 	case "forecasters":
 		return append(reserved, "slowdown", "wait without", "slowdown without", "overhead of kept", "kept promises",
 			"asked in outages", "promised in outages", "kept in outages", "down in outages")

@@ -5,6 +5,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study"
 	"github.com/varq-project/varq/predictor/trial/study/checkpoints"
 	"github.com/varq-project/varq/predictor/trial/study/deadlines"
+	"github.com/varq-project/varq/predictor/trial/study/faults"
 )
 
 // Studies returns all studies by name, which is that of their reports.
@@ -13,7 +14,7 @@ func Studies() map[string]study.Study {
 		"checkpoints": checkpoints.Study{},
 		"deadlines":   deadlines.Study{},
 		"downey":      study.Downey{},
-		"faults":      study.Faults{},
+		"faults":      faults.Study{},
 		"forecasters": study.Methods{},
 		"joint":       study.Joint{},
 		"moldable":    study.Moldable{},

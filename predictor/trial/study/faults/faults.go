@@ -1,4 +1,8 @@
-package study
+// Package faults is the study of how well failures of nodes are forecast. Each log is lived
+// through from its first failure on, a day at a time: every morning the forecaster tells how
+// probable it is that each node fails that day, and that a job's nodes do. It learns all the
+// time, and is judged by what it says after the first 60 % of the days.
+package faults
 
 import (
 	"cmp"
@@ -9,57 +13,55 @@ import (
 
 	"github.com/varq-project/varq/predictor/forecast/fault"
 	"github.com/varq-project/varq/predictor/stats"
+	"github.com/varq-project/varq/predictor/trial/study"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Faults is the study of how well failures of nodes are forecast. Each log is lived through from its first
-// failure on, a day at a time: every morning the forecaster tells how probable it is that each node fails that
-// day, and that a job's nodes do. It learns all the time, and is judged by what it says after the first 60 % of
-// the days.
-type Faults struct{}
+// Study implements study.Study.
+type Study struct{}
 
 const (
-	faultLearns = .6
-	faultWeek   = 7
-	faultMemory = 200. // days, of the rates that fade
-	faultDraws  = 4    // sets of each size a day
+	learns   = .6
+	weekDays = 7
+	memory   = 200. // days, of the rates that fade
+	draws    = 4    // sets of each size a day
 )
 
-// faultSystems are those of Los Alamos with more than one node. On those of faultFresh no constant was
+// systems are those of Los Alamos with more than one node. On those of freshSystems no constant was
 // chosen.
 var (
-	faultSystems = []string{"18", "19", "20", "3", "4", "5", "6", "9", "10", "11", "13", "14", "21", "2", "8", "12", "16", "23"}
-	faultFresh   = []string{"2", "8", "12", "16", "23"}
-	faultQuick   = []string{"20", "8", "12"}
+	systems      = []string{"18", "19", "20", "3", "4", "5", "6", "9", "10", "11", "13", "14", "21", "2", "8", "12", "16", "23"}
+	freshSystems = []string{"2", "8", "12", "16", "23"}
+	quickSystems = []string{"20", "8", "12"}
 )
 
-// faultSets are the sizes of sets of neighbouring nodes, as jobs have them.
-var faultSets = []int{12, 48, 128}
+// setSizes are the sizes of sets of neighbouring nodes, as jobs have them.
+var setSizes = []int{12, 48, 128}
 
 // ownNodes is the case of the failures that Options name.
 const ownNodes = "own nodes"
 
-// Cases implements Study.
-func (Faults) Cases(o Options) []Case {
-	var cases []Case
-	for _, system := range faultCases(o) {
-		cases = append(cases, Case{Name: system, Seed: 1})
+// Cases implements study.Study.
+func (Study) Cases(o study.Options) []study.Case {
+	var cases []study.Case
+	for _, system := range systemsOf(o) {
+		cases = append(cases, study.Case{Name: system, Seed: 1})
 	}
 	return cases
 }
 
-func faultCases(o Options) []string {
+func systemsOf(o study.Options) []string {
 	switch {
 	case o.Failures != nil:
 		return []string{ownNodes}
 	case o.Quick:
-		return faultQuick
+		return quickSystems
 	default:
-		return faultSystems
+		return systems
 	}
 }
 
-// Run implements Study. The values are
+// Run implements study.Study. The values are
 //
 //	failed                       number of node-days with a failure on which forecasts are judged
 //	gain                         nats per failure that the model gains over the rate of all nodes, frozen when the judging begins
@@ -72,27 +74,27 @@ func faultCases(o Options) []string {
 //	said K, came K, days K       of the node-days in the K-th bin of risks: mean risk, share with a failure, number
 //
 // Values whose names end in " low" and " high" are the ends of 95 % intervals, for which weeks are independent.
-func (Faults) Run(o Options, c Case) (Values, error) {
+func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
 	var nodes []string
 	var log []workload.Failure
 	switch {
 	case c.Name == ownNodes && o.Failures != nil:
 		nodes, log = o.Failures.Nodes, o.Failures.Failures
-	case !slices.Contains(faultSystems, c.Name):
+	case !slices.Contains(systems, c.Name):
 		return nil, fmt.Errorf("faults has no case %q", c.Name)
 	case o.Traces == nil:
-		return nil, ErrNoTraces
+		return nil, study.ErrNoTraces
 	default:
 		var err error
 		if nodes, log, err = o.Traces.Failures(c.Name); err != nil {
 			return nil, err
 		}
 	}
-	t := newFaultTrial(nodes, log, c.Seed)
+	t := newTrial(nodes, log, c.Seed)
 	switch {
-	case t.days < 10*faultWeek:
+	case t.days < 10*weekDays:
 		return nil, fmt.Errorf("the failures of %s span %d days: 70 are needed to judge forecasts", c.Name, t.days)
-	case t.days > LongestLog:
+	case t.days > study.LongestLog:
 		return nil, fmt.Errorf("the failures of %s span %d days, more than 100 years", c.Name, t.days)
 	}
 	for d := range t.days {
@@ -101,8 +103,8 @@ func (Faults) Run(o Options, c Case) (Values, error) {
 	return t.values(), nil
 }
 
-// faultTrial lets forecasters live through a log.
-type faultTrial struct {
+// trial lets forecasters live through a log.
+type trial struct {
 	nodes  []string
 	index  map[string]int
 	log    []workload.Failure
@@ -115,7 +117,7 @@ type faultTrial struct {
 	fading *fault.Rates
 	seen   int     // node-days with a failure
 	frozen float64 // failures per node and day until judged
-	weeks  []faultSums
+	weeks  []weekSums
 	risks  []nodeDay
 	random *rand.Rand
 }
@@ -126,8 +128,8 @@ type nodeDay struct {
 	failed bool
 }
 
-// faultSums are those of a week.
-type faultSums struct {
+// weekSums are those of a week.
+type weekSums struct {
 	failed, expected             float64
 	constant, own, fading, model float64 // losses, in nats
 	sets                         []setSums
@@ -136,8 +138,8 @@ type faultSums struct {
 // setSums are those of the sets of one size.
 type setSums struct{ hit, expected, constant, model float64 }
 
-func newFaultTrial(nodes []string, log []workload.Failure, seed uint64) *faultTrial {
-	t := &faultTrial{
+func newTrial(nodes []string, log []workload.Failure, seed uint64) *trial {
+	t := &trial{
 		nodes: nodes, index: map[string]int{}, log: log, always: fault.NewRates(len(nodes)), fading: fault.NewRates(len(nodes)),
 		random: rand.New(rand.NewPCG(seed, 2005)),
 	}
@@ -146,24 +148,24 @@ func newFaultTrial(nodes []string, log []workload.Failure, seed uint64) *faultTr
 	}
 	if len(log) > 0 {
 		t.start = log[0].Down
-		t.days = (log[len(log)-1].Down-t.start)/Day + 1
+		t.days = (log[len(log)-1].Down-t.start)/study.Day + 1
 	}
-	t.judged = int64(faultLearns * float64(t.days))
+	t.judged = int64(learns * float64(t.days))
 	t.model = fault.New(nodes, nil, t.start)
 	return t
 }
 
 // live forecasts a day and lives through it.
-func (t *faultTrial) live(d int64) {
-	morning := t.start + d*Day
+func (t *trial) live(d int64) {
+	morning := t.start + d*study.Day
 	t.model.Advance(morning)
 	if d == t.judged {
 		t.frozen = -math.Log1p(-float64(t.seen) / float64(d) / float64(len(t.nodes)))
 	}
-	var sums *faultSums
+	var sums *weekSums
 	if d >= t.judged {
-		if week := int((d - t.judged) / faultWeek); week == len(t.weeks) {
-			t.weeks = append(t.weeks, faultSums{sets: make([]setSums, len(faultSets))})
+		if week := int((d - t.judged) / weekDays); week == len(t.weeks) {
+			t.weeks = append(t.weeks, weekSums{sets: make([]setSums, len(setSizes))})
 		}
 		sums = &t.weeks[len(t.weeks)-1]
 	}
@@ -171,12 +173,12 @@ func (t *faultTrial) live(d int64) {
 	var sets []askedSet
 	if sums != nil {
 		for n, node := range t.nodes {
-			expected[n] = t.model.Expected(node, Day)
+			expected[n] = t.model.Expected(node, study.Day)
 		}
 		sets = t.askSets()
 	}
 	failed := make([]bool, len(t.nodes))
-	for ; t.next < len(t.log) && t.log[t.next].Down < morning+Day; t.next++ {
+	for ; t.next < len(t.log) && t.log[t.next].Down < morning+study.Day; t.next++ {
 		failure := t.log[t.next]
 		failed[t.index[failure.Node]] = true
 		t.model.Observe(fault.Event{Node: failure.Node, At: failure.Down})
@@ -203,7 +205,7 @@ func (t *faultTrial) live(d int64) {
 		sums.sets[set.size].add(set.prob, -math.Expm1(-t.frozen*float64(len(set.nodes))), hit)
 	}
 	t.always.Advance(1, 0)
-	t.fading.Advance(1, 1/faultMemory)
+	t.fading.Advance(1, 1/memory)
 	for n, failed := range failed {
 		if failed {
 			t.always.Observe(n)
@@ -225,17 +227,17 @@ const leastRisk = 1e-9
 
 // askedSet is a set of nodes that the model was asked about.
 type askedSet struct {
-	size  int // in faultSets
+	size  int // in setSizes
 	nodes []int
 	prob  float64
 }
 
-func (t *faultTrial) askSets() (sets []askedSet) {
-	for size, count := range faultSets {
+func (t *trial) askSets() (sets []askedSet) {
+	for size, count := range setSizes {
 		if count > len(t.nodes)/2 {
 			continue
 		}
-		for range faultDraws {
+		for range draws {
 			set := askedSet{size: size}
 			var names []string
 			first := t.random.IntN(len(t.nodes))
@@ -243,7 +245,7 @@ func (t *faultTrial) askSets() (sets []askedSet) {
 				n := (first + i) % len(t.nodes)
 				set.nodes, names = append(set.nodes, n), append(names, t.nodes[n])
 			}
-			set.prob = t.model.Prob(names, 0, Day)
+			set.prob = t.model.Prob(names, 0, study.Day)
 			sets = append(sets, set)
 		}
 	}
@@ -259,12 +261,12 @@ func (s *setSums) add(prob, constant float64, hit bool) {
 	s.model += lossOf(-math.Log1p(-min(prob, 1-leastRisk)), hit)
 }
 
-// faultEdges are the bounds of the bins of risks.
-var faultEdges = []float64{0, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, .1, .2, 1}
+// riskEdges are the bounds of the bins of risks.
+var riskEdges = []float64{0, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, .1, .2, 1}
 
-func (t *faultTrial) values() Values {
-	v := Values{}
-	ratio := func(name string, of func(*faultSums) stats.Ratio) {
+func (t *trial) values() study.Values {
+	v := study.Values{}
+	ratio := func(name string, of func(*weekSums) stats.Ratio) {
 		blocks := make([]stats.Ratio, len(t.weeks))
 		var sum stats.Ratio
 		for i := range t.weeks {
@@ -279,22 +281,22 @@ func (t *faultTrial) values() Values {
 			v[name+" low"], v[name+" high"] = low, high
 		}
 	}
-	ratio("gain", func(s *faultSums) stats.Ratio { return stats.Ratio{Sum: s.constant - s.model, Of: s.failed} })
-	ratio("own", func(s *faultSums) stats.Ratio { return stats.Ratio{Sum: s.constant - s.own, Of: s.failed} })
-	ratio("fading", func(s *faultSums) stats.Ratio { return stats.Ratio{Sum: s.constant - s.fading, Of: s.failed} })
-	ratio("over own", func(s *faultSums) stats.Ratio { return stats.Ratio{Sum: s.own - s.model, Of: s.failed} })
-	ratio("over fading", func(s *faultSums) stats.Ratio { return stats.Ratio{Sum: s.fading - s.model, Of: s.failed} })
-	ratio("expected", func(s *faultSums) stats.Ratio { return stats.Ratio{Sum: s.expected, Of: s.failed} })
-	for i, size := range faultSets {
+	ratio("gain", func(s *weekSums) stats.Ratio { return stats.Ratio{Sum: s.constant - s.model, Of: s.failed} })
+	ratio("own", func(s *weekSums) stats.Ratio { return stats.Ratio{Sum: s.constant - s.own, Of: s.failed} })
+	ratio("fading", func(s *weekSums) stats.Ratio { return stats.Ratio{Sum: s.constant - s.fading, Of: s.failed} })
+	ratio("over own", func(s *weekSums) stats.Ratio { return stats.Ratio{Sum: s.own - s.model, Of: s.failed} })
+	ratio("over fading", func(s *weekSums) stats.Ratio { return stats.Ratio{Sum: s.fading - s.model, Of: s.failed} })
+	ratio("expected", func(s *weekSums) stats.Ratio { return stats.Ratio{Sum: s.expected, Of: s.failed} })
+	for i, size := range setSizes {
 		hits := 0.
 		for _, week := range t.weeks {
 			hits += week.sets[i].hit
 		}
 		v[fmt.Sprint("hits ", size)] = hits
-		ratio(fmt.Sprint("gain ", size), func(s *faultSums) stats.Ratio {
+		ratio(fmt.Sprint("gain ", size), func(s *weekSums) stats.Ratio {
 			return stats.Ratio{Sum: s.sets[i].constant - s.sets[i].model, Of: s.sets[i].hit}
 		})
-		ratio(fmt.Sprint("expected ", size), func(s *faultSums) stats.Ratio {
+		ratio(fmt.Sprint("expected ", size), func(s *weekSums) stats.Ratio {
 			return stats.Ratio{Sum: s.sets[i].expected, Of: s.sets[i].hit}
 		})
 	}
@@ -303,7 +305,7 @@ func (t *faultTrial) values() Values {
 }
 
 // rank adds the values that compare risks with what came of them.
-func (t *faultTrial) rank(v Values) {
+func (t *trial) rank(v study.Values) {
 	slices.SortStableFunc(t.risks, func(a, b nodeDay) int { return cmp.Compare(b.risk, a.risk) })
 	count := func(list []nodeDay) (failed float64, risk float64) {
 		for _, d := range list {
@@ -321,8 +323,8 @@ func (t *faultTrial) rank(v Values) {
 		v["precision"] = found / failed
 		v["lift"] = v["precision"] / (failed / float64(len(t.risks)))
 	}
-	for k := range len(faultEdges) - 1 {
-		low, high := faultEdges[k], faultEdges[k+1]
+	for k := range len(riskEdges) - 1 {
+		low, high := riskEdges[k], riskEdges[k+1]
 		from, _ := slices.BinarySearchFunc(t.risks, high, func(d nodeDay, edge float64) int { return cmp.Compare(edge, d.risk) })
 		to, _ := slices.BinarySearchFunc(t.risks, low, func(d nodeDay, edge float64) int { return cmp.Compare(edge, d.risk) })
 		if k == 0 {
