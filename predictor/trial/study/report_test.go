@@ -29,22 +29,6 @@ func measures(study string) []string {
 			names = append(names, way, way+" moves", way+" loses")
 		}
 		return names
-	case "joint":
-		var names []string
-		for n := range 6 {
-			for _, kind := range jointKinds {
-				for _, sum := range []string{"asked", "came", "correlation"} {
-					names = append(names, fmt.Sprintf("%s %s %d", sum, kind.name, n))
-				}
-			}
-			for _, of := range []string{"n", "said", "kept"} {
-				names = append(names, fmt.Sprintf("%s example %d", of, n), fmt.Sprintf("%s each 2 %d", of, n))
-				for _, m := range jointMethods {
-					names = append(names, fmt.Sprintf("%s any 1 %s %d", of, m.name, n), fmt.Sprintf("%s any 3 %s %d", of, m.name, n))
-				}
-			}
-		}
-		return names
 	case "oliner":
 		names := []string{"nodes", "work", "longest"}
 		for _, a := range olinerScale() {

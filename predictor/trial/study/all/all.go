@@ -6,6 +6,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study/checkpoints"
 	"github.com/varq-project/varq/predictor/trial/study/deadlines"
 	"github.com/varq-project/varq/predictor/trial/study/faults"
+	"github.com/varq-project/varq/predictor/trial/study/joint"
 )
 
 // Studies returns all studies by name, which is that of their reports.
@@ -16,7 +17,7 @@ func Studies() map[string]study.Study {
 		"downey":      study.Downey{},
 		"faults":      faults.Study{},
 		"forecasters": study.Methods{},
-		"joint":       study.Joint{},
+		"joint":       joint.Study{},
 		"moldable":    study.Moldable{},
 		"oliner":      study.Oliner{},
 		"roblitz":     study.Roblitz{},

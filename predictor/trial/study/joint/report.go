@@ -1,4 +1,4 @@
-package study
+package joint
 
 import (
 	"fmt"
@@ -6,21 +6,22 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/stats"
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// Report implements Study.
-func (s Joint) Report(o Options, outcomes []Outcome) Report {
-	r := ResultsOf(outcomes, s.seeds(o))
-	report := Report{
+// Report implements study.Study.
+func (s Study) Report(o study.Options, outcomes []study.Outcome) study.Report {
+	r := study.ResultsOf(outcomes, s.seeds(o))
+	report := study.Report{
 		Name:        "joint",
 		Title:       "promises about two sites, any of both or all, with the independence of Nurmi, Wolski and Brevik, VARQ (2007), section 4.6, and without",
-		Differences: jointDifferences(o),
+		Differences: differences(o),
 	}
-	for _, setting := range jointSettings {
+	for _, setting := range settings {
 		report.Tables = append(report.Tables, setting.table(r))
 	}
-	for _, kind := range jointKinds {
-		for i, setting := range jointSettings {
+	for _, kind := range kinds {
+		for i, setting := range settings {
 			if figure, ok := setting.figure(r, kind.name, fmt.Sprintf("%s-%d", kind.name, i+1)); ok {
 				report.Figures = append(report.Figures, figure)
 			}
@@ -30,18 +31,18 @@ func (s Joint) Report(o Options, outcomes []Outcome) Report {
 }
 
 // weeks returns a value of each week, summed over the seeds.
-func (s jointSetting) weeks(r Results, value string) []float64 { return r.Weeks(s.name, value+" %d") }
+func (s setting) weeks(r study.Results, value string) []float64 { return r.Weeks(s.name, value+" %d") }
 
-// jointShare is a share in per cent, with what was promised of it.
-type jointShare struct {
-	kept, said Interval
+// keptShare is a share in per cent, with what was promised of it.
+type keptShare struct {
+	kept, said study.Interval
 	n          int
 	verdict    string
 }
 
 // share returns how many promises were kept, by weeks, and whether that is as many as promised: if so, what was promised is in the
 // interval.
-func (s jointSetting) share(r Results, which string) jointShare {
+func (s setting) share(r study.Results, which string) keptShare {
 	n, kept := s.weeks(r, "n "+which), s.weeks(r, "kept "+which)
 	var weeks []stats.Count
 	for i := range n {
@@ -51,12 +52,12 @@ func (s jointSetting) share(r Results, which string) jointShare {
 	}
 	all := stats.Sum(weeks)
 	mean := 100 * all.Share()
-	share := jointShare{n: all.Of, kept: Interval{mean, mean, mean, min(1, len(weeks))}, said: Percent(s.weeks(r, "said "+which), n), verdict: "too few weeks to tell"}
+	share := keptShare{n: all.Of, kept: study.Interval{Mean: mean, Low: mean, High: mean, N: min(1, len(weeks))}, said: study.Percent(s.weeks(r, "said "+which), n), verdict: "too few weeks to tell"}
 	low, high, ok := stats.BlockInterval(weeks, .95, rand.New(rand.NewPCG(1, 0)))
 	if !ok {
 		return share
 	}
-	share.kept, share.verdict = Interval{mean, 100 * low, 100 * high, len(weeks)}, "as promised"
+	share.kept, share.verdict = study.Interval{Mean: mean, Low: 100 * low, High: 100 * high, N: len(weeks)}, "as promised"
 	switch gap := mean - share.said.Mean; {
 	case share.kept.High < share.said.Mean:
 		share.verdict = fmt.Sprintf("%.1f points less than promised", -gap)
@@ -66,36 +67,36 @@ func (s jointSetting) share(r Results, which string) jointShare {
 	return share
 }
 
-func (s jointShare) note() string {
+func (s keptShare) note() string {
 	return fmt.Sprintf("%.1f %% promised on average, %d promises: %s", s.said.Mean, s.n, s.verdict)
 }
 
-func (s jointSetting) table(r Results) Table {
-	t := Table{Title: s.name}
-	row := func(name, unit string, paper *float64, ours Interval, note string) {
-		t.Rows = append(t.Rows, Row{Name: name, Unit: unit, Paper: paper, Ours: ours, Note: note})
+func (s setting) table(r study.Results) study.Table {
+	t := study.Table{Title: s.name}
+	row := func(name, unit string, paper *float64, ours study.Interval, note string) {
+		t.Rows = append(t.Rows, study.Row{Name: name, Unit: unit, Paper: paper, Ours: ours, Note: note})
 	}
-	correlation := Percent(s.weeks(r, "correlation any"), s.weeks(r, "asked any"))
+	correlation := study.Percent(s.weeks(r, "correlation any"), s.weeks(r, "asked any"))
 	row("measured correlation, times 100", "", nil, correlation, "of the normal scores of waits under their forecasts, when asked")
 	if example := s.share(r, "example"); example.n > 0 {
-		row("any of two, each of which starts with .85 to .95", "% kept", Paper(99), example.kept, "independence: "+example.note())
+		row("any of two, each of which starts with .85 to .95", "% kept", study.Paper(99), example.kept, "independence: "+example.note())
 	}
-	for band := range len(jointBands) - 1 {
+	for band := range len(bands) - 1 {
 		if share := s.share(r, fmt.Sprintf("each %d", band)); share.n > 0 {
-			row(fmt.Sprintf("each by itself, %g to %g", jointBands[band], jointBands[band+1]), "% kept", nil, share.kept, share.note())
+			row(fmt.Sprintf("each by itself, %g to %g", bands[band], bands[band+1]), "% kept", nil, share.kept, share.note())
 		}
 	}
-	for _, kind := range jointKinds {
+	for _, kind := range kinds {
 		asked := s.weeks(r, "asked "+kind.name)
-		row(kind.name+": came true", "% of all questions", nil, Percent(s.weeks(r, "came "+kind.name), asked), "")
-		for _, m := range jointMethods {
-			row(fmt.Sprintf("%s, %s: Brier score, times 100", kind.name, m.name), "", nil, Percent(s.weeks(r, "error "+kind.name+" "+m.name), asked), "")
+		row(kind.name+": came true", "% of all questions", nil, study.Percent(s.weeks(r, "came "+kind.name), asked), "")
+		for _, m := range methods {
+			row(fmt.Sprintf("%s, %s: Brier score, times 100", kind.name, m.name), "", nil, study.Percent(s.weeks(r, "error "+kind.name+" "+m.name), asked), "")
 		}
-		for band := range len(jointBands) - 1 {
-			for _, m := range jointMethods {
+		for band := range len(bands) - 1 {
+			for _, m := range methods {
 				share := s.share(r, fmt.Sprintf("%s %d %s", kind.name, band, m.name))
 				if share.n > 0 {
-					row(fmt.Sprintf("%s, %g to %g, %s", kind.name, jointBands[band], jointBands[band+1], m.name), "% kept", nil, share.kept, share.note())
+					row(fmt.Sprintf("%s, %g to %g, %s", kind.name, bands[band], bands[band+1], m.name), "% kept", nil, share.kept, share.note())
 				}
 			}
 		}
@@ -103,16 +104,16 @@ func (s jointSetting) table(r Results) Table {
 	return t
 }
 
-// jointLeast is the least number of promises of a point of a figure.
-const jointLeast = 30
+// fewestWeeks is the least number of promises of a point of a figure.
+const fewestWeeks = 30
 
 // figure shows promised against kept. It reports false if there is too little to show.
-func (s jointSetting) figure(r Results, kind, name string) (f Figure, ok bool) {
-	f = Figure{Name: name, Title: fmt.Sprintf("%s of two: %s", kind, s.name), X: "promised, %", Y: "kept, %", Near: true}
-	for _, m := range jointMethods {
-		line := Series{Name: m.name}
-		for band := range len(jointBands) - 1 {
-			if share := s.share(r, fmt.Sprintf("%s %d %s", kind, band, m.name)); share.n >= jointLeast {
+func (s setting) figure(r study.Results, kind, name string) (f study.Figure, ok bool) {
+	f = study.Figure{Name: name, Title: fmt.Sprintf("%s of two: %s", kind, s.name), X: "promised, %", Y: "kept, %", Near: true}
+	for _, m := range methods {
+		line := study.Series{Name: m.name}
+		for band := range len(bands) - 1 {
+			if share := s.share(r, fmt.Sprintf("%s %d %s", kind, band, m.name)); share.n >= fewestWeeks {
 				line.X, line.Y = append(line.X, share.said.Mean), append(line.Y, share.kept.Mean)
 			}
 		}
@@ -123,12 +124,12 @@ func (s jointSetting) figure(r Results, kind, name string) (f Figure, ok bool) {
 	if len(f.Series) == 0 {
 		return f, false
 	}
-	ends := []float64{100 * jointBands[0], 100 * jointBands[len(jointBands)-1]}
-	f.Series = append(f.Series, Series{Name: "as promised", X: ends, Y: slices.Clone(ends)})
+	ends := []float64{100 * bands[0], 100 * bands[len(bands)-1]}
+	f.Series = append(f.Series, study.Series{Name: "as promised", X: ends, Y: slices.Clone(ends)})
 	return f, true
 }
 
-func jointDifferences(o Options) []string {
+func differences(o study.Options) []string {
 	d := []string{
 		"The paper says that machines almost certainly behave independently with respect to queue delay, so that of two reservations of .9 at least one succeeds with .99; it measures nothing. That is the paper's only number here, and the jobs beside it are those that start with .85 to .95 each, by varqd's forecasts.",
 		"Jobs are the first of real logs, as they waited. varqd's forecaster learns on line along each; its first tenth is only learnt from. The deadline of a question is a quarter of an hour to a day after the submission, at random, and the same for both jobs.",
@@ -139,7 +140,7 @@ func jointDifferences(o Options) []string {
 		"Intervals are of a bootstrap over the weeks in which questions were asked, all seeds together: weeks are taken as independent of one another. More or less than promised means that the mean promise is outside the interval, as it is once in twenty where they are equal. Nothing was chosen by these numbers, except that the made-up troubles were made strong enough to be seen.",
 	}
 	if o.Quick {
-		d = append(d, fmt.Sprintf("Quick: only %d jobs of each log, and %d made-up days.", jointQuickJobs, jointQuickDays))
+		d = append(d, fmt.Sprintf("Quick: only %d jobs of each log, and %d made-up days.", quickJobs, quickDays))
 	}
 	return d
 }
