@@ -29,14 +29,6 @@ func measures(study string) []string {
 			names = append(names, way, way+" moves", way+" loses")
 		}
 		return names
-	case "oliner":
-		names := []string{"nodes", "work", "longest"}
-		for _, a := range olinerScale() {
-			for _, measure := range []string{"qos", "utilisation", "lost", "missed", "goodput", "performed", "turnaround"} {
-				names = append(names, "a="+tenths(a)+" "+measure)
-			}
-		}
-		return names
 	case "roblitz":
 		names := []string{"wait", "days", "load", "booked", "tries", "wait without", "longer", "shorter"}
 		for _, minutes := range roblitzLonger {

@@ -7,6 +7,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study/deadlines"
 	"github.com/varq-project/varq/predictor/trial/study/faults"
 	"github.com/varq-project/varq/predictor/trial/study/joint"
+	"github.com/varq-project/varq/predictor/trial/study/oliner"
 )
 
 // Studies returns all studies by name, which is that of their reports.
@@ -19,7 +20,7 @@ func Studies() map[string]study.Study {
 		"forecasters": study.Methods{},
 		"joint":       joint.Study{},
 		"moldable":    study.Moldable{},
-		"oliner":      study.Oliner{},
+		"oliner":      oliner.Study{},
 		"roblitz":     study.Roblitz{},
 		"smith":       study.Smith{},
 		"varq":        study.VARQ{},
