@@ -29,15 +29,6 @@ func measures(study string) []string {
 			names = append(names, way, way+" moves", way+" loses")
 		}
 		return names
-	case "roblitz":
-		names := []string{"wait", "days", "load", "booked", "tries", "wait without", "longer", "shorter"}
-		for _, minutes := range roblitzLonger {
-			names = append(names, fmt.Sprint("longer ", minutes))
-		}
-		for _, prefix := range []string{"", "failed "} {
-			names = append(names, prefix+"candidates", prefix+"probable", prefix+"by workload", prefix+"by conflict")
-		}
-		return names
 	case "smith":
 		names := []string{"run", "limit", "last two", "predicted"}
 		for _, kind := range (smithPolicy{backfill: withBackfill}).kinds() {

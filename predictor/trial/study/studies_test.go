@@ -43,11 +43,8 @@ func (madeUpLogs) Requests(string) (func(*sched.Job) workload.Request, error) {
 	}, nil
 }
 
-// Ran has jobs of hours, over two years, but for the study roblitz those of Open.
-func (m madeUpLogs) Ran(name string) (iter.Seq2[workload.Job, error], error) {
-	if name == roblitzLog {
-		return m.ranAsOpened, nil
-	}
+// Ran has jobs of hours, over two years.
+func (madeUpLogs) Ran(string) (iter.Seq2[workload.Job, error], error) {
 	return func(yield func(workload.Job, error) bool) {
 		random := rand.New(rand.NewPCG(3, 4))
 		for id := range int64(400) {
@@ -58,24 +55,6 @@ func (m madeUpLogs) Ran(name string) (iter.Seq2[workload.Job, error], error) {
 			}
 		}
 	}, nil
-}
-
-// ranAsOpened yields the jobs of Open, of which some failed and some were interactive.
-func (m madeUpLogs) ranAsOpened(yield func(workload.Job, error) bool) {
-	jobs, _, _ := m.Open("")
-	for j := range jobs {
-		job := workload.Job{ID: j.ID, Submit: j.Submit, Start: j.Submit + 1, End: j.Submit + 1 + j.Run, State: workload.Completed}
-		job.Nodes, job.CPUs, job.Limit, job.Partition = j.Procs, j.Procs, j.Limit, "normal"
-		if j.ID%7 == 0 {
-			job.State = workload.Failed
-		}
-		if j.ID%11 == 0 {
-			job.Partition = "interactive"
-		}
-		if !yield(job, nil) {
-			return
-		}
-	}
 }
 
 // Failures has two hundred, over two years.
@@ -119,7 +98,7 @@ func (brokenLogs) Failures(string) ([]string, []workload.Failure, error) { retur
 
 // replaying has the studies that replay logs.
 var replaying = map[string]Study{
-	"forecasters": Methods{}, "moldable": Moldable{}, "roblitz": Roblitz{}, "smith": Smith{}, "varq": VARQ{},
+	"forecasters": Methods{}, "moldable": Moldable{}, "smith": Smith{}, "varq": VARQ{},
 }
 
 // TestReplaying runs a third of the cases on small logs. Every run has the same values, and

@@ -8,6 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study/faults"
 	"github.com/varq-project/varq/predictor/trial/study/joint"
 	"github.com/varq-project/varq/predictor/trial/study/oliner"
+	"github.com/varq-project/varq/predictor/trial/study/roblitz"
 )
 
 // Studies returns all studies by name, which is that of their reports.
@@ -21,7 +22,7 @@ func Studies() map[string]study.Study {
 		"joint":       joint.Study{},
 		"moldable":    study.Moldable{},
 		"oliner":      oliner.Study{},
-		"roblitz":     study.Roblitz{},
+		"roblitz":     roblitz.Study{},
 		"smith":       study.Smith{},
 		"varq":        study.VARQ{},
 	}

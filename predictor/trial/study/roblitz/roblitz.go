@@ -1,4 +1,7 @@
-package study
+// Package roblitz is the study of "Elastic Grid Reservations with User-Defined Optimization
+// Policies" (Röblitz, Schintke and Wendler 2005): how many elastic reservations succeed, how many
+// slots are tried for them, and what the other jobs wait.
+package roblitz
 
 import (
 	"fmt"
@@ -11,41 +14,41 @@ import (
 	"github.com/varq-project/varq/predictor/promise/elastic"
 	"github.com/varq-project/varq/predictor/promise/esr"
 	"github.com/varq-project/varq/predictor/promise/tariff"
-	"github.com/varq-project/varq/predictor/trial/booking"
+	"github.com/varq-project/varq/predictor/trial/study"
+	"github.com/varq-project/varq/predictor/trial/study/roblitz/booking"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Roblitz is the study of "Elastic Grid Reservations with User-Defined Optimization Policies" (Röblitz, Schintke and Wendler
-// 2005): how many elastic reservations succeed, how many slots are tried for them, and what the other jobs wait.
-type Roblitz struct{}
+// Study implements study.Study.
+type Study struct{}
 
 const (
-	roblitzSeeds      = 30
-	roblitzQuickSeeds = 3
-	roblitzLog        = "SDSC-BLUE-2000"
-	roblitzProcs      = 1152
-	roblitzNode       = 8 // processors
-	roblitzJobs       = 2000
-	roblitzGroup      = 10 // jobs, of which one is made a reservation
-	roblitzAsked      = roblitzJobs / roblitzGroup
-	roblitzAccuracy   = .5
-	// roblitzSerial is the serial part of the jobs that are reserved for: that of the paper's example (Table 1).
-	roblitzSerial = .01
-	// roblitzSlots and roblitzGap are tsn_max and tss_gap, which the paper does not tell.
-	roblitzSlots = elastic.DefaultSlots
-	roblitzGap   = elastic.DefaultGap
+	usualSeeds   = 30
+	quickSeeds   = 3
+	jobLog       = "SDSC-BLUE-2000"
+	machineProcs = 1152
+	nodeProcs    = 8 // processors
+	sampleJobs   = 2000
+	groupJobs    = 10 // jobs, of which one is made a reservation
+	allRequests  = sampleJobs / groupJobs
+	accuracy     = .5
+	// serialPart is the serial part of the jobs that are reserved for: that of the paper's example (Table 1).
+	serialPart = .01
+	// mostSlots and slotGap are tsn_max and tss_gap, which the paper does not tell.
+	mostSlots = elastic.DefaultSlots
+	slotGap   = elastic.DefaultGap
 )
 
 // The paper's parameters, in hours.
 var (
-	roblitzAheads = []int{0, 2, 4, 6, 12, 24}
-	roblitzRanges = []int{0, 1, 2, 5, 10, 30}
+	aheads = []int{0, 2, 4, 6, 12, 24}
+	ranges = []int{0, 1, 2, 5, 10, 30}
 )
 
 // The setting of Figure 7, and the range of section 4.3, in hours.
 const (
-	roblitzFigure7Ahead, roblitzFigure7Range = 2, 10
-	roblitzWaitsRange                        = 30
+	figure7Ahead, figure7Range = 2, 10
+	waitsRange                 = 30
 )
 
 // The paper's methods to estimate success rates, and varq's.
@@ -56,23 +59,23 @@ const (
 	byForecast = "varq"
 )
 
-var roblitzMethods = []string{byStatic, byHistory, byLoad, byForecast}
+var methods = []string{byStatic, byHistory, byLoad, byForecast}
 
-// roblitzSample is a reading of the paper's "first 2000 sound batch-jobs".
-type roblitzSample string
+// sample is a reading of the paper's "first 2000 sound batch-jobs".
+type sample string
 
 const (
-	soundBatch     roblitzSample = "" // every batch job that ran
-	soundCompleted roblitzSample = "completed only"
-	soundAll       roblitzSample = "interactive too"
+	soundBatch     sample = "" // every batch job that ran
+	soundCompleted sample = "completed only"
+	soundAll       sample = "interactive too"
 )
 
-var roblitzSamples = []roblitzSample{soundBatch, soundCompleted, soundAll}
+var samples = []sample{soundBatch, soundCompleted, soundAll}
 
 // takes reports whether a job is one of the sample.
-func (s roblitzSample) takes(j *workload.Job) bool {
+func (s sample) takes(j *workload.Job) bool {
 	batch := j.Partition != "interactive" && j.QOS != "interactive"
-	sound := j.Start > 0 && j.End > j.Start && j.Limit > 0 && j.CPUs > 0 && j.CPUs <= roblitzProcs
+	sound := j.Start > 0 && j.End > j.Start && j.Limit > 0 && j.CPUs > 0 && j.CPUs <= machineProcs
 	switch s {
 	case soundCompleted:
 		return sound && batch && j.State == workload.Completed
@@ -82,9 +85,9 @@ func (s roblitzSample) takes(j *workload.Job) bool {
 	return sound && batch
 }
 
-// roblitzSetting is the setting of a case. Without a method there are no reservations.
-type roblitzSetting struct {
-	sample      roblitzSample
+// setting is the setting of a case. Without a method there are no reservations.
+type setting struct {
+	sample      sample
 	backfill    sched.Backfill
 	method      string
 	ahead, span int  // hours: the book-ahead time, and the time range
@@ -92,7 +95,7 @@ type roblitzSetting struct {
 	unchecked   bool
 }
 
-func (s roblitzSetting) name() string {
+func (s setting) name() string {
 	words := []string{"no reservations"}
 	if s.method != "" {
 		words = []string{s.method, fmt.Sprintf("book-ahead %d h", s.ahead), fmt.Sprintf("range %d h", s.span)}
@@ -113,90 +116,90 @@ func (s roblitzSetting) name() string {
 }
 
 // of returns the measure of the value of this name.
-func (s roblitzSetting) of(value string) Measure { return Of(s.name(), value) }
+func (s setting) of(value string) study.Measure { return study.Of(s.name(), value) }
 
-// roblitzAt returns the paper's setting with a method and times.
-func roblitzAt(method string, ahead, span int) roblitzSetting {
-	return roblitzSetting{backfill: sched.EASY, method: method, ahead: ahead, span: span}
+// settingAt returns the paper's setting with a method and times.
+func settingAt(method string, ahead, span int) setting {
+	return setting{backfill: sched.EASY, method: method, ahead: ahead, span: span}
 }
 
 // in returns the setting with another sample.
-func (s roblitzSetting) in(sample roblitzSample) roblitzSetting {
+func (s setting) in(sample sample) setting {
 	s.sample = sample
 	return s
 }
 
-// roblitzFigure7 returns the setting of Figure 7 for a method.
-func roblitzFigure7(method string) roblitzSetting {
-	return roblitzAt(method, roblitzFigure7Ahead, roblitzFigure7Range)
+// inFigure7 returns the setting of Figure 7 for a method.
+func inFigure7(method string) setting {
+	return settingAt(method, figure7Ahead, figure7Range)
 }
 
 // onRange returns the setting with half to twice the processors.
-func (s roblitzSetting) onRange() roblitzSetting {
+func (s setting) onRange() setting {
 	s.elastic = true
 	return s
 }
 
 // free returns the setting in which the success rate alone decides.
-func (s roblitzSetting) free() roblitzSetting {
+func (s setting) free() setting {
 	s.unchecked = true
 	return s
 }
 
-// roblitzBaselines are the settings without reservations, which no seed changes.
-func roblitzBaselines() []roblitzSetting {
-	var settings []roblitzSetting
-	for _, sample := range roblitzSamples {
+// baselines are the settings without reservations, which no seed changes.
+func baselines() []setting {
+	var settings []setting
+	for _, sample := range samples {
 		for _, b := range []sched.Backfill{sched.EASY, sched.Conservative, sched.NoBackfill} {
-			settings = append(settings, roblitzSetting{sample: sample, backfill: b})
+			settings = append(settings, setting{sample: sample, backfill: b})
 		}
 	}
 	return settings
 }
 
-// roblitzSettings are those with reservations.
-func roblitzSettings() []roblitzSetting {
-	var settings []roblitzSetting
-	for _, ahead := range roblitzAheads {
-		for _, span := range roblitzRanges {
-			s := roblitzAt(byLoad, ahead, span)
+// allSettings are those with reservations.
+func allSettings() []setting {
+	var settings []setting
+	for _, ahead := range aheads {
+		for _, span := range ranges {
+			s := settingAt(byLoad, ahead, span)
 			settings = append(settings, s, s.onRange())
 		}
 	}
-	for _, method := range roblitzMethods {
-		s := roblitzFigure7(method)
+	for _, method := range methods {
+		s := inFigure7(method)
 		if method != byLoad {
 			settings = append(settings, s, s.onRange(), s.free())
 		}
 	}
-	for _, sample := range roblitzSamples[1:] {
+	for _, sample := range samples[1:] {
 		for _, method := range []string{byStatic, byHistory, byLoad} {
-			settings = append(settings, roblitzFigure7(method).in(sample))
+			settings = append(settings, inFigure7(method).in(sample))
 		}
-		for _, ahead := range roblitzAheads {
-			settings = append(settings, roblitzAt(byLoad, ahead, roblitzWaitsRange).in(sample))
+		for _, ahead := range aheads {
+			settings = append(settings, settingAt(byLoad, ahead, waitsRange).in(sample))
 		}
 	}
 	return settings
 }
 
-func (Roblitz) seeds(o Options) int { return o.Repetitions(roblitzSeeds, roblitzQuickSeeds) }
+func (Study) seeds(o study.Options) int { return o.Repetitions(usualSeeds, quickSeeds) }
 
-// Cases implements Study.
-func (s Roblitz) Cases(o Options) []Case {
-	var cases []Case
-	for _, setting := range roblitzBaselines() {
-		cases = append(cases, Case{setting.name(), 1})
+// Cases implements study.Study.
+func (s Study) Cases(o study.Options) []study.Case {
+	var cases []study.Case
+	for _, setting := range baselines() {
+		cases = append(cases, study.Case{Name: setting.name(), Seed: 1})
 	}
 	for seed := range s.seeds(o) {
-		for _, setting := range roblitzSettings() {
-			cases = append(cases, Case{setting.name(), uint64(seed) + 1})
+		for _, setting := range allSettings() {
+			cases = append(cases, study.Case{Name: setting.name(), Seed: uint64(seed) + 1})
 		}
 	}
 	return cases
 }
 
-// Run implements Study. The values of a setting without reservations are those of the sample: wait (seconds, mean), days
+// Run implements study.Study. The values of a setting without reservations are those of the sample: wait (seconds, mean), days
 // from the first to the last submission, and load, the share of the machine that its jobs are in that time. Those of a setting
 // with reservations are
 //
@@ -209,13 +212,13 @@ func (s Roblitz) Cases(o Options) []Case {
 //	                                the threshold
 //	by workload, by conflict        those of them that were tried in vain, because of the known workload and of the scheduler
 //	failed candidates, ...          the same over the requests that failed, if there are any
-func (Roblitz) Run(o Options, c Case) (Values, error) {
-	for _, s := range roblitzBaselines() {
+func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
+	for _, s := range baselines() {
 		if s.name() == c.Name {
 			return s.baseline(o)
 		}
 	}
-	for _, s := range roblitzSettings() {
+	for _, s := range allSettings() {
 		if s.name() == c.Name {
 			return s.run(o, c.Seed)
 		}
@@ -224,11 +227,11 @@ func (Roblitz) Run(o Options, c Case) (Values, error) {
 }
 
 // jobs returns the jobs of the sample, and what they request, by job.
-func (s roblitzSample) jobs(o Options) (jobs []sched.Job, requests map[int64]workload.Request, err error) {
+func (s sample) jobs(o study.Options) (jobs []sched.Job, requests map[int64]workload.Request, err error) {
 	if o.Traces == nil {
-		return nil, nil, ErrNoTraces
+		return nil, nil, study.ErrNoTraces
 	}
-	log, err := o.Traces.Ran(roblitzLog)
+	log, err := o.Traces.Ran(jobLog)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -240,22 +243,22 @@ func (s roblitzSample) jobs(o Options) (jobs []sched.Job, requests map[int64]wor
 		if !s.takes(&j) {
 			continue
 		}
-		procs := (j.CPUs + roblitzNode - 1) / roblitzNode * roblitzNode
+		procs := (j.CPUs + nodeProcs - 1) / nodeProcs * nodeProcs
 		jobs = append(jobs, sched.Job{ID: j.ID, Submit: j.Submit, Limit: j.Limit, Run: j.End - j.Start, Procs: procs})
 		request := j.Request
 		request.Partition = "" // there is one pool
 		requests[j.ID] = request
-		if len(jobs) == roblitzJobs {
+		if len(jobs) == sampleJobs {
 			break
 		}
 	}
 	return jobs, requests, nil
 }
 
-func (s roblitzSetting) baseline(o Options) (Values, error) {
+func (s setting) baseline(o study.Options) (study.Values, error) {
 	jobs, _, err := s.sample.jobs(o)
 	if err != nil || len(jobs) == 0 {
-		return Values{}, err
+		return study.Values{}, err
 	}
 	experiment, err := s.experiment(nil, o, 0)
 	if err != nil {
@@ -266,21 +269,21 @@ func (s roblitzSetting) baseline(o Options) (Values, error) {
 		work += float64(min(j.Run, j.Limit)) * float64(j.Procs)
 	}
 	waits := experiment.Run(jobs, func(int) bool { return false }).Waits
-	return Measured(Values{"wait": meanOf(waits), "days": span / 86400, "load": work / span / roblitzProcs}), nil
+	return study.Measured(study.Values{"wait": meanOf(waits), "days": span / 86400, "load": work / span / machineProcs}), nil
 }
 
 // experiment returns the cluster of a setting.
-func (s roblitzSetting) experiment(requests map[int64]workload.Request, o Options, seed uint64) (*booking.Experiment, error) {
+func (s setting) experiment(requests map[int64]workload.Request, o study.Options, seed uint64) (*booking.Experiment, error) {
 	flat, err := tariff.New(tariff.Config{UnitCost: 1, UnitSeconds: 3600, Scale: tariff.Flat(), Zone: time.UTC})
 	if err != nil {
 		return nil, err
 	}
 	e := &booking.Experiment{
-		Procs: roblitzProcs, Unit: roblitzNode, Backfill: s.backfill,
+		Procs: machineProcs, Unit: nodeProcs, Backfill: s.backfill,
 		Ahead: int64(s.ahead) * 3600, Range: int64(s.span) * 3600,
-		Least: 1, Most: 1, Curve: speedup.Amdahl{Serial: roblitzSerial},
-		Prefer: elastic.DefaultPreferences(), MinProb: esr.Threshold, Slots: roblitzSlots, Gap: roblitzGap,
-		Tariff: flat, Accuracy: roblitzAccuracy, Unchecked: s.unchecked,
+		Least: 1, Most: 1, Curve: speedup.Amdahl{Serial: serialPart},
+		Prefer: elastic.DefaultPreferences(), MinProb: esr.Threshold, Slots: mostSlots, Gap: slotGap,
+		Tariff: flat, Accuracy: accuracy, Unchecked: s.unchecked,
 	}
 	if s.elastic {
 		e.Least, e.Most = .5, 2
@@ -293,7 +296,7 @@ func (s roblitzSetting) experiment(requests map[int64]workload.Request, o Option
 	case byForecast:
 		request := func(j *sched.Job) workload.Request {
 			r := requests[j.ID]
-			r.CPUs, r.Nodes, r.Limit = j.Procs, j.Procs/roblitzNode, j.Limit
+			r.CPUs, r.Nodes, r.Limit = j.Procs, j.Procs/nodeProcs, j.Limit
 			return r
 		}
 		e.Method = booking.Forecast(request, seed, o.Background)
@@ -303,10 +306,10 @@ func (s roblitzSetting) experiment(requests map[int64]workload.Request, o Option
 	return e, nil
 }
 
-// roblitzLonger are the times, in minutes, of the values "longer N".
-var roblitzLonger = []int{1, 10, 30, 60, 120, 240, 480, 960, 1440}
+// longerBy are the times, in minutes, of the values "longer N".
+var longerBy = []int{1, 10, 30, 60, 120, 240, 480, 960, 1440}
 
-func (s roblitzSetting) run(o Options, seed uint64) (Values, error) {
+func (s setting) run(o study.Options, seed uint64) (study.Values, error) {
 	jobs, requests, err := s.sample.jobs(o)
 	if err != nil {
 		return nil, err
@@ -318,8 +321,8 @@ func (s roblitzSetting) run(o Options, seed uint64) (Values, error) {
 	// Of each group one job is drawn, the same one in every setting.
 	random := rand.New(rand.NewPCG(seed, 0x726f_626c))
 	drawn := make([]bool, len(jobs))
-	for i := 0; i+roblitzGroup <= len(jobs); i += roblitzGroup {
-		drawn[i+random.IntN(roblitzGroup)] = true
+	for i := 0; i+groupJobs <= len(jobs); i += groupJobs {
+		drawn[i+random.IntN(groupJobs)] = true
 	}
 	with := e.Run(jobs, func(i int) bool { return drawn[i] })
 	e.Method = booking.Load() // which no job asks
@@ -330,24 +333,24 @@ func (s roblitzSetting) run(o Options, seed uint64) (Values, error) {
 			without = append(without, wait)
 		}
 	}
-	values := roblitzWaits(with.Waits, without)
-	for name, v := range roblitzBookings(with.Bookings) {
+	values := compareWaits(with.Waits, without)
+	for name, v := range countBookings(with.Bookings) {
 		values[name] = v
 	}
-	return Measured(values), nil
+	return study.Measured(values), nil
 }
 
-// roblitzWaits compares what jobs wait with what they would wait if no job reserved.
-func roblitzWaits(with, without []int64) Values {
-	v := Values{"wait": meanOf(with), "wait without": meanOf(without), "longer": 0, "shorter": 0}
-	for _, minutes := range roblitzLonger {
+// compareWaits compares what jobs wait with what they would wait if no job reserved.
+func compareWaits(with, without []int64) study.Values {
+	v := study.Values{"wait": meanOf(with), "wait without": meanOf(without), "longer": 0, "shorter": 0}
+	for _, minutes := range longerBy {
 		v[fmt.Sprint("longer ", minutes)] = 0
 	}
 	for i, wait := range with {
 		switch added := wait - without[i]; {
 		case added > 0:
 			v["longer"]++
-			for _, minutes := range roblitzLonger {
+			for _, minutes := range longerBy {
 				if added >= int64(minutes)*60 {
 					v[fmt.Sprint("longer ", minutes)]++
 				}
@@ -359,8 +362,8 @@ func roblitzWaits(with, without []int64) Values {
 	return v
 }
 
-func roblitzBookings(bookings []booking.Booking) Values {
-	v := Values{"booked": 0, "tries": 0}
+func countBookings(bookings []booking.Booking) study.Values {
+	v := study.Values{"booked": 0, "tries": 0}
 	var parts [2]struct{ n, candidates, probable, workload, conflict float64 } // of those that succeeded and that failed
 	for _, b := range bookings {
 		part := &parts[0]
@@ -390,5 +393,5 @@ func meanOf(seconds []int64) float64 {
 	for _, s := range seconds {
 		x = append(x, float64(s))
 	}
-	return Mean(x)
+	return study.Mean(x)
 }
