@@ -3,7 +3,6 @@ package study
 import (
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,20 +14,9 @@ import (
 func measures(study string) []string {
 	reserved := []string{"wait", "utilisation", "lost", "held", "offset", "exact", "promised", "granted", "cost", "prob", "kept", "kept low", "kept high"}
 	switch study {
-	case "downey":
-		return []string{
-			"spoiled", "rebels", "losers", "saved", "lost", "median", "mean", "heavier", "duration", "durations",
-			"correlation", "slope", "intercept", "turnaround", "slower", "busier",
-		}
 	case "forecasters":
 		return append(reserved, "slowdown", "wait without", "slowdown without", "overhead of kept", "kept promises",
 			"asked in outages", "promised in outages", "kept in outages", "down in outages")
-	case "moldable":
-		names := []string{"saved", "losers", "slower", "busier", "turnaround", "of moldable", "wait", "busy", "efficient", "larger", "smaller", "jobs"}
-		for _, way := range append([]string{wayAsked, wayOPT}, moldableAlone...) {
-			names = append(names, way, way+" moves", way+" loses")
-		}
-		return names
 	case "smith":
 		names := []string{"run", "limit", "last two", "predicted"}
 		for _, kind := range (smithPolicy{backfill: withBackfill}).kinds() {
@@ -76,9 +64,7 @@ func madeUpOutcomes(name string, s Study, o Options) []Outcome {
 
 // TestReports compares the reports on made-up outcomes with files.
 func TestReports(t *testing.T) {
-	all := maps.Clone(replaying)
-	all["downey"] = Downey{}
-	for name, s := range all {
+	for name, s := range replaying {
 		o := Options{}
 		report := s.Report(o, madeUpOutcomes(name, s, o))
 		var text strings.Builder

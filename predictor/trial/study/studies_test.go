@@ -98,7 +98,7 @@ func (brokenLogs) Failures(string) ([]string, []workload.Failure, error) { retur
 
 // replaying has the studies that replay logs.
 var replaying = map[string]Study{
-	"forecasters": Methods{}, "moldable": Moldable{}, "smith": Smith{}, "varq": VARQ{},
+	"forecasters": Methods{}, "smith": Smith{}, "varq": VARQ{},
 }
 
 // TestReplaying runs a third of the cases on small logs. Every run has the same values, and

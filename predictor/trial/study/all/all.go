@@ -7,6 +7,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study/deadlines"
 	"github.com/varq-project/varq/predictor/trial/study/faults"
 	"github.com/varq-project/varq/predictor/trial/study/joint"
+	"github.com/varq-project/varq/predictor/trial/study/moldable"
 	"github.com/varq-project/varq/predictor/trial/study/oliner"
 	"github.com/varq-project/varq/predictor/trial/study/roblitz"
 )
@@ -16,11 +17,11 @@ func Studies() map[string]study.Study {
 	return map[string]study.Study{
 		"checkpoints": checkpoints.Study{},
 		"deadlines":   deadlines.Study{},
-		"downey":      study.Downey{},
+		"downey":      moldable.Downey{},
 		"faults":      faults.Study{},
 		"forecasters": study.Methods{},
 		"joint":       joint.Study{},
-		"moldable":    study.Moldable{},
+		"moldable":    moldable.Study{},
 		"oliner":      oliner.Study{},
 		"roblitz":     roblitz.Study{},
 		"smith":       study.Smith{},

@@ -1,22 +1,24 @@
-package study
+package moldable
 
 import (
 	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
 // runDowney simulates all cases of the study.
-func runDowney(t *testing.T, o Options) []Outcome {
+func runDowney(t *testing.T, o study.Options) []study.Outcome {
 	t.Helper()
-	var outcomes []Outcome
+	var outcomes []study.Outcome
 	for _, c := range (Downey{}).Cases(o) {
 		v, err := (Downey{}).Run(o, c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		outcomes = append(outcomes, Outcome{c, v})
+		outcomes = append(outcomes, study.Outcome{Case: c, Values: v})
 	}
 	return outcomes
 }
@@ -24,7 +26,7 @@ func runDowney(t *testing.T, o Options) []Outcome {
 // A quick run has every number, and two results of the paper: with predictions a job gains
 // almost as much as with OPT, and if all jobs follow PRED, turnaround is less than with OPT.
 func TestDowneyQuick(t *testing.T) {
-	o := Options{Quick: true}
+	o := study.Options{Quick: true}
 	r := Downey{}.Report(o, runDowney(t, o))
 	ours := map[string]float64{}
 	for _, table := range r.Tables {
@@ -50,7 +52,7 @@ func TestDowneyQuick(t *testing.T) {
 }
 
 func TestDowneyIsDeterministic(t *testing.T) {
-	o := Options{Quick: true, Seeds: 1}
+	o := study.Options{Quick: true, Seeds: 1}
 	if diff := cmp.Diff(runDowney(t, o), runDowney(t, o)); diff != "" {
 		t.Error(diff)
 	}
@@ -58,14 +60,14 @@ func TestDowneyIsDeterministic(t *testing.T) {
 
 // Without outcomes the numbers are unknown.
 func TestDowneyWithoutOutcomes(t *testing.T) {
-	for _, table := range (Downey{}).Report(Options{}, nil).Tables {
+	for _, table := range (Downey{}).Report(study.Options{}, nil).Tables {
 		for _, row := range table.Rows {
 			if row.Ours.N != 0 {
 				t.Errorf("%+v", row)
 			}
 		}
 	}
-	if _, err := (Downey{}).Run(Options{}, Case{Name: "nobody"}); err == nil {
+	if _, err := (Downey{}).Run(study.Options{}, study.Case{Name: "nobody"}); err == nil {
 		t.Error("no such case, no error")
 	}
 }

@@ -1,4 +1,8 @@
-package study
+// Package moldable has two studies of jobs that choose their size by the forecast of their wait.
+// Study is the study "moldable": what such jobs gain, as `varq size` chooses for them, on logs of
+// which a share of the jobs is made moldable, and on Downey's own machine. Downey is the study
+// "downey", which repeats Downey's paper about that machine.
+package moldable
 
 import (
 	"fmt"
@@ -14,35 +18,35 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/speedup"
 	"github.com/varq-project/varq/predictor/promise/moldable"
 	"github.com/varq-project/varq/predictor/trial/montecarlo"
-	"github.com/varq-project/varq/predictor/trial/sizing"
+	"github.com/varq-project/varq/predictor/trial/study"
+	"github.com/varq-project/varq/predictor/trial/study/moldable/sizing"
 )
 
-// Moldable is the study "moldable": what jobs gain whose size is chosen by the forecast of their wait, as `varq size`
-// does it, on logs of which a share of the jobs is made moldable, and on Downey's own machine.
-type Moldable struct{}
+// Study implements study.Study.
+type Study struct{}
 
 const (
-	moldableJobs       = 5000 // of a stretch of a log
-	moldableSkipped    = 8000 // jobs of each log before the first stretch
-	moldableStretches  = 4    // of each log; a later seed has one of these with other moldable jobs
-	moldableQuickJobs  = 1000 // the first of the log, but for a tenth
-	moldableLearning   = 4000 // jobs before each stretch, of the sizes asked for, from which is learnt
-	moldableSeeds      = moldableStretches
-	moldableQuickSeeds = 1
-	// moldableSampled is the share of the jobs that are each looked at alone.
-	moldableSampled = .25
-	// moldableAversion is the paper's, of section 6.1.
-	moldableAversion = .2
-	// moldableAgain is how many seconds after a choice a job chooses again.
-	moldableAgain = 1800
-	// moldableFutures is how many futures are simulated for each forecast.
-	moldableFutures = 20
+	stretchJobs    = 5000 // of a stretch of a log
+	skippedJobs    = 8000 // jobs of each log before the first stretch
+	stretchesOfLog = 4    // of each log; a later seed has one of these with other moldable jobs
+	quickJobs      = 1000 // the first of the log, but for a tenth
+	learningJobs   = 4000 // jobs before each stretch, of the sizes asked for, from which is learnt
+	usualSeeds     = stretchesOfLog
+	quickSeeds     = 1
+	// sampledShare is the share of the jobs that are each looked at alone.
+	sampledShare = .25
+	// aversion is the paper's, of section 6.1.
+	aversion = .2
+	// againAfter is how many seconds after a choice a job chooses again.
+	againAfter = 1800
+	// futuresSimulated is how many futures are simulated for each forecast.
+	futuresSimulated = 20
 	// mostVariance bounds the variance of parallelism (section 2.2.3).
 	mostVariance = 2
 )
 
 var (
-	moldableLogs   = []string{"KTH-SP2-1996", "SDSC-SP2-1998"}
+	logs           = []string{"KTH-SP2-1996", "SDSC-SP2-1998"}
 	moldableShares = []float64{.1, .5, 1}
 )
 
@@ -60,79 +64,79 @@ const (
 	wayFuture = "varq, with simulated futures"
 )
 
-// moldableAll are those that all moldable jobs of a log follow.
-var moldableAll = []string{wayAsked, wayAVG, wayPRED, wayBIAS, wayVARQ, wayAverse, wayAgain, wayOPT}
+// allWays are those that all moldable jobs of a log follow.
+var allWays = []string{wayAsked, wayAVG, wayPRED, wayBIAS, wayVARQ, wayAverse, wayAgain, wayOPT}
 
-// moldableAlone are those that a job alone can follow, beside what was asked and what is best.
-var moldableAlone = []string{wayPRED, wayBIAS, wayVARQ, wayAverse, wayFuture}
+// aloneWays are those that a job alone can follow, beside what was asked and what is best.
+var aloneWays = []string{wayPRED, wayBIAS, wayVARQ, wayAverse, wayFuture}
 
-// moldableMachine has the strategies on Downey's machine.
-func moldableMachine() map[string]downey.Strategy {
+// machineStrategies has the strategies on Downey's machine.
+func machineStrategies() map[string]downey.Strategy {
 	lifetimes := downeyModel.Lifetimes()
 	return map[string]downey.Strategy{
 		wayOPT: {Rule: downey.OPT}, wayPRED: {Rule: downey.PRED, Lifetimes: lifetimes}, wayBIAS: {Rule: downey.BIAS, Lifetimes: lifetimes},
-		wayVARQ: {Rule: downey.VARQ}, wayLocked: {Rule: downey.VARQ, LockIn: true, RiskAversion: moldableAversion},
+		wayVARQ: {Rule: downey.VARQ}, wayLocked: {Rule: downey.VARQ, LockIn: true, RiskAversion: aversion},
 	}
 }
 
-// moldableMachineWays are the keys of moldableMachine in order.
-var moldableMachineWays = []string{wayPRED, wayBIAS, wayVARQ, wayLocked, wayOPT}
+// machineWays are the keys of machineStrategies in order.
+var machineWays = []string{wayPRED, wayBIAS, wayVARQ, wayLocked, wayOPT}
 
-func moldableMachineCase(way string, alone bool) string {
+func machineCase(way string, alone bool) string {
 	if alone {
 		return "Downey's machine, each alone, " + way
 	}
 	return "Downey's machine, all, " + way
 }
 
-func moldableAloneCase(log string) string { return log + ", each alone" }
+func aloneCase(log string) string { return log + ", each alone" }
 
-func moldableAllCase(log string, share float64, way string) string {
+func allCase(log string, share float64, way string) string {
 	return fmt.Sprintf("%s, %.0f %%, %s", log, 100*share, way)
 }
 
-func (Moldable) seeds(o Options) int { return o.Repetitions(moldableSeeds, moldableQuickSeeds) }
+func (Study) seeds(o study.Options) int { return o.Repetitions(usualSeeds, quickSeeds) }
 
-// Cases implements Study.
-func (m Moldable) Cases(o Options) []Case {
-	var cases []Case
+// Cases implements study.Study.
+func (m Study) Cases(o study.Options) []study.Case {
+	var cases []study.Case
 	for seed := range m.seeds(o) {
-		add := func(name string) { cases = append(cases, Case{name, uint64(seed) + 1}) }
-		for _, log := range moldableLogs {
-			add(moldableAloneCase(log))
+		add := func(name string) { cases = append(cases, study.Case{Name: name, Seed: uint64(seed) + 1}) }
+		for _, log := range logs {
+			add(aloneCase(log))
 			for _, share := range moldableShares {
-				for _, way := range moldableAll {
-					add(moldableAllCase(log, share, way))
+				for _, way := range allWays {
+					add(allCase(log, share, way))
 				}
 			}
 		}
-		for _, way := range moldableMachineWays {
-			add(moldableMachineCase(way, true))
-			add(moldableMachineCase(way, false))
+		for _, way := range machineWays {
+			add(machineCase(way, true))
+			add(machineCase(way, false))
 		}
 	}
 	return cases
 }
 
-// Run implements Study. The seed chooses the stretch of the log, which jobs are moldable, and how; or the jobs of
+// Run implements study.Study. The seed chooses the stretch of the log, which jobs are moldable, and how; or the jobs of
 // Downey's machine, whose values are those of the study "downey".
-func (Moldable) Run(o Options, c Case) (Values, error) {
-	for way, strategy := range moldableMachine() {
+func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
+	for way, strategy := range machineStrategies() {
 		for _, alone := range []bool{true, false} {
-			if c.Name == moldableMachineCase(way, alone) {
+			if c.Name == machineCase(way, alone) {
 				return downeyCase{strategy: strategy, alone: alone}.run(o, c.Seed), nil
 			}
 		}
 	}
-	for _, log := range moldableLogs {
-		stretch := moldableStretch{log: log, seed: c.Seed, share: 1}
-		if c.Name == moldableAloneCase(log) {
-			return stretch.alone(o)
+	for _, log := range logs {
+		s := stretch{log: log, seed: c.Seed, share: 1}
+		if c.Name == aloneCase(log) {
+			return s.alone(o)
 		}
-		for _, stretch.share = range moldableShares {
-			for _, way := range moldableAll {
-				if c.Name == moldableAllCase(log, stretch.share, way) {
-					return stretch.all(o, way)
+		for _, s.share = range moldableShares {
+			for _, way := range allWays {
+				if c.Name == allCase(log, s.share, way) {
+					return s.all(o, way)
 				}
 			}
 		}
@@ -140,8 +144,8 @@ func (Moldable) Run(o Options, c Case) (Values, error) {
 	return nil, fmt.Errorf("moldable has no case %q", c.Name)
 }
 
-// moldableStretch is a stretch of a log with moldable jobs.
-type moldableStretch struct {
+// stretch is a stretch of a log with moldable jobs.
+type stretch struct {
 	log   string
 	seed  uint64
 	share float64
@@ -151,31 +155,31 @@ type moldableStretch struct {
 // not they are moldable: average parallelism from half to twice the processors asked for, uniform in the logarithm, and
 // a variance that is uniform from 0 to 2. The same seed gives a job the same speedup whatever the share is, and the
 // moldable jobs of a share are moldable with any larger share too.
-func (s moldableStretch) load(o Options) (moldableJobsOf, error) {
+func (s stretch) load(o study.Options) (loaded, error) {
 	if o.Traces == nil {
-		return moldableJobsOf{}, ErrNoTraces
+		return loaded{}, study.ErrNoTraces
 	}
 	request, err := o.Traces.Requests(s.log)
 	if err != nil {
-		return moldableJobsOf{}, err
+		return loaded{}, err
 	}
 	log, procs, err := o.Traces.Open(s.log)
 	if err != nil {
-		return moldableJobsOf{}, err
+		return loaded{}, err
 	}
-	length, learning, skipped := moldableJobs, moldableLearning, moldableSkipped
+	length, learning, skipped := stretchJobs, learningJobs, skippedJobs
 	if o.Quick {
-		length, learning = moldableQuickJobs, moldableQuickJobs/10
+		length, learning = quickJobs, quickJobs/10
 		skipped = learning
 	}
-	skipped += length*int((s.seed-1)%moldableStretches) - learning
+	skipped += length*int((s.seed-1)%stretchesOfLog) - learning
 	random := rand.New(rand.NewPCG(s.seed, 0x4d4f_4c44))
 	longest := int64(0)
 	var jobs []sizing.Job
 	var shares []float64
 	for j, err := range log {
 		if err != nil {
-			return moldableJobsOf{}, err
+			return loaded{}, err
 		}
 		if skipped--; skipped >= 0 || j.Procs > procs {
 			continue
@@ -195,26 +199,26 @@ func (s moldableStretch) load(o Options) (moldableJobsOf, error) {
 		shares = append(shares, random.Float64())
 	}
 	if len(jobs) <= learning {
-		return moldableJobsOf{}, fmt.Errorf("the log %s ends before its stretch %d", s.log, s.seed)
+		return loaded{}, fmt.Errorf("the log %s ends before its stretch %d", s.log, s.seed)
 	}
 	for i := learning; i < len(jobs); i++ {
 		if shares[i] < s.share {
 			jobs[i].Mold(int32(math.Ceil(jobs[i].Curve.(speedup.Downey).A)), longest)
 		}
 	}
-	return moldableJobsOf{jobs, procs, jobs[learning].Submit, jobs[len(jobs)-1].Submit}, nil
+	return loaded{jobs, procs, jobs[learning].Submit, jobs[len(jobs)-1].Submit}, nil
 }
 
-// moldableJobsOf are the jobs of a stretch and those before, on a machine with some processors. Those of the
+// loaded are the jobs of a stretch and those before, on a machine with some processors. Those of the
 // stretch are submitted from since until until.
-type moldableJobsOf struct {
+type loaded struct {
 	jobs         []sizing.Job
 	procs        int32
 	since, until int64
 }
 
 // blend returns varq's forecaster.
-func (s moldableStretch) blend(o Options, q *queue.Queue) forecast.Forecaster {
+func (s stretch) blend(o study.Options, q *queue.Queue) forecast.Forecaster {
 	return predictor.Standard(q, predictor.Options{Background: o.Background}, rand.New(rand.NewPCG(s.seed, 0x4652_4543))).Present()
 }
 
@@ -224,26 +228,26 @@ func (s moldableStretch) blend(o Options, q *queue.Queue) forecast.Forecaster {
 //	jobs                          how many they are
 //	asked, OPT, and by the ways   minutes until the end, mean
 //	WAY moves, WAY loses          per cent that the way makes end at another time, and later
-func (s moldableStretch) alone(o Options) (Values, error) {
+func (s stretch) alone(o study.Options) (study.Values, error) {
 	m, err := s.load(o)
 	if err != nil {
 		return nil, err
 	}
 	var q queue.Queue
 	blend, predictors := s.blend(o, &q), expert.NewDowney(&q)
-	futures := montecarlo.New(&q, moldableFutures, rand.New(rand.NewPCG(s.seed, 0x4655_5455)))
+	futures := montecarlo.New(&q, futuresSimulated, rand.New(rand.NewPCG(s.seed, 0x4655_5455)))
 	waits, simulated := sizing.Expected(blend), sizing.Expected(futures)
 	random := rand.New(rand.NewPCG(s.seed, 0x414c_4f4e))
-	values := Values{}
+	values := study.Values{}
 	alone := &sizing.Alone{
 		Strategies: []sizing.Predicting{
 			{Waits: sizing.Predictor(predictors, false)}, {Waits: sizing.Predictor(predictors, true)},
-			{Waits: waits}, {Waits: waits, Rules: moldable.Rules{Aversion: moldableAversion}},
+			{Waits: waits}, {Waits: waits, Rules: moldable.Rules{Aversion: aversion}},
 			{Waits: func(c *sizing.Cluster, j *sizing.Job, procs int32) float64 {
 				return (waits(c, j, procs) + simulated(c, j, procs)) / 2
 			}},
 		},
-		Sampled: func(j *sizing.Job) bool { return random.Float64() < moldableSampled && j.Submit >= m.since },
+		Sampled: func(j *sizing.Job) bool { return random.Float64() < sampledShare && j.Submit >= m.since },
 		Found: func(_ *sizing.Job, asked, best int64, by []int64) {
 			const minute = 60
 			values["jobs"]++
@@ -258,7 +262,7 @@ func (s moldableStretch) alone(o Options) (Values, error) {
 				}
 			}
 			count(wayOPT, best)
-			for i, way := range moldableAlone {
+			for i, way := range aloneWays {
 				values[way] += float64(by[i]) / minute
 				count(way, by[i])
 			}
@@ -286,7 +290,7 @@ func (s moldableStretch) alone(o Options) (Values, error) {
 //	busy                      per cent of the processors in use, until the last submission
 //	efficient                 the same, of which each counts by the efficiency of its job, S(n)/n
 //	larger, smaller           per cent of the moldable jobs that get more, or fewer, processors than asked for
-func (s moldableStretch) all(o Options, way string) (Values, error) {
+func (s stretch) all(o study.Options, way string) (study.Values, error) {
 	m, err := s.load(o)
 	if err != nil {
 		return nil, err
@@ -309,16 +313,16 @@ func (s moldableStretch) all(o Options, way string) (Values, error) {
 		p := &sizing.Predicting{Waits: sizing.Expected(blend)}
 		switch way {
 		case wayAverse:
-			p.Aversion = moldableAversion
+			p.Aversion = aversion
 		case wayAgain:
-			p.Again = moldableAgain
+			p.Again = againAfter
 		}
 		chooser = p
 	case wayOPT:
 		chooser = &sizing.Predicting{Waits: sizing.True()}
 	}
 	var all, molded, larger, smaller, busy, efficient float64
-	values := Values{}
+	values := study.Values{}
 	for out := range sizing.NewCluster(m.procs, &q, chooser, observers...).Run(m.jobs) {
 		n := float64(out.Shape.Procs)
 		used := n * float64(max(0, min(out.End(), m.until)-max(out.Start, m.since)))
@@ -347,5 +351,5 @@ func (s moldableStretch) all(o Options, way string) (Values, error) {
 	values["of moldable"] /= molded
 	values["busy"], values["efficient"] = 100*busy/capacity, 100*efficient/capacity
 	values["larger"], values["smaller"] = 100*larger/molded, 100*smaller/molded
-	return Measured(values), nil
+	return study.Measured(values), nil
 }

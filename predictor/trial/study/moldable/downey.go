@@ -1,4 +1,4 @@
-package study
+package moldable
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/forecast/downey"
 	"github.com/varq-project/varq/predictor/stats"
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
 // Downey is the study of "Using Queue Time Predictions for Processor Allocation"
@@ -58,21 +59,21 @@ func downeyCases() []downeyCase {
 	)
 }
 
-func (Downey) seeds(o Options) int { return o.Repetitions(downeySeeds, downeyQuickSeeds) }
+func (Downey) seeds(o study.Options) int { return o.Repetitions(downeySeeds, downeyQuickSeeds) }
 
-// Cases implements Study.
-func (d Downey) Cases(o Options) []Case {
-	var cases []Case
+// Cases implements study.Study.
+func (d Downey) Cases(o study.Options) []study.Case {
+	var cases []study.Case
 	for _, c := range downeyCases() {
 		for seed := range d.seeds(o) {
-			cases = append(cases, Case{c.name, uint64(seed) + 1})
+			cases = append(cases, study.Case{Name: c.name, Seed: uint64(seed) + 1})
 		}
 	}
 	return cases
 }
 
-// Run implements Study.
-func (Downey) Run(o Options, c Case) (Values, error) {
+// Run implements study.Study.
+func (Downey) Run(o study.Options, c study.Case) (study.Values, error) {
 	for _, known := range downeyCases() {
 		if known.name == c.Name {
 			return known.run(o, c.Seed), nil
@@ -81,7 +82,7 @@ func (Downey) Run(o Options, c Case) (Values, error) {
 	return nil, fmt.Errorf("downey has no case %q", c.Name)
 }
 
-func (c downeyCase) run(o Options, seed uint64) Values {
+func (c downeyCase) run(o study.Options, seed uint64) study.Values {
 	n := downeyDays
 	if o.Quick {
 		n = downeyQuickDays
@@ -131,7 +132,7 @@ func fittedLifetimes(days [][]downey.Job) stats.LogUniform {
 //	heavier                          mean work of rebels / mean work of docile jobs
 //	duration, durations              run time under AVG: median in minutes, mean in hours
 //	correlation, slope, intercept    of predicted and actual waits
-func runAlone(days [][]downey.Job, strategy downey.Strategy) Values {
+func runAlone(days [][]downey.Job, strategy downey.Strategy) study.Values {
 	s := downey.NewSystem(downeyModel.Procs, strategy)
 	var jobs, spoiled float64
 	var durations, savings, losses, rebelWork, docileWork []float64
@@ -154,19 +155,19 @@ func runAlone(days [][]downey.Job, strategy downey.Strategy) Values {
 		}
 	}
 	rebels := float64(len(savings))
-	v := Values{
+	v := study.Values{
 		"spoiled": 100 * spoiled / jobs, "rebels": 100 * rebels / jobs,
 		"losers": 100 * float64(len(losses)) / rebels,
-		"saved":  rebels * Mean(savings) / jobs / 60, "lost": Mean(losses) / 60,
-		"median": median(savings) / 60, "mean": Mean(savings) / 3600,
-		"heavier":  Mean(rebelWork) / Mean(docileWork),
-		"duration": median(durations) / 60, "durations": Mean(durations) / 3600,
+		"saved":  rebels * study.Mean(savings) / jobs / 60, "lost": study.Mean(losses) / 60,
+		"median": median(savings) / 60, "mean": study.Mean(savings) / 3600,
+		"heavier":  study.Mean(rebelWork) / study.Mean(docileWork),
+		"duration": median(durations) / 60, "durations": study.Mean(durations) / 3600,
 	}
 	line := s.Predictions()
 	if intercept, slope, ok := line.Fit(); ok {
 		v["correlation"], v["slope"], v["intercept"] = line.Correlation(), slope, intercept
 	}
-	return Measured(v)
+	return study.Measured(v)
 }
 
 // runAll simulates all jobs with the strategy (section 6). The values are
@@ -174,7 +175,7 @@ func runAlone(days [][]downey.Job, strategy downey.Strategy) Values {
 //	turnaround    seconds, mean
 //	slower        per cent by which turnaround is above that under AVG
 //	busier        per cent by which utilisation is above that under AVG, mean over the days
-func runAll(days [][]downey.Job, strategy downey.Strategy) Values {
+func runAll(days [][]downey.Job, strategy downey.Strategy) study.Values {
 	avg := downey.NewSystem(downeyModel.Procs, downey.Strategy{Rule: downey.AVG})
 	s := downey.NewSystem(downeyModel.Procs, strategy)
 	var ours, theirs, busier []float64
@@ -184,11 +185,11 @@ func runAll(days [][]downey.Job, strategy downey.Strategy) Values {
 			ours = append(ours, o[i].End-jobs[i].Submit)
 			theirs = append(theirs, a[i].End-jobs[i].Submit)
 		}
-		busier = append(busier, More(
+		busier = append(busier, study.More(
 			downey.Utilisation(downeyModel.Procs, jobs, o), downey.Utilisation(downeyModel.Procs, jobs, a)))
 	}
-	return Measured(Values{
-		"turnaround": Mean(ours), "slower": More(Mean(ours), Mean(theirs)), "busier": Mean(busier),
+	return study.Measured(study.Values{
+		"turnaround": study.Mean(ours), "slower": study.More(study.Mean(ours), study.Mean(theirs)), "busier": study.Mean(busier),
 	})
 }
 
