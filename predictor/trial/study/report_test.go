@@ -14,9 +14,6 @@ import (
 func measures(study string) []string {
 	reserved := []string{"wait", "utilisation", "lost", "held", "offset", "exact", "promised", "granted", "cost", "prob", "kept", "kept low", "kept high"}
 	switch study {
-	case "forecasters":
-		return append(reserved, "slowdown", "wait without", "slowdown without", "overhead of kept", "kept promises",
-			"asked in outages", "promised in outages", "kept in outages", "down in outages")
 	case "smith":
 		names := []string{"run", "limit", "last two", "predicted"}
 		for _, kind := range (smithPolicy{backfill: withBackfill}).kinds() {

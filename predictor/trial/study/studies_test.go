@@ -28,7 +28,7 @@ func (madeUpLogs) Open(string) (iter.Seq2[sched.Job, error], int32, error) {
 			at += random.Int64N(200)
 			job := sched.Job{
 				ID: id, Submit: at, Procs: 1 + random.Int32N(200), Limit: 3600, Run: 1 + random.Int64N(3600),
-				User: random.Int32N(5), Queue: varqNormal,
+				User: random.Int32N(5), Queue: 3,
 			}
 			if !yield(job, nil) {
 				return
@@ -98,7 +98,7 @@ func (brokenLogs) Failures(string) ([]string, []workload.Failure, error) { retur
 
 // replaying has the studies that replay logs.
 var replaying = map[string]Study{
-	"forecasters": Methods{}, "smith": Smith{}, "varq": VARQ{},
+	"smith": Smith{},
 }
 
 // TestReplaying runs a third of the cases on small logs. Every run has the same values, and

@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study/moldable"
 	"github.com/varq-project/varq/predictor/trial/study/oliner"
 	"github.com/varq-project/varq/predictor/trial/study/roblitz"
+	"github.com/varq-project/varq/predictor/trial/study/varq"
 )
 
 // Studies returns all studies by name, which is that of their reports.
@@ -19,12 +20,12 @@ func Studies() map[string]study.Study {
 		"deadlines":   deadlines.Study{},
 		"downey":      moldable.Downey{},
 		"faults":      faults.Study{},
-		"forecasters": study.Methods{},
+		"forecasters": varq.Forecasters{},
 		"joint":       joint.Study{},
 		"moldable":    moldable.Study{},
 		"oliner":      oliner.Study{},
 		"roblitz":     roblitz.Study{},
 		"smith":       study.Smith{},
-		"varq":        study.VARQ{},
+		"varq":        varq.Study{},
 	}
 }

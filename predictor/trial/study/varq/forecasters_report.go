@@ -1,19 +1,21 @@
-package study
+package varq
 
 import (
 	"fmt"
+
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// Report implements Study.
-func (m Methods) Report(o Options, outcomes []Outcome) Report {
-	r := ResultsOf(outcomes, m.seeds(o))
-	report := Report{
+// Report implements study.Study.
+func (m Forecasters) Report(o study.Options, outcomes []study.Outcome) study.Report {
+	r := study.ResultsOf(outcomes, m.seeds(o))
+	report := study.Report{
 		Name:        "forecasters",
 		Title:       "Nurmi, Wolski and Brevik, VARQ (2007), section 4.4: reservations planned by plain QBETS and by varqd's blend",
 		Differences: methodDifferences(o),
 	}
 	for _, log := range methodLogs {
-		var calm, around []Line
+		var calm, around []study.Line
 		for _, s := range calmSettings(log) {
 			calm = append(calm, s.lines(r)...)
 		}
@@ -29,7 +31,7 @@ func (m Methods) Report(o Options, outcomes []Outcome) Report {
 }
 
 // of returns the measure of a value of the setting's case.
-func (s methodSetting) of(value string) Measure { return Of(s.name(), value) }
+func (s methodSetting) of(value string) study.Measure { return study.Of(s.name(), value) }
 
 // label returns the name of the method. It adds the probability asked for if that is not
 // methodProb, and the bound on holding nodes if there is one.
@@ -45,28 +47,28 @@ func (s methodSetting) label() string {
 }
 
 // lines returns the rows of a setting without outages.
-func (s methodSetting) lines(r Results) []Line {
+func (s methodSetting) lines(r study.Results) []study.Line {
 	name := s.label() + ": "
 	var predicted, kept *float64
-	if s == asInPaper(varqLog) {
-		cell := varqCells[2] // a tenth at .95
-		predicted, kept = Paper(cell.predicted), Paper(cell.actual)
+	if s == asInPaper(jobLog) {
+		cell := cells[2] // a tenth at .95
+		predicted, kept = study.Paper(cell.predicted), study.Paper(cell.actual)
 	}
-	return []Line{
-		{name + "accepted", "% of those who asked", nil, s.of("granted").Times(100).ShareOf(100), ""},
-		{name + "probability forecast", "", predicted, s.of("prob").ShareOf(1), fmt.Sprintf("when %v was promised", s.prob)},
-		{name + "kept", "", kept, s.of("kept").ShareOf(1), s.judgement(r)},
-		{name + "cost", "of the work's own", nil, s.of("cost"), "1 more than the overhead; who comes too late holds nothing"},
-		{name + "overhead of promises kept", "of the work's own", nil, s.of("overhead of kept"), ""},
-		{name + "the others' wait", "min more", nil, s.of("wait").Minus(s.of("wait without")).Per(60), ""},
-		{name + "the others' mean bounded slowdown", "more", nil, s.of("slowdown").Minus(s.of("slowdown without")), ""},
+	return []study.Line{
+		{Name: name + "accepted", Unit: "% of those who asked", Ours: s.of("granted").Times(100).ShareOf(100)},
+		{Name: name + "probability forecast", Paper: predicted, Ours: s.of("prob").ShareOf(1), Note: fmt.Sprintf("when %v was promised", s.prob)},
+		{Name: name + "kept", Paper: kept, Ours: s.of("kept").ShareOf(1), Note: s.judgement(r)},
+		{Name: name + "cost", Unit: "of the work's own", Ours: s.of("cost"), Note: "1 more than the overhead; who comes too late holds nothing"},
+		{Name: name + "overhead of promises kept", Unit: "of the work's own", Ours: s.of("overhead of kept")},
+		{Name: name + "the others' wait", Unit: "min more", Ours: s.of("wait").Minus(s.of("wait without")).Per(60)},
+		{Name: name + "the others' mean bounded slowdown", Unit: "more", Ours: s.of("slowdown").Minus(s.of("slowdown without"))},
 	}
 }
 
 // judgement compares the share of kept promises, of all seeds, with the probability asked
 // for. All seeds live through the same weeks. So the interval is not narrower than that of
 // one seed: its ends are the means of the seeds' ends.
-func (s methodSetting) judgement(r Results) string {
+func (s methodSetting) judgement(r study.Results) string {
 	kept, promised := r.Total(s.of("kept promises")), r.Total(s.of("promised"))
 	if promised == 0 {
 		return ""
@@ -84,44 +86,44 @@ func (s methodSetting) judgement(r Results) string {
 }
 
 // gainLines compares varqd's setting with the paper's, seed by seed.
-func gainLines(log string) []Line {
+func gainLines(log string) []study.Line {
 	ours, theirs := asVarqd(log), asInPaper(log)
-	gain := func(value string) Measure { return ours.of(value).Minus(theirs.of(value)) }
+	gain := func(value string) study.Measure { return ours.of(value).Minus(theirs.of(value)) }
 	name := fmt.Sprintf("%s against %s: ", ours.label(), theirs.label())
-	return []Line{
-		{name + "accepted", "percentage points more", nil, gain("granted").Times(100), ""},
-		{name + "kept", "percentage points more", nil, gain("kept").Times(100), ""},
-		{name + "cost", "more", nil, gain("cost"), ""},
+	return []study.Line{
+		{Name: name + "accepted", Unit: "percentage points more", Ours: gain("granted").Times(100)},
+		{Name: name + "kept", Unit: "percentage points more", Ours: gain("kept").Times(100)},
+		{Name: name + "cost", Unit: "more", Ours: gain("cost")},
 	}
 }
 
 // outageLines returns the rows of a setting with outages.
-func (s methodSetting) outageLines(r Results) []Line {
+func (s methodSetting) outageLines(r study.Results) []study.Line {
 	name := s.label() + ": "
 	down, asked := r.Total(s.of("down in outages")), r.Total(s.of("asked in outages"))
-	return []Line{
-		{name + "kept", "of all promises", nil, s.of("kept").ShareOf(1), s.judgement(r)},
-		{name + "promised during outages", "", nil, s.of("promised in outages"), fmt.Sprintf("of %d who asked, all seeds together", asked)},
-		{name + "kept of these", "", nil, s.of("kept in outages"), ""},
-		{name + "refused during outages", "because the machine seemed to be down", nil, s.of("down in outages"), fmt.Sprintf("%d, all seeds together", down)},
+	return []study.Line{
+		{Name: name + "kept", Unit: "of all promises", Ours: s.of("kept").ShareOf(1), Note: s.judgement(r)},
+		{Name: name + "promised during outages", Ours: s.of("promised in outages"), Note: fmt.Sprintf("of %d who asked, all seeds together", asked)},
+		{Name: name + "kept of these", Ours: s.of("kept in outages")},
+		{Name: name + "refused during outages", Unit: "because the machine seemed to be down", Ours: s.of("down in outages"), Note: fmt.Sprintf("%d, all seeds together", down)},
 	}
 }
 
 // plannedFigure shows three values of the paper's setting and of varqd's.
-func plannedFigure(log string, r Results) Figure {
-	f := Figure{
+func plannedFigure(log string, r study.Results) study.Figure {
+	f := study.Figure{
 		Name: "planned-" + log, Title: "Reservations on " + log, X: "measure", Y: "share",
 		Labels: []string{"accepted", "kept", "overhead"},
 	}
 	for _, s := range []methodSetting{asInPaper(log), asVarqd(log)} {
 		y := r.Means(s.of("granted"), s.of("kept"), s.of("cost"))
 		y[2] = max(0, y[2]-1)
-		f.Series = append(f.Series, Series{Name: s.label(), Y: y})
+		f.Series = append(f.Series, study.Series{Name: s.label(), Y: y})
 	}
 	return f
 }
 
-func methodDifferences(o Options) []string {
+func methodDifferences(o study.Options) []string {
 	d := []string{
 		"The paper has neither the blend nor outages, and only DataStar: its numbers are those of its Table 4, a tenth of the jobs at .95, beside plain QBETS; they are those of 11 promises.",
 		"All jobs of the logs run, on all processors of their machines, first come, first served with EASY backfilling; the paper's scheduler is Maui, and it does not say which jobs it took.",

@@ -1,4 +1,4 @@
-package study
+package varq
 
 import (
 	"fmt"
@@ -6,14 +6,14 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/trial/scenario"
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// Methods is the study "forecasters". It compares two methods of forecasting waits for
-// VARQ's reservations: plain QBETS, as in "VARQ: Implementing Probabilistic Advanced
-// Reservations for Batch-scheduled Parallel Machines" (Nurmi, Wolski and Brevik 2007,
-// section 4.4), and varqd's blend. It tries both methods with and without varqd's bound on
-// the time for which a job holds nodes before its work, and with and without outages.
-type Methods struct{}
+// Forecasters is the study "forecasters". It compares two methods of forecasting waits for
+// VARQ's reservations: plain QBETS, as in section 4.4 of the paper, and varqd's blend. It tries
+// both methods with and without varqd's bound on the time for which a job holds nodes before its
+// work, and with and without outages.
+type Forecasters struct{}
 
 const (
 	methodShare      = .1
@@ -91,25 +91,25 @@ func methodSettings() []methodSetting {
 	return settings
 }
 
-func (Methods) seeds(o Options) int { return o.Repetitions(methodSeeds, methodQuickSeeds) }
+func (Forecasters) seeds(o study.Options) int { return o.Repetitions(methodSeeds, methodQuickSeeds) }
 
-// Cases implements Study.
-func (m Methods) Cases(o Options) []Case {
-	var cases []Case
+// Cases implements study.Study.
+func (m Forecasters) Cases(o study.Options) []study.Case {
+	var cases []study.Case
 	for seed := range m.seeds(o) {
 		for _, s := range methodSettings() {
-			cases = append(cases, Case{s.name(), uint64(seed) + 1})
+			cases = append(cases, study.Case{Name: s.name(), Seed: uint64(seed) + 1})
 		}
 	}
 	return cases
 }
 
-// Run implements Study. Its values are those of ValuesOf and of methodTally, and
+// Run implements study.Study. Its values are those of ValuesOf and of methodTally, and
 //
 //	slowdown            mean bounded slowdown of the jobs that never ask for a reservation
 //	wait without        "wait" of the same jobs if no job reserves
 //	slowdown without    "slowdown" of the same jobs if no job reserves
-func (Methods) Run(o Options, c Case) (Values, error) {
+func (Forecasters) Run(o study.Options, c study.Case) (study.Values, error) {
 	for _, s := range methodSettings() {
 		if s.name() == c.Name {
 			return s.run(o, c.Seed)
@@ -118,8 +118,8 @@ func (Methods) Run(o Options, c Case) (Values, error) {
 	return nil, fmt.Errorf("forecasters has no case %q", c.Name)
 }
 
-func (s methodSetting) run(o Options, seed uint64) (Values, error) {
-	jobs, err := ReadJobs(o.Traces, s.log, o.AtMost(methodQuickJobs), func(*sched.Job) bool { return true })
+func (s methodSetting) run(o study.Options, seed uint64) (study.Values, error) {
+	jobs, err := study.ReadJobs(o.Traces, s.log, o.AtMost(methodQuickJobs), func(*sched.Job) bool { return true })
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (s methodSetting) run(o Options, seed uint64) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := ValuesOf(r)
+	values := study.ValuesOf(r)
 	values["slowdown"] = r.Others.Slowdown
 	values["wait without"], values["slowdown without"] = none.Others.Mean, none.Others.Slowdown
 	t.values(values)
@@ -194,7 +194,7 @@ func (t *methodTally) add(r scenario.Outcome) {
 //	kept promises       number of kept promises
 //	overhead of kept    processor time held before their work / processor time of their work
 //	... in outages      numbers of requests during outages
-func (t *methodTally) values(v Values) {
+func (t *methodTally) values(v study.Values) {
 	v["kept promises"] = float64(t.kept)
 	if t.work > 0 {
 		v["overhead of kept"] = t.held / t.work
