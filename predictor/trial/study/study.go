@@ -3,6 +3,9 @@
 // of the cases. The Report compares each number of the paper with ours, gives a confidence
 // interval over the seeds, and lists how our setting differs from the paper's. A Report is
 // data; package plot draws its figures.
+//
+// Each paper has a folder below this one, with its studies and the simulator that only they use.
+// Here is what several papers share.
 package study
 
 import (

@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study/moldable"
 	"github.com/varq-project/varq/predictor/trial/study/oliner"
 	"github.com/varq-project/varq/predictor/trial/study/roblitz"
+	"github.com/varq-project/varq/predictor/trial/study/smith"
 	"github.com/varq-project/varq/predictor/trial/study/varq"
 )
 
@@ -25,7 +26,7 @@ func Studies() map[string]study.Study {
 		"moldable":    moldable.Study{},
 		"oliner":      oliner.Study{},
 		"roblitz":     roblitz.Study{},
-		"smith":       study.Smith{},
+		"smith":       smith.Study{},
 		"varq":        varq.Study{},
 	}
 }

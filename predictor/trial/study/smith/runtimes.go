@@ -1,13 +1,14 @@
-package study
+package smith
 
 import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/cluster/walltime"
 	"github.com/varq-project/varq/predictor/trial/scenario"
+	"github.com/varq-project/varq/predictor/trial/study"
 )
 
 // runTimesCase returns the name of the case that scores predictions of run times.
-func (l *smithLog) runTimesCase() string { return l.name + " run times" }
+func (l *jobLog) runTimesCase() string { return l.name + " run times" }
 
 // scoreRunTimes predicts the run time of every job at its submission from the jobs that
 // have ended before. The policy is first come, first served. The values are, in seconds,
@@ -16,7 +17,7 @@ func (l *smithLog) runTimesCase() string { return l.name + " run times" }
 //	limit        mean absolute error of the time limit
 //	last two     mean absolute error of the mean of the user's last two run times
 //	predicted    mean absolute error of the prediction from similar jobs
-func (l *smithLog) scoreRunTimes(o Options) (Values, error) {
+func (l *jobLog) scoreRunTimes(o study.Options) (study.Values, error) {
 	jobs, err := l.jobs(o)
 	if err != nil {
 		return nil, err
@@ -24,9 +25,9 @@ func (l *smithLog) scoreRunTimes(o Options) (Values, error) {
 	var r runTimes
 	sc := scenario.Scenario{Procs: l.procs, Order: sched.FCFS(), Backfill: sched.Timeline, Estimator: &r}
 	if _, err := sc.Run(jobs, scenario.Callbacks{}); err != nil || r.similar.Jobs() == 0 {
-		return Values{}, err
+		return study.Values{}, err
 	}
-	return Values{
+	return study.Values{
 		"run": r.run / float64(r.similar.Jobs()), "limit": r.limits.Error(),
 		"last two": r.ofLastTwo.Error(), "predicted": r.similar.Error(),
 	}, nil
@@ -64,19 +65,19 @@ func (r *runTimes) Learn(j *sched.Job) {
 }
 
 // runTimeLines returns the rows that compare predictions of run times.
-func runTimeLines() []Line {
-	var lines []Line
-	for i := range smithLogs {
-		l := &smithLogs[i]
+func runTimeLines() []study.Line {
+	var lines []study.Line
+	for i := range jobLogs {
+		l := &jobLogs[i]
 		for _, predicted := range []struct{ name, value, note string }{
 			{"mean run time", "run", ""},
 			{"maximum run times", "limit", "what schedulers plan with"},
 			{"mean of the user's last two", "last two", ""},
 			{"similar jobs", "predicted", "what is planned with when jobs can be restarted"},
 		} {
-			lines = append(lines, Line{
+			lines = append(lines, study.Line{
 				Name: predicted.name + ", " + l.name, Unit: "min",
-				Ours: Of(l.runTimesCase(), predicted.value).Per(60), Note: predicted.note,
+				Ours: study.Of(l.runTimesCase(), predicted.value).Per(60), Note: predicted.note,
 			})
 		}
 	}
