@@ -12,30 +12,41 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Logs has a small log for every name. Its jobs run for minutes on a few nodes, and
-// one is submitted every few seconds.
+// Logs has a small log for every name. Its jobs run for minutes on a few nodes, and one is submitted
+// every few seconds.
 type Logs struct{}
 
 // normalQueue is the number of DataStar's queue "normal", the only one whose jobs the study varq
 // takes.
 const normalQueue = 3
 
+// jobs yields the jobs of a log.
+func jobs(yield func(sched.Job) bool) {
+	random := rand.New(rand.NewPCG(1, 2))
+	at := int64(0)
+	for id := range int64(120) {
+		at += random.Int64N(200)
+		job := sched.Job{
+			ID: id, Submit: at, Procs: 1 + random.Int32N(200), Limit: 3600, Run: 1 + random.Int64N(3600),
+			User: random.Int32N(5), Queue: normalQueue,
+		}
+		if !yield(job) {
+			return
+		}
+	}
+}
+
+const procs = 256 // of every machine
+
 // Open implements study.Traces.
 func (Logs) Open(string) (iter.Seq2[sched.Job, error], int32, error) {
 	return func(yield func(sched.Job, error) bool) {
-		random := rand.New(rand.NewPCG(1, 2))
-		at := int64(0)
-		for id := range int64(120) {
-			at += random.Int64N(200)
-			job := sched.Job{
-				ID: id, Submit: at, Procs: 1 + random.Int32N(200), Limit: 3600, Run: 1 + random.Int64N(3600),
-				User: random.Int32N(5), Queue: normalQueue,
-			}
+		for job := range jobs {
 			if !yield(job, nil) {
 				return
 			}
 		}
-	}, 256, nil
+	}, procs, nil
 }
 
 // Requests implements study.Traces.
@@ -47,9 +58,9 @@ func (Logs) Requests(string) (func(*sched.Job) workload.Request, error) {
 
 // Ran implements study.Traces. It has jobs of hours, over two years, but for SDSC's Blue Horizon,
 // which only the study roblitz asks about, those of Open.
-func (l Logs) Ran(name string) (iter.Seq2[workload.Job, error], error) {
+func (Logs) Ran(name string) (iter.Seq2[workload.Job, error], error) {
 	if name == "SDSC-BLUE-2000" {
-		return l.ranAsOpened, nil
+		return ranAsOpened, nil
 	}
 	return func(yield func(workload.Job, error) bool) {
 		random := rand.New(rand.NewPCG(3, 4))
@@ -64,8 +75,7 @@ func (l Logs) Ran(name string) (iter.Seq2[workload.Job, error], error) {
 }
 
 // ranAsOpened yields the jobs of Open, of which some failed and some were interactive.
-func (l Logs) ranAsOpened(yield func(workload.Job, error) bool) {
-	jobs, _, _ := l.Open("")
+func ranAsOpened(yield func(workload.Job, error) bool) {
 	for j := range jobs {
 		job := workload.Job{ID: j.ID, Submit: j.Submit, Start: j.Submit + 1, End: j.Submit + 1 + j.Run, State: workload.Completed}
 		job.Nodes, job.CPUs, job.Limit, job.Partition = j.Procs, j.Procs, j.Limit, "normal"
@@ -99,8 +109,7 @@ type brokenLogs struct{ Logs }
 
 var errBroken = errors.New("line 7: broken")
 
-func (b brokenLogs) Open(name string) (iter.Seq2[sched.Job, error], int32, error) {
-	jobs, procs, err := b.Logs.Open(name)
+func (brokenLogs) Open(string) (iter.Seq2[sched.Job, error], int32, error) {
 	return func(yield func(sched.Job, error) bool) {
 		for job := range jobs {
 			if !yield(job, nil) {
@@ -111,7 +120,7 @@ func (b brokenLogs) Open(name string) (iter.Seq2[sched.Job, error], int32, error
 				return
 			}
 		}
-	}, procs, err
+	}, procs, nil
 }
 
 func (brokenLogs) Ran(string) (iter.Seq2[workload.Job, error], error) {

@@ -37,8 +37,8 @@ func Difference(x, y []float64) []float64 {
 	return d
 }
 
-// Percent returns x in per cent of y, the sums over all weeks, with the interval of confidence .95 if
-// weeks are independent of one another. N counts the weeks.
+// Percent returns x in per cent of y, the sums over all weeks, with the interval of confidence .95
+// if weeks are independent of one another. N counts the weeks.
 func Percent(x, y []float64) Interval {
 	var blocks []stats.Ratio
 	var sum stats.Ratio

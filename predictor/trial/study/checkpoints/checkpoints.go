@@ -75,8 +75,8 @@ const (
 )
 
 // allRules returns the rules. Young's, Daly's and SCR's know the mean time between failures of all
-// nodes, and SCR's variables are set anew at each request to what Daly's interval comes to. Told varq's risk, Daly's takes
-// that of the next day for that of any day.
+// nodes, and SCR's variables are set anew at each request to what Daly's interval comes to. Told
+// varq's risk, Daly's takes that of the next day for that of any day.
 func allRules() []namedRule {
 	rule := func(name string, rule checkpoint.Rule, predictor int) namedRule {
 		return namedRule{name, replay.Contender{Rule: rule, Predictor: predictor}}
@@ -118,8 +118,8 @@ func (s Study) Cases(o study.Options) []study.Case {
 	return cases
 }
 
-// Run implements study.Study. Its values are node-seconds, by the week from the first job on in which jobs
-// started:
+// Run implements study.Study. Its values are node-seconds, by the week from the first job on in
+// which jobs started:
 //
 //	work 3               of jobs that started in week 3
 //	overhead 3 Young     of checkpoints by the rule
@@ -195,8 +195,8 @@ func longJobs(traces study.Traces) ([]replay.Job, error) {
 	return jobs, nil
 }
 
-// moved returns the jobs that start between two times if the log begins at the first one, at a random place,
-// and begins anew after its end.
+// moved returns the jobs that start between two times if the log begins at the first one, at a
+// random place, and begins anew after its end.
 func moved(jobs []replay.Job, from, until int64, random *rand.Rand) []replay.Job {
 	if len(jobs) == 0 {
 		return nil

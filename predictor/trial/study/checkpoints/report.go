@@ -23,7 +23,8 @@ func (s Study) Report(o study.Options, outcomes []study.Outcome) study.Report {
 	return report
 }
 
-// table has what each rule costs in lost work and checkpoints, and then by how much varq's costs less than each other.
+// table has what each rule costs in lost work and checkpoints, and then by how much varq's costs
+// less than each other.
 func (c cell) table(r study.Results) study.Table {
 	t := study.Table{Title: fmt.Sprintf("System %s: a checkpoint takes %d s, with a request every %d s of work", c.system, c.cost, c.interval)}
 	for _, rule := range allRules() {

@@ -100,14 +100,17 @@ func (s Study) Cases(o study.Options) []study.Case {
 	return cases
 }
 
-// Run implements study.Study. Its values are sums over the jobs that were submitted in a week, counted from the first
-// job on; "asked 3" is of week 3:
+// Run implements study.Study. Its values are sums over the jobs that were submitted in a week,
+// counted from the first job on; "asked 3" is of week 3:
 //
-//	asked, asked work         jobs with a deadline that do not reach their limits, and their processor seconds
+//	asked, asked work         jobs with a deadline that do not reach their limits, and their
+//	                          processor seconds
 //	promised                  of these, the jobs to which the end was promised
-//	missed                    of these, those that did not end in time, and those of them that were withdrawn: withdrawn
+//	missed                    of these, those that did not end in time, and those of them that were
+//	                          withdrawn: withdrawn
 //	kept work                 processor seconds of those that ended in time
-//	others, latency           jobs without a deadline, and the seconds from their submissions to their ends
+//	others, latency           jobs without a deadline, and the seconds from their submissions to
+//	                          their ends
 func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
 	for _, d := range settings() {
 		if d.name() == c.Name {

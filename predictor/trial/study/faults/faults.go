@@ -64,16 +64,21 @@ func systemsOf(o study.Options) []string {
 // Run implements study.Study. The values are
 //
 //	failed                       number of node-days with a failure on which forecasts are judged
-//	gain                         nats per failure that the model gains over the rate of all nodes, frozen when the judging begins
+//	gain                         nats per failure that the model gains over the rate of all nodes,
+//	                             frozen when the judging begins
 //	own, fading                  the same of rates of each node, and of rates that fade
 //	over own, over fading        nats per failure that the model gains over these
 //	expected                     failures expected / failures seen
-//	precision                    share of failures among the node-days at the greatest risk, of which there are as many as failures
+//	precision                    share of failures among the node-days at the greatest risk, of
+//	                             which there are as many as failures
 //	lift                         precision / share of failures among all node-days
-//	hits N, gain N, expected N   the same of sets of N nodes: how many failed, nats per such set gained, expected / seen
-//	said K, came K, days K       of the node-days in the K-th bin of risks: mean risk, share with a failure, number
+//	hits N, gain N, expected N   the same of sets of N nodes: how many failed, nats per such set
+//	                             gained, expected / seen
+//	said K, came K, days K       of the node-days in the K-th bin of risks: mean risk, share with a
+//	                             failure, number
 //
-// Values whose names end in " low" and " high" are the ends of 95 % intervals, for which weeks are independent.
+// Values whose names end in " low" and " high" are the ends of 95 % intervals, for which weeks are
+// independent.
 func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
 	var nodes []string
 	var log []workload.Failure
@@ -222,7 +227,8 @@ func lossOf(expected float64, failed bool) float64 {
 	return expected
 }
 
-// leastRisk is the least risk that a forecaster is taken to see, so that a surprise has a finite loss.
+// leastRisk is the least risk that a forecaster is taken to see, so that a surprise has a finite
+// loss.
 const leastRisk = 1e-9
 
 // askedSet is a set of nodes that the model was asked about.

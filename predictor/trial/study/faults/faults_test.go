@@ -15,8 +15,9 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// On Los Alamos' failures the forecasts are better than rates of each node where there are many, and never worse
-// than a constant, also on systems on which nothing was chosen; and as many nodes fail as were expected to.
+// On Los Alamos' failures the forecasts are better than rates of each node where there are many,
+// and never worse than a constant, also on systems on which nothing was chosen; and as many nodes
+// fail as were expected to.
 func TestLosAlamos(t *testing.T) {
 	thorough.Only(t)
 	o := study.Options{Traces: trace.Folder(archive.Folder(t))}

@@ -26,8 +26,8 @@ const (
 	quickDays   = 120
 	madeUpEvery = 10
 	learning    = .1 // share of the questions, before the first that counts
-	// shift is by how much the second log is moved for each seed, in weeks, and shifts how often before it
-	// is back: the logs are of different years, and no shift is the right one.
+	// shift is by how much the second log is moved for each seed, in weeks, and shifts how often
+	// before it is back: the logs are of different years, and no shift is the right one.
 	shift, shifts = 8, 5
 )
 
@@ -37,13 +37,15 @@ type firstJobs struct {
 	jobs int
 }
 
-// The logs. The file of KTH has a job that ran on no processor, after the 27,000th; the jobs of SDSC span four months more.
+// The logs. The file of KTH has a job that ran on no processor, after the 27,000th; the jobs of
+// SDSC span four months more.
 var (
 	kth  = firstJobs{"KTH-SP2-1996", 27_000}
 	sdsc = firstJobs{"SDSC-SP2-1998", 40_000}
 )
 
-// setting is what a case asks: two logs; one log, at which two users ask; or sites that are made up.
+// setting is what a case asks: two logs; one log, at which two users ask; or sites that are made
+// up.
 type setting struct {
 	name     string
 	logs     []firstJobs
@@ -71,7 +73,8 @@ var methods = []method{
 	{"lower bound", func(o *together.Outcome) float64 { return o.Lower }},
 }
 
-// bands divide promises. Those of .99 or more are left out: nearly all are about jobs that start at once.
+// bands divide promises. Those of .99 or more are left out: nearly all are about jobs that start at
+// once.
 var bands = [...]float64{.5, .75, .9, .95, .99}
 
 // kinds are the kinds of promises.
@@ -93,8 +96,8 @@ func (s Study) Cases(o study.Options) []study.Case {
 	return cases
 }
 
-// Run implements study.Study. Its values are sums over the questions that were asked in a week, counted from the first one; "asked any
-// 3" is of week 3:
+// Run implements study.Study. Its values are sums over the questions that were asked in a week,
+// counted from the first one; "asked any 3" is of week 3:
 //
 //	asked any                        questions
 //	came any                         questions that came true
@@ -103,7 +106,8 @@ func (s Study) Cases(o study.Options) []study.Case {
 //	n any 2 independence             promises in the third band
 //	said any 2 independence          their probabilities
 //	kept any 2 independence          those that were kept
-//	n each 2                         jobs whose own probability is in the third band; said each 2, kept each 2
+//	n each 2                         jobs whose own probability is in the third band; said each 2,
+//	                                 kept each 2
 //	n example                        questions whose jobs both start with .85 to .95, each by itself
 //	said example, kept example       as above, of any of both by independence
 func (Study) Run(o study.Options, c study.Case) (study.Values, error) {

@@ -9,8 +9,9 @@ import (
 	"github.com/varq-project/varq/test/studytest"
 )
 
-// TestDependence: on the beginnings of real logs, two users of one machine are less independent than VARQ takes sites to be, and any of
-// their jobs starts at least as often as the lower bound says. So it is at made-up sites with common troubles.
+// TestDependence: on the beginnings of real logs, two users of one machine are less independent
+// than VARQ takes sites to be, and any of their jobs starts at least as often as the lower bound
+// says. So it is at made-up sites with common troubles.
 func TestDependence(t *testing.T) {
 	o := study.Options{Quick: true, Seeds: 1, Traces: trace.Folder(archive.Folder(t)), Background: func(task func()) { go task() }}
 	asked := map[string]bool{"two users of SDSC-SP2": true, "made up, with common troubles": true}

@@ -40,8 +40,8 @@ type keptShare struct {
 	verdict    string
 }
 
-// share returns how many promises were kept, by weeks, and whether that is as many as promised: if so, what was promised is in the
-// interval.
+// share returns how many promises were kept, by weeks, and whether that is as many as promised: if
+// so, what was promised is in the interval.
 func (s setting) share(r study.Results, which string) keptShare {
 	n, kept := s.weeks(r, "n "+which), s.weeks(r, "kept "+which)
 	var weeks []stats.Count

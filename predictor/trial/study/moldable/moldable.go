@@ -118,8 +118,8 @@ func (m Study) Cases(o study.Options) []study.Case {
 	return cases
 }
 
-// Run implements study.Study. The seed chooses the stretch of the log, which jobs are moldable, and how; or the jobs of
-// Downey's machine, whose values are those of the study "downey".
+// Run implements study.Study. The seed chooses the stretch of the log, which jobs are moldable, and
+// how; or the jobs of Downey's machine, whose values are those of the study "downey".
 func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
 	for way, strategy := range machineStrategies() {
 		for _, alone := range []bool{true, false} {
@@ -151,10 +151,11 @@ type stretch struct {
 	share float64
 }
 
-// load reads the stretch, and the jobs before from which is learnt. All jobs have a speedup of their own, whether or
-// not they are moldable: average parallelism from half to twice the processors asked for, uniform in the logarithm, and
-// a variance that is uniform from 0 to 2. The same seed gives a job the same speedup whatever the share is, and the
-// moldable jobs of a share are moldable with any larger share too.
+// load reads the stretch, and the jobs before from which is learnt. All jobs have a speedup of
+// their own, whether or not they are moldable: average parallelism from half to twice the
+// processors asked for, uniform in the logarithm, and a variance that is uniform from 0 to 2. The
+// same seed gives a job the same speedup whatever the share is, and the moldable jobs of a share
+// are moldable with any larger share too.
 func (s stretch) load(o study.Options) (loaded, error) {
 	if o.Traces == nil {
 		return loaded{}, study.ErrNoTraces
@@ -209,8 +210,8 @@ func (s stretch) load(o study.Options) (loaded, error) {
 	return loaded{jobs, procs, jobs[learning].Submit, jobs[len(jobs)-1].Submit}, nil
 }
 
-// loaded are the jobs of a stretch and those before, on a machine with some processors. Those of the
-// stretch are submitted from since until until.
+// loaded are the jobs of a stretch and those before, on a machine with some processors. Those of
+// the stretch are submitted from since until until.
 type loaded struct {
 	jobs         []sizing.Job
 	procs        int32
@@ -222,8 +223,8 @@ func (s stretch) blend(o study.Options, q *queue.Queue) forecast.Forecaster {
 	return predictor.Standard(q, predictor.Options{Background: o.Background}, rand.New(rand.NewPCG(s.seed, 0x4652_4543))).Present()
 }
 
-// alone simulates the stretch as its users asked, and looks at some of the jobs, each as if it alone followed a
-// strategy. The values are, over these jobs,
+// alone simulates the stretch as its users asked, and looks at some of the jobs, each as if it
+// alone followed a strategy. The values are, over these jobs,
 //
 //	jobs                          how many they are
 //	asked, OPT, and by the ways   minutes until the end, mean
@@ -283,13 +284,15 @@ func (s stretch) alone(o study.Options) (study.Values, error) {
 	return values, nil
 }
 
-// all simulates the stretch with all moldable jobs following one way. The values are, over the jobs that count,
+// all simulates the stretch with all moldable jobs following one way. The values are, over the jobs
+// that count,
 //
 //	turnaround, wait          seconds, mean
 //	of moldable               turnaround of the moldable jobs, seconds, mean
 //	busy                      per cent of the processors in use, until the last submission
 //	efficient                 the same, of which each counts by the efficiency of its job, S(n)/n
-//	larger, smaller           per cent of the moldable jobs that get more, or fewer, processors than asked for
+//	larger, smaller           per cent of the moldable jobs that get more, or fewer, processors than
+//	                          asked for
 func (s stretch) all(o study.Options, way string) (study.Values, error) {
 	m, err := s.load(o)
 	if err != nil {

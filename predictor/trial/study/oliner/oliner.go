@@ -25,10 +25,11 @@ const (
 	machineNodes = 128
 	// failingSystem is the system of Los Alamos whose nodes fail in the simulation.
 	failingSystem = "20"
-	// paperMTBF is the mean time in seconds from one failure in the cluster to the next (section 4.3).
+	// paperMTBF is the mean time in seconds from one failure in the cluster to the next (section
+	// 4.3).
 	paperMTBF = 8.5 * 3600
-	// patience is how often a job is interrupted or put off at most. In the paper's settings none is
-	// so often.
+	// patience is how often a job is interrupted or put off at most. In the paper's settings none
+	// is so often.
 	patience    = 1000
 	longestSpan = study.LongestLog * 24 * 3600
 )
@@ -120,14 +121,15 @@ func (s Study) Cases(o study.Options) []study.Case {
 	return cases
 }
 
-// Run implements study.Study. The values of the jobs of a log are nodes and work (seconds), means, and
-// longest (hours). Those of a setting are named "a=A MEASURE". The measures are
+// Run implements study.Study. The values of the jobs of a log are nodes and work (seconds), means,
+// and longest (hours). Those of a setting are named "a=A MEASURE". The measures are
 //
 //	qos, promised         equation 2, and what it would be if no deadline had been missed
 //	utilisation           share
 //	lost                  node-seconds
 //	goodput               work / node-seconds for which nodes had jobs
-//	missed, risky         share of the jobs: missed their deadlines; had no start likely enough to succeed
+//	missed, risky         share of the jobs: missed their deadlines; had no start likely enough to
+//	                      succeed
 //	abandoned             number of jobs that were interrupted too often
 //	interrupted           number of times that a job was interrupted
 //	performed             share of the checkpoints requested, if any were
@@ -229,8 +231,8 @@ func valuesOf(r qos.Result) study.Values {
 
 // failuresOf returns the failures of the first machineNodes nodes of a system, and the period in
 // seconds after which they come again: that of the log and a mean time between failures. Time is
-// stretched so that this mean is mtbf, unless that is 0. Chance numbers the nodes, moves the beginning
-// to any time in the period, and draws the detectabilities.
+// stretched so that this mean is mtbf, unless that is 0. Chance numbers the nodes, moves the
+// beginning to any time in the period, and draws the detectabilities.
 func failuresOf(f *study.NodeFailures, mtbf float64, chance *rand.Rand) (*qos.Log, int64, error) {
 	numbers := map[string]int{}
 	permutation := chance.Perm(machineNodes)

@@ -113,8 +113,8 @@ func userLines() []study.Line {
 	return lines
 }
 
-// spread returns by how much a value differs between some values of U, in tenths, with an accuracy a,
-// in tenths.
+// spread returns by how much a value differs between some values of U, in tenths, with an accuracy
+// a, in tenths.
 func spread(log, value string, a int, users ...int) study.Measure {
 	return func(r study.Results, seed uint64) float64 {
 		var x []float64

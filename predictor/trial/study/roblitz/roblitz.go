@@ -32,7 +32,8 @@ const (
 	groupJobs    = 10 // jobs, of which one is made a reservation
 	allRequests  = sampleJobs / groupJobs
 	accuracy     = .5
-	// serialPart is the serial part of the jobs that are reserved for: that of the paper's example (Table 1).
+	// serialPart is the serial part of the jobs that are reserved for: that of the paper's example
+	// (Table 1).
 	serialPart = .01
 	// mostSlots and slotGap are tsn_max and tss_gap, which the paper does not tell.
 	mostSlots = elastic.DefaultSlots
@@ -199,18 +200,22 @@ func (s Study) Cases(o study.Options) []study.Case {
 	return cases
 }
 
-// Run implements study.Study. The values of a setting without reservations are those of the sample: wait (seconds, mean), days
-// from the first to the last submission, and load, the share of the machine that its jobs are in that time. Those of a setting
-// with reservations are
+// Run implements study.Study. The values of a setting without reservations are those of the sample:
+// wait (seconds, mean), days from the first to the last submission, and load, the share of the
+// machine that its jobs are in that time. Those of a setting with reservations are
 //
 //	booked                          successful requests
 //	tries                           slots tried, in all
-//	wait, wait without              seconds, mean over the jobs that do not reserve: with reservations, and if no job reserves
-//	longer, longer N                jobs that wait longer than if no job reserves, and by at least N minutes
+//	wait, wait without              seconds, mean over the jobs that do not reserve: with
+//	                                reservations, and if no job reserves
+//	longer, longer N                jobs that wait longer than if no job reserves, and by at least N
+//	                                minutes
 //	shorter                         jobs that wait for a shorter time
-//	candidates, probable            means over the requests that succeeded: slots in the answer, and of them with success rates above
+//	candidates, probable            means over the requests that succeeded: slots in the answer, and
+//	                                of them with success rates above
 //	                                the threshold
-//	by workload, by conflict        those of them that were tried in vain, because of the known workload and of the scheduler
+//	by workload, by conflict        those of them that were tried in vain, because of the known
+//	                                workload and of the scheduler
 //	failed candidates, ...          the same over the requests that failed, if there are any
 func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
 	for _, s := range baselines() {

@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// TestPaper: on the paper's log requests succeed as often as in section 4.2, more of them with more flexibility (section 4.1), and the
-// other jobs wait longer because of them (section 4.3).
+// TestPaper: on the paper's log requests succeed as often as in section 4.2, more of them with more
+// flexibility (section 4.1), and the other jobs wait longer because of them (section 4.3).
 func TestPaper(t *testing.T) {
 	thorough.Only(t)
 	o := study.Options{Quick: true, Seeds: 8, Traces: trace.Folder(archive.Folder(t))}

@@ -1,6 +1,6 @@
 // Package varq has two studies of "VARQ: Implementing Probabilistic Advanced Reservations for
-// Batch-scheduled Parallel Machines" (Nurmi, Wolski and Brevik 2007). Study repeats its Table 4, and
-// Forecasters compares its forecasts with varqd's.
+// Batch-scheduled Parallel Machines" (Nurmi, Wolski and Brevik 2007). Study repeats its Table 4,
+// and Forecasters compares its forecasts with varqd's.
 package varq
 
 import (

@@ -1,10 +1,10 @@
 package replay
 
-// left foretells how much work a job has left, by the jobs that ended before: the mean of what was left of
-// their limits when as much of them had been used.
+// left foretells how much work a job has left, by the jobs that ended before: the mean of what was
+// left of their limits when as much of them had been used.
 type left struct {
-	// jobs has the number of jobs that used at least so many of the parts of their limits, and parts the
-	// parts that they used beyond.
+	// jobs has the number of jobs that used at least so many of the parts of their limits, and
+	// parts the parts that they used beyond.
 	jobs, parts [limitParts + 1]float64
 }
 
@@ -23,9 +23,9 @@ func (l *left) learn(j *Job) {
 	}
 }
 
-// of returns the seconds of work that a job is expected to have left after so many, or 0 if nothing is known
-// of that: it has no limit or has used it, or no job has ended that used as much. Before the first ten
-// such jobs, the limit counts.
+// of returns the seconds of work that a job is expected to have left after so many, or 0 if nothing
+// is known of that: it has no limit or has used it, or no job has ended that used as much. Before
+// the first ten such jobs, the limit counts.
 func (l *left) of(j *Job, done int64) float64 {
 	if j.Limit <= done {
 		return 0

@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/promise/checkpoint"
 )
 
-// Even is a Predictor for which all nodes fail at the same constant rate: the failures so far over the time
-// so far.
+// Even is a Predictor for which all nodes fail at the same constant rate: the failures so far over
+// the time so far.
 type Even struct {
 	nodes    float64
 	start    int64
@@ -27,8 +27,9 @@ func (e *Even) Hazard(at int64, nodes []int) checkpoint.Hazard {
 	return checkpoint.Constant(e.failures / e.nodes / float64(max(1, at-e.start)) * float64(len(nodes)))
 }
 
-// Model is a Predictor that forecasts as varqd does, by a fault.Model. Its forecasts are of the time of the last failure:
-// requests for Hazards come in no order of time, and that no node has failed since is only known by the later ones.
+// Model is a Predictor that forecasts as varqd does, by a fault.Model. Its forecasts are of the
+// time of the last failure: requests for Hazards come in no order of time, and that no node has
+// failed since is only known by the later ones.
 type Model struct {
 	model    *fault.Model
 	nodes    []string

@@ -1,5 +1,5 @@
-// Package replay puts the jobs of one log under the failures of another, and counts what checkpoints and
-// the work lost between them cost by one Rule of package checkpoint or another.
+// Package replay puts the jobs of one log under the failures of another, and counts what
+// checkpoints and the work lost between them cost by one Rule of package checkpoint or another.
 package replay
 
 import (
@@ -27,15 +27,15 @@ type Log struct {
 	Failures   []Failure // in the order of time
 }
 
-// Failure is one of a node, a number from 0 on. From At on it runs no jobs, and others again from Until
-// on, both in Unix seconds.
+// Failure is one of a node, a number from 0 on. From At on it runs no jobs, and others again from
+// Until on, both in Unix seconds.
 type Failure struct {
 	Node      int
 	At, Until int64
 }
 
-// NewLog makes a Log of a system's failures, which are in the order of time. It starts with the first
-// and ends with the last. A node of which nobody knows when it came back is back at once.
+// NewLog makes a Log of a system's failures, which are in the order of time. It starts with the
+// first and ends with the last. A node of which nobody knows when it came back is back at once.
 func NewLog(nodes []string, failures []workload.Failure) Log {
 	number := make(map[string]int, len(nodes))
 	for i, node := range nodes {
@@ -57,7 +57,8 @@ func NewLog(nodes []string, failures []workload.Failure) Log {
 type Predictor interface {
 	// Fail tells of a failure. Times do not decrease from call to call.
 	Fail(at int64, node int)
-	// Hazard returns the risk of the nodes from a time on, which is not before the last failure told.
+	// Hazard returns the risk of the nodes from a time on, which is not before the last failure
+	// told.
 	Hazard(at int64, nodes []int) checkpoint.Hazard
 }
 
@@ -68,10 +69,10 @@ type Contender struct {
 	Predictor int
 }
 
-// Replay is an experiment. Every job asks whether to checkpoint after each Interval of work since it
-// last asked or checkpointed, unless it is done then; a checkpoint takes Cost. A failure of one of its
-// nodes takes the job back to its last checkpoint. It goes on at once, on another node instead of that one;
-// Rules are told that a restart costs nothing.
+// Replay is an experiment. Every job asks whether to checkpoint after each Interval of work since
+// it last asked or checkpointed, unless it is done then; a checkpoint takes Cost. A failure of one
+// of its nodes takes the job back to its last checkpoint. It goes on at once, on another node
+// instead of that one; Rules are told that a restart costs nothing.
 type Replay struct {
 	Log            Log
 	Cost, Interval int64 // seconds
@@ -98,8 +99,8 @@ func (c *Cost) Plus(other Cost) {
 	c.Lost += other.Lost
 }
 
-// Run replays the jobs, which are in the order of their starts, and returns for each Contender the costs of
-// the jobs in the order of jobs.
+// Run replays the jobs, which are in the order of their starts, and returns for each Contender the
+// costs of the jobs in the order of jobs.
 func (r *Replay) Run(jobs []Job) [][]Cost {
 	costs := make([][]Cost, len(r.Contenders))
 	for i := range costs {
@@ -127,8 +128,8 @@ type state struct {
 	free []int64 // when each node is up, and free if no job took longer than its work
 	runs []*run
 	left left
-	// ended are the jobs that left does not know yet: it may know only of those that ended before the last
-	// failure, for others that are asked about may be at an earlier time.
+	// ended are the jobs that left does not know yet: it may know only of those that ended before
+	// the last failure, for others that are asked about may be at an earlier time.
 	ended []*Job
 }
 
@@ -162,7 +163,8 @@ func (r *run) work(interval int64) {
 	r.until = r.began + min(interval, r.Work-r.saved-r.since)
 }
 
-// advance lets a run go on until a time before which its nodes do not fail, and reports whether it is done.
+// advance lets a run go on until a time before which its nodes do not fail, and reports whether it
+// is done.
 func (s *state) advance(r *run, at int64) bool {
 	for r.until <= at {
 		request := !r.checkpointing
@@ -221,8 +223,8 @@ func (s *state) fail(f Failure) {
 	}
 }
 
-// another returns a node that is up and none of these, or, if there is none, the first of those that are
-// none of these.
+// another returns a node that is up and none of these, or, if there is none, the first of those
+// that are none of these.
 func (s *state) another(at int64, nodes []int, random *rand.Rand) int {
 	for range 50 {
 		if node := random.IntN(s.Log.Nodes); s.free[node] <= at && !slices.Contains(nodes, node) {
@@ -237,8 +239,8 @@ func (s *state) another(at int64, nodes []int, random *rand.Rand) int {
 	return nodes[0]
 }
 
-// assign returns nodes at random for a job, of those that are up and free, and then the others by when
-// they will be.
+// assign returns nodes at random for a job, of those that are up and free, and then the others by
+// when they will be.
 func (s *state) assign(j *Job) []int {
 	order := s.Random.Perm(s.Log.Nodes)
 	slices.SortStableFunc(order, func(a, b int) int {

@@ -21,8 +21,8 @@ func (k known) Hazard(_ int64, nodes []int) checkpoint.Hazard {
 
 func always(*checkpoint.Request) bool { return true }
 
-// TestByHand follows a job of 250 s on both nodes of a system, one of which fails at 1000, 130 s after the
-// job's start.
+// TestByHand follows a job of 250 s on both nodes of a system, one of which fails at 1000, 130 s
+// after the job's start.
 func TestByHand(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -49,8 +49,8 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// Under failures at a constant rate a replay costs what renewal theory says: with a checkpoint C after
-// each τ of work, (e^(λ(τ+C)) - 1)/λτ - 1 seconds a second of work.
+// Under failures at a constant rate a replay costs what renewal theory says: with a checkpoint C
+// after each τ of work, (e^(λ(τ+C)) - 1)/λτ - 1 seconds a second of work.
 func TestRenewal(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	const nodes, rate, work = 50, 1e-6, 100 * 3600
@@ -145,7 +145,8 @@ func TestNoLookAhead(t *testing.T) {
 	}
 }
 
-// Model learns which nodes fail, expects more soon after a failure, and knows no later time than that of the last one.
+// Model learns which nodes fail, expects more soon after a failure, and knows no later time than
+// that of the last one.
 func TestModel(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))
 	m := NewModel(Log{Nodes: 100})

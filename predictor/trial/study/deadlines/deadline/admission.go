@@ -13,7 +13,8 @@ import (
 
 // Admission is a way to decide which ends are promised.
 type Admission struct {
-	// Withdraws is true if a promised job is withdrawn as soon as its limit no longer fits before its deadline.
+	// Withdraws is true if a promised job is withdrawn as soon as its limit no longer fits before
+	// its deadline.
 	Withdraws bool
 	begin     func(*queue.Queue, *Experiment) judge
 }
@@ -21,7 +22,8 @@ type Admission struct {
 // judge decides for one run.
 type judge interface {
 	forecast.Observer
-	// promises reports whether the end of a job that is about to be submitted is promised within a number of seconds.
+	// promises reports whether the end of a job that is about to be submitted is promised within a
+	// number of seconds.
 	promises(q *forecast.Question, within int64) bool
 }
 
@@ -30,7 +32,8 @@ func Everybody() Admission {
 	return Admission{begin: func(*queue.Queue, *Experiment) judge { return everybody{} }}
 }
 
-// Distribution promises what completion.Prospect gives a probability of at least prob, as varqd does.
+// Distribution promises what completion.Prospect gives a probability of at least prob, as varqd
+// does.
 func Distribution(prob float64) Admission {
 	return Admission{begin: func(q *queue.Queue, e *Experiment) judge {
 		random := rand.New(rand.NewPCG(e.Seed, 0x7661_7271))
@@ -39,8 +42,8 @@ func Distribution(prob float64) Admission {
 	}}
 }
 
-// Points promises what two point estimates allow: the wait in a simulation of the queue, and then the run time. All jobs run for
-// the medians that are forecast.
+// Points promises what two point estimates allow: the wait in a simulation of the queue, and then
+// the run time. All jobs run for the medians that are forecast.
 func Points() Admission {
 	return Admission{begin: func(q *queue.Queue, _ *Experiment) judge {
 		return points{Twin: twin.New(q, nil), ends: func(t *twin.Twin, q *forecast.Question) int64 {
@@ -60,8 +63,8 @@ func Limits() Admission {
 	}}
 }
 
-// SlurmDeadline does what Slurm's --deadline does: it refuses a job whose limit does not fit before the deadline, and withdraws
-// it once that is so.
+// SlurmDeadline does what Slurm's --deadline does: it refuses a job whose limit does not fit before
+// the deadline, and withdraws it once that is so.
 func SlurmDeadline() Admission {
 	return Admission{Withdraws: true, begin: func(*queue.Queue, *Experiment) judge { return fits{} }}
 }

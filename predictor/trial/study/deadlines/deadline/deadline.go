@@ -1,10 +1,11 @@
-// Package deadline simulates a cluster on which some users need the end of a job by a deadline. They ask for a promise
-// when they submit the job, and take it elsewhere if there is none. An Admission decides which ends are promised. What
-// comes of it is measured as in "3Sigma: Distribution-based Cluster Scheduling for Runtime Uncertainty" (Park, Tumanov,
-// Jiang, Kozuch and Ganger, EuroSys 2018): deadlines missed, goodput, and the latency of the jobs without deadlines.
+// Package deadline simulates a cluster on which some users need the end of a job by a deadline.
+// They ask for a promise when they submit the job, and take it elsewhere if there is none. An
+// Admission decides which ends are promised. What comes of it is measured as in "3Sigma:
+// Distribution-based Cluster Scheduling for Runtime Uncertainty" (Park, Tumanov, Jiang, Kozuch and
+// Ganger, EuroSys 2018): deadlines missed, goodput, and the latency of the jobs without deadlines.
 //
-// The cluster is one pool of processors, first come, first served, with EASY backfilling by the users' limits. A job
-// that misses its deadline goes on. Equal arguments give equal results.
+// The cluster is one pool of processors, first come, first served, with EASY backfilling by the
+// users' limits. A job that misses its deadline goes on. Equal arguments give equal results.
 package deadline
 
 import (
@@ -34,12 +35,12 @@ type Experiment struct {
 	Background func(task func())
 }
 
-// Due draws after how many seconds a job must have ended, given the number of seconds that it will run. It draws as often for
-// each job.
+// Due draws after how many seconds a job must have ended, given the number of seconds that it will
+// run. It draws as often for each job.
 type Due func(run int64, random *rand.Rand) int64
 
-// Slack draws deadlines that allow for 1 + slack times the run time, with one of the slacks, as 3Sigma's experiments do. Such
-// a deadline tells of the run time, which no user knows.
+// Slack draws deadlines that allow for 1 + slack times the run time, with one of the slacks, as
+// 3Sigma's experiments do. Such a deadline tells of the run time, which no user knows.
 func Slack(slacks ...float64) Due {
 	return func(run int64, random *rand.Rand) int64 {
 		return int64(float64(run) * (1 + slacks[random.IntN(len(slacks))]))
@@ -57,7 +58,8 @@ type Outcome struct {
 	Procs       int32
 	// Due is the job's deadline, or 0 without one.
 	Due int64
-	// Promised is true if it was promised that the job ends by Due. A job with a deadline and no promise never runs.
+	// Promised is true if it was promised that the job ends by Due. A job with a deadline and no
+	// promise never runs.
 	Promised bool
 	// Withdrawn is true if the Admission has withdrawn the job while it waited.
 	Withdrawn bool
@@ -67,7 +69,8 @@ type Outcome struct {
 	End int64
 }
 
-// Run simulates jobs, which must be in the order of their submission, with an Admission. It does not keep the jobs.
+// Run simulates jobs, which must be in the order of their submission, with an Admission. It does
+// not keep the jobs.
 func (e *Experiment) Run(jobs []sched.Job, by Admission) []Outcome {
 	r := &run{
 		Experiment: e, outcomes: make([]Outcome, len(jobs)), index: make(map[*sched.Job]int, len(jobs)),
@@ -77,7 +80,8 @@ func (e *Experiment) Run(jobs []sched.Job, by Admission) []Outcome {
 	random := rand.New(rand.NewPCG(e.Seed, 0x6475_6564))
 	for i := range jobs {
 		j := jobs[i]
-		// Both are drawn for every job, so that the jobs with deadlines are the same for all Admissions.
+		// Both are drawn for every job, so that the jobs with deadlines are the same for all
+		// Admissions.
 		run := min(j.Run, j.Limit)
 		u, within := random.Float64(), e.Due(run, random)
 		o := &r.outcomes[i]

@@ -25,8 +25,8 @@ type refuser struct {
 func (*refuser) promises(q *forecast.Question, _ int64) bool { return q.Job != 2 }
 func (r *refuser) Ended(j *workload.Job)                     { r.ended = append(r.ended, *j) }
 
-// On one processor, job 1 has no deadline, 2 is refused, 3 waits for 1 and ends in time, 4 is withdrawn when it no
-// longer fits, and 5 reaches its limit.
+// On one processor, job 1 has no deadline, 2 is refused, 3 waits for 1 and ends in time, 4 is
+// withdrawn when it no longer fits, and 5 reaches its limit.
 func TestRun(t *testing.T) {
 	jobs := []sched.Job{
 		{ID: 1, Submit: 1000, Limit: 100, Run: 90, Procs: 1},
@@ -58,8 +58,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Slurm's --deadline looks at limits alone, limits at those of the queue besides, and points at how long the jobs
-// of the past ran.
+// Slurm's --deadline looks at limits alone, limits at those of the queue besides, and points at how
+// long the jobs of the past ran.
 func TestAdmissions(t *testing.T) {
 	const learning = 400
 	random := rand.New(rand.NewPCG(1, 1))

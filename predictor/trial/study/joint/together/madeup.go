@@ -10,7 +10,8 @@ import (
 // Troubles are what makes delays at two made-up sites long.
 type Troubles uint8
 
-// The kinds of troubles. With each, and at each site, one job in five waits thirty times as long as usual.
+// The kinds of troubles. With each, and at each site, one job in five waits thirty times as long as
+// usual.
 const (
 	Apart  Troubles = iota // both sites have troubles of their own
 	Common                 // troubles strike both at once
@@ -24,9 +25,9 @@ const (
 	between   = 600       // seconds from one job of a site to the next
 )
 
-// MadeUp returns the jobs of two sites over some days. A job waits for an exponential time, whose mean is known but
-// for whether there is trouble; forecasts are those of the mixture, and true of each site by itself.
-// Troubles begin and end at random.
+// MadeUp returns the jobs of two sites over some days. A job waits for an exponential time, whose
+// mean is known but for whether there is trouble; forecasts are those of the mixture, and true of
+// each site by itself. Troubles begin and end at random.
 func MadeUp(t Troubles, days int, seed uint64) [2][]Job {
 	random := rand.New(rand.NewPCG(seed, 0x6d61_6465))
 	var sites [2][]Job

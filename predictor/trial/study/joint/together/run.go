@@ -8,13 +8,14 @@ import (
 	"github.com/varq-project/varq/predictor/promise/joint"
 )
 
-// near is how many seconds after a job at one site a job is submitted to the other, at most, to be its counterpart.
+// near is how many seconds after a job at one site a job is submitted to the other, at most, to be
+// its counterpart.
 const near = 1800
 
 // Experiment asks for starts at two sites.
 type Experiment struct {
-	// Sites have their jobs by submission. If the second is nil, both jobs are at the first site, and of different users: as
-	// if its partitions shared all nodes.
+	// Sites have their jobs by submission. If the second is nil, both jobs are at the first site,
+	// and of different users: as if its partitions shared all nodes.
 	Sites [2][]Job
 	// Shift is added to the times of the second site's jobs.
 	Shift int64
@@ -28,7 +29,8 @@ type Experiment struct {
 type Outcome struct {
 	At   int64 // when it was asked, Unix seconds of the first site
 	Kind joint.Kind
-	// Members are the probabilities of both jobs, each by itself, and Met whether they started in time.
+	// Members are the probabilities of both jobs, each by itself, and Met whether they started in
+	// time.
 	Members [2]float64
 	Met     [2]bool
 	joint.Quote
@@ -66,12 +68,13 @@ var sites = [2]string{"first", "second"}
 
 // Run asks, and returns two outcomes for each question, of which the first is that of any, by time.
 //
-// A job that asks at the first site has as its counterpart the next job that is submitted to the second within half an
-// hour and has at least half and at most twice as many processors. It takes both jobs' own waits: neither job is
-// there for the request. The deadline is as far from the one's submission as from the other's. Without a counterpart nothing is
-// asked.
+// A job that asks at the first site has as its counterpart the next job that is submitted to the
+// second within half an hour and has at least half and at most twice as many processors. It takes
+// both jobs' own waits: neither job is there for the request. The deadline is as far from the one's
+// submission as from the other's. Without a counterpart nothing is asked.
 //
-// A start is known when it happens, and whether a deadline was met when it has passed: a quote rests on nothing later.
+// A start is known when it happens, and whether a deadline was met when it has passed: a quote
+// rests on nothing later.
 func (e *Experiment) Run() []Outcome {
 	random := rand.New(rand.NewPCG(e.Seed, 0x746f_6765))
 	one := e.Sites[1] == nil

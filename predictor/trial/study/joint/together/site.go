@@ -1,5 +1,6 @@
-// Package together tries promises about jobs at two sites: that any of both has started by a deadline, or all. Each site
-// replays its log with a forecaster of its own. Joint probabilities are made and learnt on line along both.
+// Package together tries promises about jobs at two sites: that any of both has started by a
+// deadline, or all. Each site replays its log with a forecaster of its own. Joint probabilities are
+// made and learnt on line along both.
 package together
 
 import (
@@ -26,9 +27,10 @@ type Job struct {
 	Rank   float64                 // of the wait under that forecast, in [0,1]
 }
 
-// Forecast replays the jobs of a log, in any order, and returns those that start, by submission. varqd's forecaster learns on line:
-// it forecasts each job from what had happened before. The first tenth of the jobs, and those without a forecast, are left
-// out. background is predictor.Options.Background.
+// Forecast replays the jobs of a log, in any order, and returns those that start, by submission.
+// varqd's forecaster learns on line: it forecasts each job from what had happened before. The first
+// tenth of the jobs, and those without a forecast, are left out. background is
+// predictor.Options.Background.
 func Forecast(jobs []workload.Job, background func(task func())) []Job {
 	var q queue.Queue
 	random := rand.New(rand.NewPCG(1, 1))

@@ -27,8 +27,9 @@ func excess(outcomes []Outcome, kind joint.Kind, from, to float64, promise func(
 	return sum / n
 }
 
-// TestTroubles: promises are kept as often as promised, whatever joins the sites, once they are recalibrated; the
-// lower bounds are kept more often. If troubles are common, those of independence are not.
+// TestTroubles: promises are kept as often as promised, whatever joins the sites, once they are
+// recalibrated; the lower bounds are kept more often. If troubles are common, those of independence
+// are not.
 func TestTroubles(t *testing.T) {
 	independent := func(o Outcome) float64 { return o.Independent }
 	recalibrated := func(o Outcome) float64 { return o.Prob }
@@ -132,7 +133,8 @@ func TestOneSite(t *testing.T) {
 	}
 }
 
-// TestForecast: the first tenth of the jobs is only learnt from, and jobs that never start are left out.
+// TestForecast: the first tenth of the jobs is only learnt from, and jobs that never start are left
+// out.
 func TestForecast(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	var jobs []workload.Job

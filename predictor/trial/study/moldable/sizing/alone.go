@@ -1,13 +1,14 @@
 package sizing
 
-// Alone is a Chooser that does as the users asked, and finds out for some jobs what each strategy would have
-// chosen and what would have come of that, had the job alone followed it (Downey 1997, section 5).
+// Alone is a Chooser that does as the users asked, and finds out for some jobs what each strategy
+// would have chosen and what would have come of that, had the job alone followed it (Downey 1997,
+// section 5).
 type Alone struct {
 	Strategies []Predicting
 	// Sampled reports whether a job is looked at.
 	Sampled func(*Job) bool
-	// Found is told of each such job when it is submitted: how long it takes until its end as asked, at best, and by
-	// each of the Strategies, in seconds.
+	// Found is told of each such job when it is submitted: how long it takes until its end as
+	// asked, at best, and by each of the Strategies, in seconds.
 	Found func(j *Job, asked, best int64, by []int64)
 
 	oracle Oracle

@@ -16,23 +16,25 @@ const never = math.MaxInt64
 
 // Chooser chooses the sizes of jobs.
 type Chooser interface {
-	// Choose returns the number of processors of j, which is submitted now, or 0 if j is to take what is
-	// free, up to its Most, when it can start. j is not rigid, and nothing but its Run may be kept from the
-	// Chooser.
+	// Choose returns the number of processors of j, which is submitted now, or 0 if j is to take
+	// what is free, up to its Most, when it can start. j is not rigid, and nothing but its Run may
+	// be kept from the Chooser.
 	Choose(c *Cluster, j *Job) (procs int32)
 }
 
-// Reconsiderer is a Chooser that chooses anew for jobs that wait. A job keeps its place in the queue.
+// Reconsiderer is a Chooser that chooses anew for jobs that wait. A job keeps its place in the
+// queue.
 type Reconsiderer interface {
 	Chooser
-	// Every returns how many seconds after a choice a job that still waits chooses anew, or 0 if never.
+	// Every returns how many seconds after a choice a job that still waits chooses anew, or 0 if
+	// never.
 	Every() int64
 	// Reconsider returns the number of processors of j from now on, which waits for held.
 	Reconsider(c *Cluster, j *Job, held int32) (procs int32)
 }
 
-// Cluster is a cluster in the course of time. At one moment jobs end first, then jobs are submitted, and then
-// jobs start. With q jobs in the queue and r running an event costs O(q + r).
+// Cluster is a cluster in the course of time. At one moment jobs end first, then jobs are
+// submitted, and then jobs start. With q jobs in the queue and r running an event costs O(q + r).
 type Cluster struct {
 	procs   int32
 	chooser Chooser
@@ -84,8 +86,8 @@ func NewCluster(procs int32, q *queue.Queue, chooser Chooser, observers ...forec
 	return c
 }
 
-// Run simulates the jobs, which are in the order of their submission, and yields what became of each, in the
-// order of their ends.
+// Run simulates the jobs, which are in the order of their submission, and yields what became of
+// each, in the order of their ends.
 func (c *Cluster) Run(jobs []Job) iter.Seq[Outcome] {
 	return func(yield func(Outcome) bool) {
 		going := true
@@ -175,8 +177,8 @@ func (c *Cluster) arrive() {
 	}
 }
 
-// observed returns the job as forecasters see it, with neither start nor end. A job that takes what is free
-// is seen with the least that it takes until it starts.
+// observed returns the job as forecasters see it, with neither start nor end. A job that takes what
+// is free is seen with the least that it takes until it starts.
 func (e *entry) observed() workload.Job {
 	shape := e.shape
 	if shape.Procs == 0 {
@@ -185,8 +187,8 @@ func (e *entry) observed() workload.Job {
 	return workload.Job{ID: e.ID, Request: e.request(shape), Submit: e.Submit, Eligible: e.Submit}
 }
 
-// pass starts all jobs that can start now: from the head of the queue as long as they fit, and then those that
-// do not delay the one that is first now, by their limits.
+// pass starts all jobs that can start now: from the head of the queue as long as they fit, and then
+// those that do not delay the one that is first now, by their limits.
 func (c *Cluster) pass() {
 	at := 0
 	for at < len(c.waiting) && c.waiting[at].least() <= c.free {
@@ -229,8 +231,8 @@ func (e *entry) most() int32 {
 	return e.Most
 }
 
-// shadow returns when the head of the queue, which needs some processors, can start by the limits of the running
-// jobs, and how many processors are free beside it then.
+// shadow returns when the head of the queue, which needs some processors, can start by the limits
+// of the running jobs, and how many processors are free beside it then.
 func (c *Cluster) shadow(need int32) (at int64, extra int32) {
 	planned := slices.Clone(c.running)
 	slices.SortFunc(planned, func(a, b *entry) int {

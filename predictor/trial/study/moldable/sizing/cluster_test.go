@@ -119,8 +119,8 @@ func (a alone) Choose(_ *Cluster, j *Job) int32 {
 	return j.Asked.Procs
 }
 
-// TestOptimum: what a job that alone is told the truth chooses is the best of all that it could have, by running
-// the whole cluster for each.
+// TestOptimum: what a job that alone is told the truth chooses is the best of all that it could
+// have, by running the whole cluster for each.
 func TestOptimum(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 3))
 	jobs := made(random, 250, .5)
@@ -161,8 +161,8 @@ func (o *only) Choose(c *Cluster, j *Job) int32 {
 	return o.of.Choose(c, j)
 }
 
-// TestInvariants: no processor is used twice, all jobs run in sizes that they can have, and with Free nothing idles
-// that the head of the queue could use.
+// TestInvariants: no processor is used twice, all jobs run in sizes that they can have, and with
+// Free nothing idles that the head of the queue could use.
 func TestInvariants(t *testing.T) {
 	for seed := range uint64(20) {
 		jobs := made(rand.New(rand.NewPCG(seed, 4)), 400, .7)
@@ -248,7 +248,8 @@ func TestMold(t *testing.T) {
 	}
 }
 
-// TestAlone: looking at jobs changes nothing, the best is the least, and whoever knows the truth finds it.
+// TestAlone: looking at jobs changes nothing, the best is the least, and whoever knows the truth
+// finds it.
 func TestAlone(t *testing.T) {
 	jobs := made(rand.New(rand.NewPCG(1, 5)), 400, .5)
 	looked, better := 0, 0
@@ -289,7 +290,8 @@ func (f fickle) Reconsider(c *Cluster, j *Job, held int32) int32 {
 	return max(j.Least, held/2)
 }
 
-// TestReconsider: a job that waits chooses again after the time, and no other does; and the queue knows its size.
+// TestReconsider: a job that waits chooses again after the time, and no other does; and the queue
+// knows its size.
 func TestReconsider(t *testing.T) {
 	jobs := made(rand.New(rand.NewPCG(1, 6)), 300, .5)
 	f := fickle{map[int64][]int64{}}
@@ -342,7 +344,8 @@ func (w *watching) Started(j *workload.Job) {
 }
 func (*watching) Ended(*workload.Job) {}
 
-// TestPredictingAgain: a job that may choose again does, to what is best then; one that is locked in does not.
+// TestPredictingAgain: a job that may choose again does, to what is best then; one that is locked
+// in does not.
 func TestPredictingAgain(t *testing.T) {
 	jobs := made(rand.New(rand.NewPCG(1, 7)), 300, 1)
 	known := func(c *Cluster, _ *Job, n int32) float64 {

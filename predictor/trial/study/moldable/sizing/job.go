@@ -1,8 +1,9 @@
-// Package sizing simulates a cluster on which some jobs can run on several numbers of processors: the size of each
-// is chosen when it is submitted, as `varq size` does it, or when it starts. The cluster is first come, first
-// served, with EASY backfilling.
+// Package sizing simulates a cluster on which some jobs can run on several numbers of processors:
+// the size of each is chosen when it is submitted, as `varq size` does it, or when it starts. The
+// cluster is first come, first served, with EASY backfilling.
 //
-// The result depends on the jobs and the Chooser alone. Times are Unix seconds, and durations seconds.
+// The result depends on the jobs and the Chooser alone. Times are Unix seconds, and durations
+// seconds.
 package sizing
 
 import (
@@ -19,8 +20,8 @@ type Job struct {
 	Request workload.Request
 	Asked   Shape
 	Curve   speedup.Curve
-	// Least and Most are the fewest and the most processors that the job can have. They are those of Asked
-	// if it is rigid.
+	// Least and Most are the fewest and the most processors that the job can have. They are those
+	// of Asked if it is rigid.
 	Least, Most int32
 }
 
@@ -33,8 +34,8 @@ type Shape struct {
 // Rigid reports whether the job can have one size only.
 func (j *Job) Rigid() bool { return j.Least == j.Most }
 
-// At returns the job's shape on a number of processors: its run time and its time limit change as the curve
-// says, and the limit is a whole number of minutes.
+// At returns the job's shape on a number of processors: its run time and its time limit change as
+// the curve says, and the limit is a whole number of minutes.
 func (j *Job) At(procs int32) Shape {
 	if procs == j.Asked.Procs {
 		return j.Asked
@@ -45,8 +46,8 @@ func (j *Job) At(procs int32) Shape {
 	return Shape{procs, limit, min(limit, max(1, int64(math.Round(ratio*float64(j.Asked.Run)))))}
 }
 
-// Mold gives a job the sizes from 1 to most processors on which its time limit is at most longest, beside that
-// which the user asked for.
+// Mold gives a job the sizes from 1 to most processors on which its time limit is at most longest,
+// beside that which the user asked for.
 func (j *Job) Mold(most int32, longest int64) {
 	j.Most = max(most, j.Asked.Procs)
 	for j.Least = j.Asked.Procs; j.Least > 1 && j.At(j.Least-1).Limit <= longest; {
@@ -63,8 +64,8 @@ func (j *Job) request(s Shape) workload.Request {
 	return r
 }
 
-// candidates returns the sizes among which a job chooses, in increasing order: powers of two, the least and the
-// most that it can have, the size asked for, and what is free.
+// candidates returns the sizes among which a job chooses, in increasing order: powers of two, the
+// least and the most that it can have, the size asked for, and what is free.
 func (j *Job) candidates(free int32) []int32 {
 	var all []int32
 	add := func(n int32) {

@@ -8,9 +8,10 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// Oracle knows how long jobs wait: it simulates the cluster from now on with the true run times of the jobs that
-// run and wait, and with those that will come, in the size that their users asked for. So it is exact if no
-// other job chooses its size. A job that takes what is free counts with the least that it takes.
+// Oracle knows how long jobs wait: it simulates the cluster from now on with the true run times of
+// the jobs that run and wait, and with those that will come, in the size that their users asked
+// for. So it is exact if no other job chooses its size. A job that takes what is free counts with
+// the least that it takes.
 type Oracle struct {
 	machine rollout.Machine
 	running []rollout.Running
@@ -18,7 +19,8 @@ type Oracle struct {
 	coming  []int32
 }
 
-// foreseen is how many jobs that will come the Oracle first looks at. It looks at more if they are not enough.
+// foreseen is how many jobs that will come the Oracle first looks at. It looks at more if they are
+// not enough.
 const foreseen = 256
 
 // Wait returns how long j, submitted now on some processors, waits.

@@ -15,24 +15,24 @@ type Asked struct{}
 // Choose implements Chooser.
 func (Asked) Choose(_ *Cluster, j *Job) int32 { return j.Asked.Procs }
 
-// Free is the Chooser AVG: each job takes what is free when it can start, up to its Most (Downey 1997, section
-// 5.1).
+// Free is the Chooser AVG: each job takes what is free when it can start, up to its Most (Downey
+// 1997, section 5.1).
 type Free struct{}
 
 // Choose implements Chooser.
 func (Free) Choose(*Cluster, *Job) int32 { return 0 }
 
-// Waits predicts the wait of a job that is submitted now on some processors, in seconds. It is +Inf if nothing is
-// known.
+// Waits predicts the wait of a job that is submitted now on some processors, in seconds. It is +Inf
+// if nothing is known.
 type Waits func(c *Cluster, j *Job, procs int32) float64
 
-// Predicting is the Chooser that goes by predicted waits and the true run times: as in the paper, jobs know how
-// long they run. While no wait is known it does as the users asked.
+// Predicting is the Chooser that goes by predicted waits and the true run times: as in the paper,
+// jobs know how long they run. While no wait is known it does as the users asked.
 type Predicting struct {
 	moldable.Rules
 	Waits Waits
-	// Again is how many seconds after a choice a job that still waits chooses anew, unless it is locked in: 0
-	// for never.
+	// Again is how many seconds after a choice a job that still waits chooses anew, unless it is
+	// locked in: 0 for never.
 	Again int64
 }
 
@@ -84,8 +84,8 @@ func True() Waits {
 	return func(c *Cluster, j *Job, procs int32) float64 { return float64(o.Wait(c, j, procs)) }
 }
 
-// Predictor returns the waits that predictors A and B foresee, as package expert extends them to whole queues, with
-// or without the correction of their bias.
+// Predictor returns the waits that predictors A and B foresee, as package expert extends them to
+// whole queues, with or without the correction of their bias.
 func Predictor(d *expert.Downey, corrected bool) Waits {
 	return func(c *Cluster, j *Job, procs int32) float64 {
 		q := c.question(j, procs)

@@ -1,7 +1,7 @@
 package qos
 
-// kind is what happens at an event. At one moment kinds happen in this order: a job that ends when its
-// node fails is complete, and none starts on a node that fails.
+// kind is what happens at an event. At one moment kinds happen in this order: a job that ends when
+// its node fails is complete, and none starts on a node that fails.
 type kind uint8
 
 const (

@@ -14,8 +14,8 @@ const Never = math.MaxInt64
 type Failure struct {
 	At   int64
 	Node int
-	// Detectability is p_x of section 4.3, a number in [0,1]: predictors at least as accurate as that
-	// foretell the failure, and say that it comes with this probability.
+	// Detectability is p_x of section 4.3, a number in [0,1]: predictors at least as accurate as
+	// that foretell the failure, and say that it comes with this probability.
 	Detectability float64
 }
 
@@ -53,7 +53,8 @@ func cyclic(n int, period, t int64, at func(int) int64) (index int, later int64,
 }
 
 // Oracle returns the predictor of section 4.3 with the accuracy a: of the failures in the window
-// that it can detect, Detectability <= a, it returns the first one's Detectability, or 0 without one.
+// that it can detect, Detectability <= a, it returns the first one's Detectability, or 0 without
+// one.
 func (l *Log) Oracle(accuracy float64) *Oracle {
 	o := &Oracle{all: Log{period: l.period}}
 	for _, f := range l.failures {

@@ -9,8 +9,8 @@ import (
 func byStart(a, b *job) int { return cmp.Compare(a.from, b.from) }
 
 // place gives j a start and nodes: the earliest start with which it succeeds with the probability
-// risk, if there is one within the Horizon, else the one with which it succeeds with the greatest. It
-// returns the probability that one of the nodes fails before the job's end.
+// risk, if there is one within the Horizon, else the one with which it succeeds with the greatest.
+// It returns the probability that one of the nodes fails before the job's end.
 func (s *simulator) place(j *job, risk float64) float64 {
 	length := s.length(j.Work - j.saved)
 	from := s.timeline.earliest(s.now, length, j.Nodes, s.free)
@@ -38,8 +38,8 @@ func (s *simulator) place(j *job, risk float64) float64 {
 	return least
 }
 
-// later returns the next start at which a job may be likelier to succeed than with one at from: other
-// nodes are free, or a failure is over.
+// later returns the next start at which a job may be likelier to succeed than with one at from:
+// other nodes are free, or a failure is over.
 func (s *simulator) later(from int64) int64 {
 	at := s.timeline.next(from)
 	if window := s.Predictor.Next(s.now, s.window(from)); window < Never {
@@ -58,7 +58,8 @@ type candidate struct {
 }
 
 // choose puts the n nodes of free into chosen that are each least likely to fail, those with lower
-// numbers among equals, if a job runs in [from, to). It returns the probability that one of them fails.
+// numbers among equals, if a job runs in [from, to). It returns the probability that one of them
+// fails.
 func (s *simulator) choose(n int, from, to int64) float64 {
 	clear(s.chosen)
 	s.candidates = s.candidates[:0]

@@ -1,18 +1,19 @@
 // Package qos simulates the cluster of "Probabilistic QoS Guarantees for Supercomputing Systems"
-// (Oliner, Rudolph, Sahoo, Moreira and Gupta 2005). Its nodes fail and recover. A predictor foretells
-// failures, and the scheduler promises of each job that it is complete by a deadline with a
-// probability.
+// (Oliner, Rudolph, Sahoo, Moreira and Gupta 2005). Its nodes fail and recover. A predictor
+// foretells failures, and the scheduler promises of each job that it is complete by a deadline with
+// a probability.
 //
-// The scheduler is first come, first served, with backfilling. At its submission each job gets a start
-// and a set of nodes, its partition, and both stay as they are. It starts as early as the jobs that
-// came before allow, on those of the nodes free for it that are least likely to fail. If that is too
-// likely for its user, the job starts later: at the first moment from which there are nodes that are
-// likely enough not to fail until its end. The deadline is that end, if all checkpoints are performed.
+// The scheduler is first come, first served, with backfilling. At its submission each job gets a
+// start and a set of nodes, its partition, and both stay as they are. It starts as early as the
+// jobs that came before allow, on those of the nodes free for it that are least likely to fail. If
+// that is too likely for its user, the job starts later: at the first moment from which there are
+// nodes that are likely enough not to fail until its end. The deadline is that end, if all
+// checkpoints are performed.
 //
 // While a job runs it requests checkpoints, and a rule decides which of them are performed. If one
 // of its nodes fails, the job gets a new start and new nodes, as early as possible, and begins
-// there from its last complete checkpoint. The node is down for a while, and jobs that were to start on
-// it are put off, on the nodes they have, and so are those that were to follow them there.
+// there from its last complete checkpoint. The node is down for a while, and jobs that were to
+// start on it are put off, on the nodes they have, and so are those that were to follow them there.
 //
 // Equal arguments give equal results.
 package qos
@@ -35,24 +36,25 @@ type Config struct {
 	Predictor Predictor
 	// Risk is U: a user accepts the earliest deadline with a probability of at least that.
 	Risk float64
-	// Horizon is by how much a user may put off the earliest start. If no start until then is likely
-	// enough to succeed, she accepts the likeliest, or the earliest of these.
+	// Horizon is by how much a user may put off the earliest start. If no start until then is
+	// likely enough to succeed, she accepts the likeliest, or the earliest of these.
 	Horizon int64
 	// Checkpoint decides which checkpoints are performed.
 	Checkpoint Rule
-	// Patience is how often a job is interrupted or put off at most. With once more it is abandoned: its
-	// nodes fail faster than it reaches a checkpoint.
+	// Patience is how often a job is interrupted or put off at most. With once more it is
+	// abandoned: its nodes fail faster than it reaches a checkpoint.
 	Patience int
 }
 
-// Predictor foretells failures from what is known at the time now. Windows are [from, to), in seconds.
+// Predictor foretells failures from what is known at the time now. Windows are [from, to), in
+// seconds.
 type Predictor interface {
 	// Node returns the probability that the node fails in the window.
 	Node(now int64, node int, from, to int64) float64
 	// Nodes returns the probability that at least one of the nodes fails in the window.
 	Nodes(now int64, nodes Set, from, to int64) float64
-	// Next returns the next time at which a window may begin for which failures are less likely than
-	// for one of the same length that begins at from, or Never.
+	// Next returns the next time at which a window may begin for which failures are less likely
+	// than for one of the same length that begins at from, or Never.
 	Next(now, from int64) int64
 }
 

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestInvariants: no node has two jobs at once, or a job while it is down; the timeline has the nodes
-// free that no job has and that are not down; and the time for which jobs have nodes is what they
-// work, lose, and spend on checkpoints.
+// TestInvariants: no node has two jobs at once, or a job while it is down; the timeline has the
+// nodes free that no job has and that are not down; and the time for which jobs have nodes is what
+// they work, lose, and spend on checkpoints.
 func TestInvariants(t *testing.T) {
 	for seed := range uint64(300) {
 		c, _, jobs := madeUp(rand.New(rand.NewPCG(seed, 2)))
@@ -129,8 +129,8 @@ func TestForesight(t *testing.T) {
 }
 
 // TestNegotiation: of two nodes one fails at 100, foretold with .6. The job waits for neither where
-// one suffices; where it needs both, a user who accepts the risk starts at once, and another when the
-// node is up again.
+// one suffices; where it needs both, a user who accepts the risk starts at once, and another when
+// the node is up again.
 func TestNegotiation(t *testing.T) {
 	log := NewLog([]Failure{{At: 100, Node: 0, Detectability: .6}}, 10_000)
 	for _, test := range []struct {

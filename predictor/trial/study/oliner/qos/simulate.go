@@ -45,8 +45,8 @@ type simulator struct {
 	observe func(*simulator, event)
 }
 
-// Run simulates the jobs, which must be in the order of their submission, until all are complete. It
-// panics if a job has more nodes than the cluster, or is out of order.
+// Run simulates the jobs, which must be in the order of their submission, until all are complete.
+// It panics if a job has more nodes than the cluster, or is out of order.
 func (c Config) Run(jobs []Job) Result { return c.run(jobs, nil) }
 
 func (c Config) run(jobs []Job, observe func(*simulator, event)) Result {
@@ -114,7 +114,8 @@ func (s *simulator) expect(at int64, kind kind, j *job) {
 	s.events.push(event{at: at, kind: kind, job: j, plan: j.plan})
 }
 
-// expectFailure announces the failures at the first moment, at from or later, at which there are any.
+// expectFailure announces the failures at the first moment, at from or later, at which there are
+// any.
 func (s *simulator) expectFailure(from int64) {
 	if s.events.failures > 0 {
 		return

@@ -1,11 +1,12 @@
-// Package booking simulates a cluster of which some users reserve processors ahead, by the elastic requests of Röblitz, Schintke and
-// Wendler, "Elastic Grid Reservations with User-Defined Optimization Policies" (2005), as their section 4 does: each request
-// has a window of time and a range of processors, the site answers it with slots and their estimated success rates, and the
-// slots that are good enough are tried in the order of the user's preferences. What comes of it is how many requests succeed,
-// how many slots are tried in vain, and what the other jobs wait.
+// Package booking simulates a cluster of which some users reserve processors ahead, by the elastic
+// requests of Röblitz, Schintke and Wendler, "Elastic Grid Reservations with User-Defined
+// Optimization Policies" (2005), as their section 4 does: each request has a window of time and a
+// range of processors, the site answers it with slots and their estimated success rates, and the
+// slots that are good enough are tried in the order of the user's preferences. What comes of it is
+// how many requests succeed, how many slots are tried in vain, and what the other jobs wait.
 //
-// The cluster is one pool of processors, first come, first served, with backfilling by the users' limits. Equal arguments give
-// equal results.
+// The cluster is one pool of processors, first come, first served, with backfilling by the users'
+// limits. Equal arguments give equal results.
 package booking
 
 import (
@@ -23,10 +24,11 @@ type Experiment struct {
 	// Unit is of what the processors of a job are a multiple: those of a node.
 	Unit     int32
 	Backfill sched.Backfill
-	// Ahead is how long after its submission a reservation starts at the earliest, and Range by how much its window is longer
-	// than its job.
+	// Ahead is how long after its submission a reservation starts at the earliest, and Range by how
+	// much its window is longer than its job.
 	Ahead, Range int64
-	// Least and Most are the range of the processors of a reservation, in times of what its job has in the log.
+	// Least and Most are the range of the processors of a reservation, in times of what its job has
+	// in the log.
 	Least, Most float64
 	// Curve is the speedup of the jobs that are reserved for.
 	Curve  speedup.Curve
@@ -38,22 +40,24 @@ type Experiment struct {
 	Gap   int64
 	// Tariff is what a processor costs.
 	Tariff *tariff.Tariff
-	// Accuracy is how much of their limits jobs are taken to use where the end of the known workload is estimated.
+	// Accuracy is how much of their limits jobs are taken to use where the end of the known
+	// workload is estimated.
 	Accuracy float64
 	// Method estimates success rates.
 	Method Method
-	// Unchecked is true if the success rate alone decides which slots may be reserved. Otherwise the site also refuses those that
-	// start before the end of the known workload, as esr.Load estimates it, so that reservations do not overtake waiting jobs
-	// (section 3.3.2).
+	// Unchecked is true if the success rate alone decides which slots may be reserved. Otherwise
+	// the site also refuses those that start before the end of the known workload, as esr.Load
+	// estimates it, so that reservations do not overtake waiting jobs (section 3.3.2).
 	Unchecked bool
 }
 
 // Booking is what became of a request.
 type Booking struct {
-	// Candidates is the number of slots in the answer, and Probable that of those that were good enough.
+	// Candidates is the number of slots in the answer, and Probable that of those that were good
+	// enough.
 	Candidates, Probable int
-	// Workload and Conflict are how many slots were tried in vain: because the known workload was estimated to end after their
-	// start, and because the scheduler could not plan them.
+	// Workload and Conflict are how many slots were tried in vain: because the known workload was
+	// estimated to end after their start, and because the scheduler could not plan them.
 	Workload, Conflict int
 	// Slot is the one that was reserved, or nil.
 	Slot *elastic.Slot
@@ -61,14 +65,16 @@ type Booking struct {
 
 // Result is what comes of an experiment.
 type Result struct {
-	// Waits are how long the jobs waited that did not ask for a reservation, in seconds, in the order of their submission.
+	// Waits are how long the jobs waited that did not ask for a reservation, in seconds, in the
+	// order of their submission.
 	Waits []int64
 	// Bookings are the requests in the order of their submission.
 	Bookings []Booking
 }
 
-// Run simulates jobs, which must be in the order of their submission and fit the cluster. Those for which reserves is true ask
-// for a reservation for their run time, and never run without one. Run does not change the jobs.
+// Run simulates jobs, which must be in the order of their submission and fit the cluster. Those for
+// which reserves is true ask for a reservation for their run time, and never run without one. Run
+// does not change the jobs.
 func (e *Experiment) Run(jobs []sched.Job, reserves func(i int) bool) Result {
 	r := newRun(e)
 	for i := range jobs {
@@ -92,8 +98,8 @@ func (e *Experiment) Run(jobs []sched.Job, reserves func(i int) bool) Result {
 	return r.result
 }
 
-// sizes returns the numbers of processors that a job may have within a window, and how long it then takes: the paper's adaptation
-// of the request (section 3.2.1), and of the duration (equation 5).
+// sizes returns the numbers of processors that a job may have within a window, and how long it then
+// takes: the paper's adaptation of the request (section 3.2.1), and of the duration (equation 5).
 func (e *Experiment) sizes(j *sched.Job, window int64) []size {
 	run := float64(runTime(j))
 	whole := e.Curve.Of(float64(j.Procs))

@@ -19,7 +19,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// small returns a cluster of 16 processors, in nodes of 2, on which requests start at once and have an hour more than they need.
+// small returns a cluster of 16 processors, in nodes of 2, on which requests start at once and have
+// an hour more than they need.
 func small(t *testing.T, m Method) *Experiment {
 	t.Helper()
 	flat, err := tariff.New(tariff.Config{UnitCost: 1, UnitSeconds: 3600, Scale: tariff.Flat(), Zone: time.UTC})
@@ -57,7 +58,8 @@ func TestRun(t *testing.T) {
 		"busy":          {Load(), nil, []sched.Job{busy, asks}, Booking{Candidates: 37, Probable: 32, Conflict: 5}, 1000, []int64{0}},
 		"busy, exactly": {Load(), func(e *Experiment) { e.Accuracy = 1 }, []sched.Job{busy, asks}, Booking{Candidates: 37, Probable: 27}, 1000, []int64{0}},
 		"nothing fits":  {Load(), func(e *Experiment) { e.Range = 700 }, []sched.Job{busy, asks}, Booking{Candidates: 8, Probable: 3, Conflict: 3}, -1, []int64{0}},
-		// 12 processors wait for 2000 s: the workload ends at .5 * (990 + 12 / 16 * 2000) s. Without the check, the slot is before them.
+		// 12 processors wait for 2000 s: the workload ends at .5 * (990 + 12 / 16 * 2000) s.
+		// Without the check, the slot is before them.
 		"others wait": {History(), nil, []sched.Job{busy, job(2, start+5, 12, 2000, 1500), asks}, Booking{Candidates: 37, Probable: 37, Workload: 13}, 1300, []int64{0, 1805}},
 		"unchecked":   {History(), func(e *Experiment) { e.Unchecked = true }, []sched.Job{busy, job(2, start+5, 12, 2000, 1500), asks}, Booking{Candidates: 37, Probable: 37, Conflict: 10}, 1000, []int64{0, 1505}},
 		"too soon":    {Static(18000), nil, []sched.Job{asks}, Booking{Candidates: 37}, -1, nil},
@@ -90,7 +92,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestHistory: while jobs take twelve processors at the same time every day, a request for eight is told so.
+// TestHistory: while jobs take twelve processors at the same time every day, a request for eight is
+// told so.
 func TestHistory(t *testing.T) {
 	const day = 86400
 	var jobs []sched.Job
@@ -101,8 +104,8 @@ func TestHistory(t *testing.T) {
 	e := small(t, History())
 	e.Range = 6 * 3600
 	got := e.Run(jobs, only(5)).Bookings[0]
-	// 8 of the 4 idle processors cannot be had in the two hours of the jobs, nor while a slot reaches into them by so much that the
-	// average is too low; with 16 idle ones they can.
+	// 8 of the 4 idle processors cannot be had in the two hours of the jobs, nor while a slot
+	// reaches into them by so much that the average is too low; with 16 idle ones they can.
 	if got.Slot == nil || got.Slot.Start != jobs[5].Submit || got.Candidates != 100 || got.Probable < 60 || got.Probable > 70 {
 		t.Errorf("%+v", got)
 	}
@@ -138,8 +141,8 @@ func (waits) Stopped(int64, *sched.Job)                {}
 func (w waits) Started(now int64, j *sched.Job)        { w[j.ID] = now - j.Submit }
 func (waits) Ended(int64, *sched.Job)                  {}
 
-// TestRandom: in random experiments no processor is used twice, slots are as asked for and as the scheduler reserves them, and
-// without a request the jobs start as in a plain simulation.
+// TestRandom: in random experiments no processor is used twice, slots are as asked for and as the
+// scheduler reserves them, and without a request the jobs start as in a plain simulation.
 func TestRandom(t *testing.T) {
 	request := func(j *sched.Job) workload.Request {
 		return workload.Request{Size: workload.Size{Nodes: j.Procs / 2, CPUs: j.Procs}, Limit: j.Limit}
@@ -264,7 +267,8 @@ func (s spy) rates(_ *run, _ int64, _ *sched.Job, end float64) func(*elastic.Slo
 	return func(*elastic.Slot) float64 { return 1 }
 }
 
-// TestLoad: the known workload is what is left of the limits of jobs that run, and of reservations, each once.
+// TestLoad: the known workload is what is left of the limits of jobs that run, and of reservations,
+// each once.
 func TestLoad(t *testing.T) {
 	const start = 1_000_000_000
 	var ends []float64

@@ -25,8 +25,8 @@ type method interface {
 	submitted(j *sched.Job)
 	started(r *run, j *sched.Job)
 	ended(r *run, j *sched.Job)
-	// rates returns the function that says the success rate of a slot for a job that is about to be submitted. The known
-	// workload is estimated to end at a time.
+	// rates returns the function that says the success rate of a slot for a job that is about to be
+	// submitted. The known workload is estimated to end at a time.
 	rates(r *run, now int64, j *sched.Job, end float64) func(*elastic.Slot) float64
 }
 
@@ -35,8 +35,8 @@ func Static(h float64) Method {
 	return Method{func() method { return &static{h: h} }}
 }
 
-// History is the paper's method history, on a daily basis. Before anything is recorded of a time of day, all processors are taken
-// to be idle.
+// History is the paper's method history, on a daily basis. Before anything is recorded of a time of
+// day, all processors are taken to be idle.
 func History() Method {
 	return Method{func() method { return &history{idle: esr.History{Zone: time.UTC}} }}
 }
@@ -44,9 +44,9 @@ func History() Method {
 // Load is the paper's method load.
 func Load() Method { return Method{func() method { return &load{} }} }
 
-// Forecast is varq's own: the probability with which a job of the slot's size that is submitted now waits no longer than
-// until its start. Request returns what a job asks for, the seed decides what chance does, and background is that of
-// predictor.Options.
+// Forecast is varq's own: the probability with which a job of the slot's size that is submitted now
+// waits no longer than until its start. Request returns what a job asks for, the seed decides what
+// chance does, and background is that of predictor.Options.
 func Forecast(request func(*sched.Job) workload.Request, seed uint64, background func(task func())) Method {
 	return Method{func() method {
 		m := &varq{request: request}
@@ -128,7 +128,8 @@ func (m *varq) submitted(j *sched.Job) {
 	m.forecaster.Submitted(&job)
 }
 
-// started tells the forecaster of jobs that have waited. Of reservations the queue alone knows, as of processors that are taken.
+// started tells the forecaster of jobs that have waited. Of reservations the queue alone knows, as
+// of processors that are taken.
 func (m *varq) started(r *run, j *sched.Job) {
 	job := m.job(j)
 	job.Start = j.Start

@@ -77,8 +77,8 @@ func (r *run) probe(now int64, j *sched.Job, rate func(*elastic.Slot) float64) {
 	}
 }
 
-// hold reserves a slot if the scheduler has room for it: beside the running jobs, until their limits, and the other
-// reservations. Waiting jobs have no places.
+// hold reserves a slot if the scheduler has room for it: beside the running jobs, until their
+// limits, and the other reservations. Waiting jobs have no places.
 func (r *run) hold(now int64, j *sched.Job, s *elastic.Slot) error {
 	job := &sched.Job{ID: j.ID, Submit: j.Submit, Limit: s.Limit, Run: s.Limit, Procs: s.Nodes, User: j.User, Group: j.Group, App: j.App, Queue: j.Queue, Partition: j.Partition}
 	if _, after := r.sim.Scheduler().Offers(now, job, s.Start); after != s.Start {
