@@ -8,7 +8,6 @@ import (
 	"log"
 	"os"
 	"strconv"
-	"time"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/command"
@@ -22,20 +21,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	log.SetOutput(io.Discard) // net/http tells its log of servers that misbehave; the user reads it from the command
-	began := time.Now()
-	terminal, width := cli.Terminal(stdout)
 	return command.Run(args, command.Env{
-		Env: cli.Env{
-			Stdin:    stdin,
-			Stdout:   stdout,
-			Stderr:   stderr,
-			Getenv:   os.Getenv,
-			Now:      func() int64 { return time.Now().Unix() },
-			Elapsed:  func() time.Duration { return time.Since(began) },
-			Zone:     time.Local,
-			Terminal: terminal,
-			Width:    width,
-		},
+		Env:     cli.NewEnv(stdin, stdout, stderr),
 		Studies: all.Studies(),
 		Host:    doctor.Host,
 		Serve:   web.Serve,

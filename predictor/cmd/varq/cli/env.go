@@ -1,10 +1,11 @@
-// Package cli has what the commands of varq share: their environment, the errors of a
+// Package cli has what the commands of varq and varq-lab share: their environment, the errors of a
 // command line, and the formats of numbers, lists and JSON.
 package cli
 
 import (
 	"errors"
 	"io"
+	"os"
 	"time"
 )
 
@@ -18,6 +19,23 @@ type Env struct {
 	Zone           *time.Location       // of the times that are read and shown
 	Terminal       bool                 // Stdout is a terminal
 	Width          int                  // of a line of the terminal, in characters; 0 if unknown
+}
+
+// NewEnv returns the environment of this process, which begins now.
+func NewEnv(stdin io.Reader, stdout, stderr io.Writer) Env {
+	began := time.Now()
+	terminal, width := Terminal(stdout)
+	return Env{
+		Stdin:    stdin,
+		Stdout:   stdout,
+		Stderr:   stderr,
+		Getenv:   os.Getenv,
+		Now:      func() int64 { return time.Now().Unix() },
+		Elapsed:  func() time.Duration { return time.Since(began) },
+		Zone:     time.Local,
+		Terminal: terminal,
+		Width:    width,
+	}
 }
 
 // ErrInterrupted is the error of a command whose context has ended.

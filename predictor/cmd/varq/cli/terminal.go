@@ -20,3 +20,14 @@ func Terminal(w io.Writer) (terminal bool, width int) {
 	}
 	return true, int(size.Col)
 }
+
+// IsTerminal reports whether r is a terminal, or another character device such as
+// /dev/null.
+func IsTerminal(r io.Reader) bool {
+	file, ok := r.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

@@ -15,7 +15,7 @@ import (
 
 // UsageError is an error of the command line.
 type UsageError struct {
-	Command string // whose help tells more
+	Command string // whose help tells more; empty if none does
 	Err     error
 }
 
@@ -58,6 +58,14 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return Usage(cmd, fmt.Errorf("%q is not an option; %s takes nothing else", args[0], cmd.CommandPath()))
+}
+
+// OneFile is a cobra.PositionalArgs: it accepts one argument, or none.
+func OneFile(cmd *cobra.Command, args []string) error {
+	if len(args) <= 1 {
+		return nil
+	}
+	return Usage(cmd, fmt.Errorf("%q is one too many: one file at a time", args[1]))
 }
 
 // ErrNo ends a command whose answer is no, without a message.

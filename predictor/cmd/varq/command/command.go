@@ -10,9 +10,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os/signal"
-	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -30,10 +27,10 @@ import (
 
 // The exit codes of varq.
 const (
-	ExitOK     = 0 // varqd answered, and the answer is yes; to checkpoint
-	ExitNo     = 1 // varqd answered, and the answer is no: refused, not permitted, or no such thing; to skip a checkpoint
-	ExitUsage  = 2 // the command line makes no sense
-	ExitFailed = 3 // varqd could not be asked or answer; a simulation failed
+	ExitOK     = cli.ExitOK     // varqd answered, and the answer is yes; to checkpoint
+	ExitNo     = cli.ExitNo     // varqd answered, and the answer is no: refused, not permitted, or no such thing; to skip a checkpoint
+	ExitUsage  = cli.ExitUsage  // the command line makes no sense
+	ExitFailed = cli.ExitFailed // varqd could not be asked or answer; a simulation failed
 )
 
 // Env is the environment of the command line.
@@ -59,43 +56,20 @@ var errNo = cli.ErrNo
 // Run executes the command line args, without the program's name, and returns
 // the exit code.
 func Run(args []string, env Env) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	root := newRoot(&env)
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := cli.Execute(newRoot(&env), args)
 	if err != nil && asksForOptions(args) {
 		env.refuseOptions(err)
 	}
-	var usage cli.UsageError
+	code := env.Exit("varq", err)
 	switch {
-	case err == nil:
-		return ExitOK
-	case errors.Is(err, errNo):
-		return ExitNo
-	case errors.As(err, &usage):
-		fmt.Fprintf(env.Stderr, "varq: %s\nTry '%s --help'.\n", printable(err), usage.Command)
-		return ExitUsage
+	case code != ExitFailed:
 	case api.Refused(err):
-		fmt.Fprintf(env.Stderr, "varq: %s\n", printable(err))
 		return ExitNo
-	default:
-		fmt.Fprintf(env.Stderr, "varq: %s\n", printable(err))
-		if errors.Is(err, client.ErrUnreachable) {
-			fmt.Fprintf(env.Stderr, "Is it running? 'systemctl status varqd' on its host tells. Is it elsewhere?\n"+
-				"Say where by --endpoint, VARQ_ENDPOINT, or client.endpoint in %s.\n", config.Path(env.Getenv))
-		}
-		return ExitFailed
+	case errors.Is(err, client.ErrUnreachable):
+		fmt.Fprintf(env.Stderr, "Is it running? 'systemctl status varqd' on its host tells. Is it elsewhere?\n"+
+			"Say where by --endpoint, VARQ_ENDPOINT, or client.endpoint in %s.\n", config.Path(env.Getenv))
 	}
-}
-
-// printable returns what a terminal may show of an error, which may have several lines.
-func printable(err error) string {
-	lines := strings.Split(err.Error(), "\n")
-	for i := range lines {
-		lines[i] = cli.Printable(lines[i])
-	}
-	return strings.Join(lines, "\n")
+	return code
 }
 
 // newRoot returns the command varq with all its subcommands.
@@ -112,18 +86,9 @@ or salloc:
 Its work is running by 17:00 with a probability of at least 0.9.`,
 		Example: `  varq quote -N4 -t 1:00:00 --begin-by=17:00
   varq status`,
-		Args:          unknownCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		SilenceErrors: true,
-		SilenceUsage:  true,
-
-		SuggestionsMinimumDistance: 2,
 	}
-	root.SetOut(env.Stdout)
-	root.SetErr(env.Stderr)
-	root.SetFlagErrorFunc(cli.FlagUsage)
 	link := addEndpoint(root, env)
-	root.AddCommand(
+	return cli.Root(&env.Env, root,
 		newQuote(env, link),
 		newPredict(env, link),
 		newReserve(env, link),
@@ -144,22 +109,5 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 		evaluate.New(&env.Env),
 		newTrace(env),
 		newStudy(env),
-		newVersion(env),
 	)
-	for _, cmd := range root.Commands() {
-		cmd.DisableFlagsInUseLine = true // each Use has its own
-	}
-	return root
-}
-
-// unknownCommand accepts no argument. Its error takes an argument for a misspelt command.
-func unknownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	err := fmt.Errorf("there is no command %q", args[0])
-	if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
-		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(similar, " or "))
-	}
-	return cli.Usage(cmd, err)
 }

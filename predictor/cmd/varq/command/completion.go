@@ -79,7 +79,7 @@ func (e *Env) offered(asked *api.PlanRequest, o *api.Offer, options []string) st
 // chooseEnd lets the user of a terminal choose one of the offers, and shows how to have it promised. A choice that is none
 // of them is an error of the command line.
 func (e *Env) chooseEnd(asked *api.PlanRequest, offers []api.Offer, options []string) error {
-	if len(offers) == 0 || !e.Terminal || !isTerminal(e.Stdin) {
+	if len(offers) == 0 || !e.Terminal || !cli.IsTerminal(e.Stdin) {
 		return nil
 	}
 	fmt.Fprintf(e.Stdout, "\nWhich one (1 to %d, or Enter for none)? ", len(offers))

@@ -150,9 +150,6 @@ func TestErrorsArePrintable(t *testing.T) {
 	if code := Run([]string{"trace", "/no\x1b[2Jwhere\r.txt"}, env); code != ExitFailed || !strings.Contains(stderr.String(), "/no?[2Jwhere?.txt") {
 		t.Errorf("exit code %d: %q", code, stderr.String())
 	}
-	if got := printable(errors.New("one\x07\ntwo")); got != "one?\ntwo" {
-		t.Errorf("%q", got)
-	}
 }
 
 // The host's own cluster has the name that varq.yaml, or else slurm.conf, has for it, though nobody names it.

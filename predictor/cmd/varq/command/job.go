@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/cmd/varq/told"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
 	"github.com/varq-project/varq/predictor/slurm/slurmconf"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -138,7 +138,7 @@ func (f *jobFlags) options(without ...string) []string {
 		case flag.Changed && flag.Value.String() == flag.NoOptDefVal:
 			given = append(given, "--"+flag.Name)
 		case flag.Changed:
-			given = append(given, "--"+flag.Name+"="+told.Quote(flag.Value.String()))
+			given = append(given, "--"+flag.Name+"="+cli.Quote(flag.Value.String()))
 		}
 	})
 	return given

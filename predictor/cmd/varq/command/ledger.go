@@ -30,7 +30,7 @@ up, checks it, and restores it, on varqd's host:
 
   runuser -u varq -- varq ledger backup /var/lib/varq/backup.db`,
 		Example: `  varq ledger check`,
-		Args:    unknownCommand,
+		Args:    cli.UnknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
 		SuggestionsMinimumDistance: 2,
@@ -81,7 +81,7 @@ views and triggers are those that varq makes. The exit code is 1 if it is damage
 is of a later version than this varq.`,
 		Example: `  varq ledger check
   varq ledger check backup.db`,
-		Args: oneFile,
+		Args: cli.OneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := config.FindLedger(env.Getenv)
 			if len(args) == 1 {

@@ -153,7 +153,7 @@ const mostWhy = 200
 func (e *Env) refuseOptions(err error) {
 	why := "no size is the best"
 	if !errors.Is(err, errNo) {
-		why = printable(err)
+		why = cli.PrintableLines(err.Error())
 	}
 	word := strings.Map(func(r rune) rune { // one word for a shell, in which nothing stands for anything else
 		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.,:/=", r)) {

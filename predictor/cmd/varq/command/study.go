@@ -17,7 +17,6 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/progress"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
-	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/logs/failures"
 	"github.com/varq-project/varq/predictor/logs/trace"
 	"github.com/varq-project/varq/predictor/plot"
@@ -229,12 +228,12 @@ func (f *studyFlags) task(name, traces string, folder *cases.Folder) string {
 	if err != nil {
 		self = "varq"
 	}
-	words := []string{told.Quote(self), "study", name, "--out=" + told.Quote(folder.Path())}
+	words := []string{cli.Quote(self), "study", name, "--out=" + cli.Quote(folder.Path())}
 	if traces != "" {
-		words = append(words, "--traces="+told.Quote(traces))
+		words = append(words, "--traces="+cli.Quote(traces))
 	}
 	if f.failures != "" {
-		words = append(words, "--failures="+told.Quote(f.failures))
+		words = append(words, "--failures="+cli.Quote(f.failures))
 	}
 	if f.seeds > 0 {
 		words = append(words, "--seeds="+strconv.Itoa(f.seeds))

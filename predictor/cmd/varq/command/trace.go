@@ -40,7 +40,7 @@ SLURM_TIME_FORMAT. In a script, set -o pipefail, lest sacct fail unseen.`,
     ` + strings.Join(sacct.Fields, ",") + ` |
     varq trace --output=site.swf.gz
   varq simulate compare --trace=site.swf.gz`,
-		Args: oneFile,
+		Args: cli.OneFile,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.output, "output", "", "write the log into `FILE`.swf or .swf.gz, not to standard output")
@@ -52,7 +52,7 @@ SLURM_TIME_FORMAT. In a script, set -o pipefail, lest sacct fail unseen.`,
 			return cli.Usage(cmd, fmt.Errorf("--procs: %d is not a number of processors", f.procs))
 		case cmd.Flags().Changed("output") && !strings.HasSuffix(strings.TrimSuffix(f.output, ".gz"), ".swf"):
 			return cli.Usage(cmd, fmt.Errorf("--output: the name %q must end in .swf or .swf.gz", f.output))
-		case len(args) == 0 && isTerminal(env.Stdin):
+		case len(args) == 0 && cli.IsTerminal(env.Stdin):
 			return cli.Usage(cmd, errors.New("where is sacct's output? Give a file, or let sacct write into a pipe"))
 		case len(args) == 0:
 			return env.trace(cmd.Context(), "standard input", env.Stdin, f)
@@ -65,25 +65,6 @@ SLURM_TIME_FORMAT. In a script, set -o pipefail, lest sacct fail unseen.`,
 		return env.trace(cmd.Context(), filepath.Base(args[0]), file, f)
 	}
 	return cmd
-}
-
-// oneFile accepts one argument, or none.
-func oneFile(cmd *cobra.Command, args []string) error {
-	if len(args) <= 1 {
-		return nil
-	}
-	return cli.Usage(cmd, fmt.Errorf("%q is one too many: one file at a time", args[1]))
-}
-
-// isTerminal reports whether r is a terminal, or another character device such as
-// /dev/null.
-func isTerminal(r io.Reader) bool {
-	file, ok := r.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // trace turns sacct's output into a log.

@@ -150,7 +150,7 @@ func (q *question) query(changed ...string) template.URL {
 func (q *question) options(p float64, zone *time.Location) []string {
 	options := []string{"--nodes=" + q.Nodes.Value, "--time=" + slurmtime.FormatDuration(q.request.Job.Limit)}
 	if q.Partition.Value != "" {
-		options = append(options, "--partition="+told.Quote(q.Partition.Value))
+		options = append(options, "--partition="+cli.Quote(q.Partition.Value))
 	}
 	r := q.request
 	r.Prob = cmp.Or(p, r.Prob)
