@@ -9,40 +9,40 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
-// Coverage is a picture of the coverage of quantiles by month. It has a row for each
-// quantile, with the coverage in every busy month of the log and a line for each method. A
-// band of ±.05 marks the quantile itself.
+// Coverage is a picture of the coverage of quantiles by month. It has a row for each quantile, with a
+// line for each method. A band of ±.05 marks the quantile itself.
 type Coverage struct {
-	Title  string
-	Scores []backtest.Score // of the same jobs and quantiles
+	Title     string
+	Quantiles []float64
+	Months    []string // "2006-01", in order
+	Least     int      // the least number of jobs of these months
+	Methods   []Covered
+}
+
+// Covered is the coverage by a named method.
+type Covered struct {
+	Name   string
+	Months [][]float64 // of each month, by quantile
 }
 
 // Write draws the picture in a format, "svg" or "png". It fails if w fails, or
 // with ErrNothing.
 func (v *Coverage) Write(w io.Writer, format string) error {
-	if len(v.Scores) == 0 || len(v.Scores[0].Quantiles) == 0 {
+	if len(v.Methods) == 0 || len(v.Quantiles) == 0 {
 		return fmt.Errorf("%w: nothing was scored", ErrNothing)
 	}
-	var busy []int // indices of months
-	for i, m := range v.Scores[0].Months {
-		if m.Jobs >= backtest.BusyMonth {
-			busy = append(busy, i)
-		}
-	}
-	if len(busy) == 0 {
-		return fmt.Errorf("%w: no month has %d jobs", ErrNothing, backtest.BusyMonth)
+	if len(v.Months) == 0 {
+		return fmt.Errorf("%w: no month has %d jobs", ErrNothing, v.Least)
 	}
 	var names key
-	for _, s := range v.Scores {
-		names = append(names, s.Method)
+	for _, m := range v.Methods {
+		names = append(names, m.Name)
 	}
 	var rows [][]*gonum.Plot
-	for i := range v.Scores[0].Quantiles {
-		rows = append(rows, []*gonum.Plot{v.row(i, busy)})
+	for i := range v.Quantiles {
+		rows = append(rows, []*gonum.Plot{v.row(i)})
 	}
 	rows[0][0].Add(names)
 	return write(w, format, func(c draw.Canvas) {
@@ -55,9 +55,8 @@ func (v *Coverage) Write(w io.Writer, format string) error {
 
 // row returns the row of the i-th quantile. The first row has the title, and the last row
 // the months.
-func (v *Coverage) row(i int, busy []int) *gonum.Plot {
-	first := &v.Scores[0]
-	q := first.Quantiles[i].Quantile
+func (v *Coverage) row(i int) *gonum.Plot {
+	q := v.Quantiles[i]
 	title := ""
 	if i == 0 {
 		title = v.Title
@@ -65,22 +64,18 @@ func (v *Coverage) row(i int, busy []int) *gonum.Plot {
 	p := axes(title, "", fmt.Sprint(q))
 	low, high := q-.1, q+.1
 	var paths lines
-	for _, s := range v.Scores {
-		path := make(plotter.XYs, len(busy))
-		for k, month := range busy {
-			covered := s.Months[month].Coverage[i]
+	for _, m := range v.Methods {
+		path := make(plotter.XYs, len(v.Months))
+		for k := range v.Months {
+			covered := m.Months[k][i]
 			low, high = min(low, covered), max(high, covered)
 			path[k] = plotter.XY{X: float64(k), Y: covered}
 		}
 		paths = append(paths, path)
 	}
 	p.Y.Min, p.Y.Max = max(0, math.Floor(low*10)/10), min(1, math.Ceil(high*10)/10)
-	p.X.Min, p.X.Max = -.5, float64(len(busy))-.5
-	months := monthTicks{labelled: i == len(first.Quantiles)-1}
-	for _, month := range busy {
-		months.months = append(months.months, first.Months[month].Month)
-	}
-	p.X.Tick.Marker = months
+	p.X.Min, p.X.Max = -.5, float64(len(v.Months))-.5
+	p.X.Tick.Marker = monthTicks{months: v.Months, labelled: i == len(v.Quantiles)-1}
 	ticks := gonum.ConstantTicks{{Value: p.Y.Min, Label: percent(p.Y.Min)}, {Value: q, Label: percent(q)}}
 	if p.Y.Max-q > (p.Y.Max-p.Y.Min)/4 { // there is room
 		ticks = append(ticks, gonum.Tick{Value: p.Y.Max, Label: percent(p.Y.Max)})

@@ -10,13 +10,24 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// Figure is a picture from a study's report. It has groups of bars if it has labels, else
-// lines.
-type Figure study.Figure
+// Figure is a picture of groups of bars if it has labels, else of lines.
+type Figure struct {
+	Title  string
+	X, Y   string   // labels of the axes, with their units
+	Labels []string // of the groups of bars
+	Series []Series
+	// Near is true of lines whose vertical axis spans their values alone, and does not begin at 0.
+	Near bool
+}
+
+// Series is one line, or one colour of bars.
+type Series struct {
+	Name string
+	X    []float64 // empty for bars
+	Y    []float64
+}
 
 // Write draws the picture in a format, "svg" or "png". It fails if w fails, or
 // with ErrNothing.
@@ -110,7 +121,7 @@ func (f Figure) near() (low, high float64) {
 
 // bars draws the first values of all series side by side around 0, the second
 // ones around 1, and so on, over a grid.
-type bars []study.Series
+type bars []Series
 
 // Plot implements gonum's Plotter.
 func (b bars) Plot(c draw.Canvas, p *gonum.Plot) {

@@ -9,8 +9,6 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
 // Load is a picture of the load of a cluster over time. The upper part shows the number of
@@ -20,10 +18,12 @@ type Load struct {
 	Courses []Course
 }
 
-// Course is the load of a named cluster.
+// Course is the load of a named cluster. It has a mean for each step of the time from Start on, in
+// Unix seconds; Step is in seconds.
 type Course struct {
-	Name string
-	scenario.Series
+	Name         string
+	Start, Step  int64
+	Queued, Busy []float64 // waiting jobs, and the share of busy processors
 }
 
 // The largest number of steps of a course: alone, and with others, which overlap.

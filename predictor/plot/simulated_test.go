@@ -5,8 +5,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"github.com/varq-project/varq/predictor/trial/scenario"
 )
 
 // scenarios returns made-up waits and loads of three clusters.
@@ -19,7 +17,7 @@ func scenarios() (*Waits, *Load) {
 			percentiles = append(percentiles, int64(math.Exp(float64(k-30)/70*float64(11+i%2)))-1)
 		}
 		waits.Distributions = append(waits.Distributions, Distribution{name, percentiles})
-		course := Course{name, scenario.Series{Start: 86400, Step: 12 * 3600}}
+		course := Course{Name: name, Start: 86400, Step: 12 * 3600}
 		for k := range 60 {
 			course.Queued = append(course.Queued, max(0, 20+float64(10+5*i)*math.Sin(float64(k)/5)))
 			course.Busy = append(course.Busy, .7+.05*float64(i)+.1*math.Cos(float64(k)/3))
@@ -46,8 +44,8 @@ func TestSmallSimulatedPictures(t *testing.T) {
 	for name, picture := range map[string]Picture{
 		"no wait":     &Waits{Distributions: []Distribution{{"all", make([]int64, 101)}}},
 		"two waits":   &Waits{Distributions: []Distribution{{"none", nil}, {"all", []int64{30, 1 << 40}}}},
-		"one minute":  &Load{Courses: []Course{{"all", scenario.Series{Step: 60, Queued: []float64{0}, Busy: []float64{0}}}}},
-		"three hours": &Load{Courses: []Course{{"all", scenario.Series{Step: 3 * 3600, Queued: []float64{2}, Busy: []float64{1}}}}},
+		"one minute":  &Load{Courses: []Course{{Name: "all", Step: 60, Queued: []float64{0}, Busy: []float64{0}}}},
+		"three hours": &Load{Courses: []Course{{Name: "all", Step: 3 * 3600, Queued: []float64{2}, Busy: []float64{1}}}},
 	} {
 		for _, format := range []string{"svg", "png"} {
 			if err := picture.Write(&bytes.Buffer{}, format); err != nil {
@@ -57,7 +55,7 @@ func TestSmallSimulatedPictures(t *testing.T) {
 	}
 	for name, picture := range map[string]Picture{
 		"nobody":   &Waits{Distributions: []Distribution{{"all", nil}}},
-		"no time":  &Load{Courses: []Course{{"all", scenario.Series{}}}},
+		"no time":  &Load{Courses: []Course{{Name: "all"}}},
 		"no place": &Load{},
 	} {
 		if err := picture.Write(&bytes.Buffer{}, "svg"); err == nil || !strings.Contains(err.Error(), "nothing to draw") {

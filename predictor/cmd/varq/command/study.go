@@ -282,9 +282,18 @@ func saveStudy(r study.Report, folder *cases.Folder) error {
 		return nil
 	}
 	for _, figure := range r.Figures {
-		if err := plot.Save(folder.Path(figure.Name+".svg"), plot.Figure(figure)); err != nil {
+		if err := plot.Save(folder.Path(figure.Name+".svg"), picture(&figure)); err != nil {
 			return err
 		}
 	}
 	return os.WriteFile(folder.Path("report.md"), []byte(r.Markdown()), 0o666)
+}
+
+// picture returns what is drawn of a figure.
+func picture(f *study.Figure) plot.Figure {
+	p := plot.Figure{Title: f.Title, X: f.X, Y: f.Y, Labels: f.Labels, Near: f.Near}
+	for _, s := range f.Series {
+		p.Series = append(p.Series, plot.Series(s))
+	}
+	return p
 }

@@ -9,8 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/plot"
 	"github.com/varq-project/varq/predictor/trial/backtest"
 	"github.com/varq-project/varq/test/clitest"
 )
@@ -68,4 +71,25 @@ func TestEvaluateJSON(t *testing.T) {
 // TestManual finds every column and every method in varq(1).
 func TestManual(t *testing.T) {
 	clitest.Explained(t, table.Names(quantileColumns(&backtest.Part{}, 0)[1:]), table.Names(promiseColumns()[1:]), strings.Join(append(names(backtest.Methods), names(backtest.Completions)...), ","))
+}
+
+// TestCoverage: the picture has the months with jobs enough.
+func TestCoverage(t *testing.T) {
+	score := func(method string) backtest.Score {
+		return backtest.Score{
+			Method: method, Quantiles: []backtest.QuantileScore{{Quantile: .5}},
+			Months: []backtest.Month{
+				{Month: "2024-01", Jobs: backtest.BusyMonth - 1, Coverage: []float64{.1}},
+				{Month: "2024-02", Jobs: backtest.BusyMonth, Coverage: []float64{.4}},
+			},
+		}
+	}
+	got := coverage("a log", []backtest.Score{score("one"), score("two")})
+	want := &plot.Coverage{
+		Title: "a log", Quantiles: []float64{.5}, Months: []string{"2024-02"}, Least: backtest.BusyMonth,
+		Methods: []plot.Covered{{Name: "one", Months: [][]float64{{.4}}}, {Name: "two", Months: [][]float64{{.4}}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
 }

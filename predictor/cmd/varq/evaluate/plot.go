@@ -9,7 +9,6 @@ import (
 
 	"github.com/varq-project/varq/predictor/plot"
 	"github.com/varq-project/varq/predictor/trial/backtest"
-	"github.com/varq-project/varq/predictor/trial/study"
 )
 
 // drawScores draws three pictures of each log into the folder dir. The names of the files
@@ -23,7 +22,7 @@ func drawScores(stderr io.Writer, dir string, logs []*evaluatedLog) error {
 			picture plot.Picture
 		}{
 			{name + "-reliability.svg", &plot.Reliability{Title: name + ": probabilities of a start in time", Curves: curves(some)}},
-			{name + "-coverage.svg", &plot.Coverage{Title: name + ": share of the waits within each quantile, by month", Scores: some}},
+			{name + "-coverage.svg", coverage(name+": share of the waits within each quantile, by month", some)},
 			{name + "-pinball.svg", log.pinball(name + ": pinball loss in parts of the mean wait")},
 		} {
 			err := plot.Save(filepath.Join(dir, p.file), p.picture)
@@ -63,14 +62,38 @@ func curves(scores []backtest.Score) []plot.Curve {
 	return all
 }
 
+// coverage returns the picture of the coverage by month, in the months with jobs enough.
+func coverage(title string, scores []backtest.Score) *plot.Coverage {
+	picture := &plot.Coverage{Title: title, Least: backtest.BusyMonth}
+	for i, s := range scores {
+		method := plot.Covered{Name: s.Method}
+		for k, month := range scores[0].Months {
+			if month.Jobs < backtest.BusyMonth {
+				continue
+			}
+			method.Months = append(method.Months, s.Months[k].Coverage)
+			if i == 0 {
+				picture.Months = append(picture.Months, month.Month)
+			}
+		}
+		picture.Methods = append(picture.Methods, method)
+	}
+	if len(scores) > 0 {
+		for _, q := range scores[0].Quantiles {
+			picture.Quantiles = append(picture.Quantiles, q.Quantile)
+		}
+	}
+	return picture
+}
+
 // pinball returns a figure with a group of bars for each method, and a bar for each quantile.
 func (l *evaluatedLog) pinball(title string) plot.Figure {
-	figure := study.Figure{Title: title, Y: "pinball loss / mean wait"}
+	figure := plot.Figure{Title: title, Y: "pinball loss / mean wait"}
 	for _, s := range l.Scores {
 		figure.Labels = append(figure.Labels, strings.ReplaceAll(s.Method, "-", "\n"))
 	}
 	for i, q := range l.quantiles() {
-		series := study.Series{Name: fmt.Sprint(q)}
+		series := plot.Series{Name: fmt.Sprint(q)}
 		for _, s := range l.Scores {
 			height := 0.
 			if relative := s.Quantiles[i].Relative; relative != nil {
@@ -80,5 +103,5 @@ func (l *evaluatedLog) pinball(title string) plot.Figure {
 		}
 		figure.Series = append(figure.Series, series)
 	}
-	return plot.Figure(figure)
+	return figure
 }

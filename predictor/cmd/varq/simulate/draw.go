@@ -18,7 +18,9 @@ func draw(dir string, s setting, trials []*trial) error {
 	load := &plot.Load{Title: s.String()}
 	waits := &plot.Waits{Title: "How long jobs wait that do not reserve"}
 	for _, t := range trials {
-		load.Courses = append(load.Courses, plot.Course{Name: t.name(), Series: t.Series})
+		load.Courses = append(load.Courses, plot.Course{
+			Name: t.name(), Start: t.Series.Start, Step: t.Series.Step, Queued: t.Series.Queued, Busy: t.Series.Busy,
+		})
 		waits.Distributions = append(waits.Distributions, plot.Distribution{Name: t.name(), Percentiles: t.Others.Percentiles})
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
