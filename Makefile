@@ -23,7 +23,7 @@ BENCHSTAT := $(GO) run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c
 # ledger take fifteen times as long.
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 LDFLAGS := -s -w -X github.com/varq-project/varq/predictor/api.Version=$(VERSION)
-COMMANDS := predictor/cmd/varq predictor/cmd/varqd predictor/cmd/varq-agent plugin/cmd/varq-filter wrapper/cmd/varq-wrapper test/cluster/cmd/slurmlab
+COMMANDS := predictor/cmd/varq predictor/cmd/varq-lab predictor/cmd/varqd predictor/cmd/varq-agent plugin/cmd/varq-filter wrapper/cmd/varq-wrapper test/cluster/cmd/slurmlab
 
 .PHONY: all build commands plugin deps demo test checks test-all quick unit race e2e test-slurm24 test-slurm26 chaos bigsite bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
 

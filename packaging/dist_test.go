@@ -44,9 +44,9 @@ func TestReleaseIsReproducible(t *testing.T) {
 	}
 	for _, pattern := range []string{
 		"varq-V.tar.gz", "varq-V-linux-*.tar.gz",
-		"varq-V.cdx.json", "varqd-V.cdx.json", "varq-agent-V.cdx.json", "varq-filter-V.cdx.json", "varq-wrapper-V.cdx.json", "slurmlab-V.cdx.json",
-		"varq_V-1_*.deb", "varq-predictor_V-1_*.deb", "varq-agent_V-1_*.deb", "varq-slurm_V-1_*.deb", "varq-slurmlab_V-1_*.deb",
-		"varq-V-1.*.rpm", "varq-predictor-V-1.*.rpm", "varq-agent-V-1.*.rpm", "varq-slurm-V-1.slurm*.rpm",
+		"varq-V.cdx.json", "varq-lab-V.cdx.json", "varqd-V.cdx.json", "varq-agent-V.cdx.json", "varq-filter-V.cdx.json", "varq-wrapper-V.cdx.json", "slurmlab-V.cdx.json",
+		"varq_V-1_*.deb", "varq-lab_V-1_*.deb", "varq-predictor_V-1_*.deb", "varq-agent_V-1_*.deb", "varq-slurm_V-1_*.deb", "varq-slurmlab_V-1_*.deb",
+		"varq-V-1.*.rpm", "varq-lab-V-1.*.rpm", "varq-predictor-V-1.*.rpm", "varq-agent-V-1.*.rpm", "varq-slurm-V-1.slurm*.rpm",
 	} {
 		pattern = strings.ReplaceAll(pattern, "V", version(t))
 		if found, err := filepath.Glob(filepath.Join(one, pattern)); err != nil || len(found) != 1 {

@@ -23,16 +23,18 @@ SLURM_CONFDIR   ?= $(SYSCONFDIR)/slurm
 SLURM_PLUGINDIR ?= $(shell packaging/slurm-plugindir)
 
 # The parts, each of which becomes a package.
-PARTS := varq varq-predictor varq-agent varq-slurm varq-slurmlab
+PARTS := varq varq-lab varq-predictor varq-agent varq-slurm varq-slurmlab
 
 pages = $(foreach page,$(1),$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(page))
+
+completions = $(BASHCOMPDIR)/$(1) $(ZSHCOMPDIR)/_$(1) $(FISHCOMPDIR)/$(1).fish
 
 # What install writes once, and uninstall leaves.
 CONFIGURATION = $(SYSCONFDIR)/varq/varq.yaml
 
 FILES_varq = $(CONFIGURATION) $(addprefix $(BINDIR)/,varq varq-wrapper) \
-  $(BASHCOMPDIR)/varq $(ZSHCOMPDIR)/_varq $(FISHCOMPDIR)/varq.fish \
-  $(call pages,varq.1 varq-wrapper.1 varq.yaml.5 varq.7)
+  $(call completions,varq) $(call pages,varq.1 varq-wrapper.1 varq.yaml.5 varq.7)
+FILES_varq-lab = $(BINDIR)/varq-lab $(call completions,varq-lab) $(call pages,varq-lab.1)
 FILES_varq-predictor = $(SBINDIR)/varqd $(UNITDIR)/varqd.service $(SYSUSERSDIR)/varq.conf $(TMPFILESDIR)/varq.conf \
   $(DOCDIR)/guide.html $(call pages,varqd.8)
 FILES_varq-agent = $(SBINDIR)/varq-agent $(UNITDIR)/varq-agent.service $(call pages,varq-agent.8)
@@ -43,12 +45,15 @@ FILES_varq-slurmlab = $(SBINDIR)/slurmlab $(call pages,slurmlab.8)
 # The plugstack line goes before the plugin that it names, so that Slurm goes on working throughout.
 INSTALLED = $(foreach part,varq-slurm $(filter-out varq-slurm,$(PARTS)),$(FILES_$(part)))
 
+# The commands that complete themselves in a shell.
+COMPLETED := varq varq-lab
+
 # Those of them that are written by a command, not copied with a mode. PLACE puts
 # these directories in the place of the usual ones.
 MADE = \
   $(addprefix $(DATADIR)/varq/,varq.lua cli_filter.lua) \
   $(SLURM_CONFDIR)/plugstack.conf.d/varq.conf $(addprefix $(UNITDIR)/,varqd.service varq-agent.service) \
-  $(BASHCOMPDIR)/varq $(ZSHCOMPDIR)/_varq $(FISHCOMPDIR)/varq.fish
+  $(foreach command,$(COMPLETED),$(call completions,$(command)))
 PLACE = sed -e 's|/usr/bin/varq|$(BINDIR)/varq|g' -e 's|/usr/sbin/varq|$(SBINDIR)/varq|g' \
   -e 's|/usr/share/varq|$(DATADIR)/varq|g'
 
@@ -57,7 +62,7 @@ PLACE = sed -e 's|/usr/bin/varq|$(BINDIR)/varq|g' -e 's|/usr/sbin/varq|$(SBINDIR
 install:
 	@test -x $(BUILT)/varq || { echo 'nothing to install yet: run make build first' >&2; exit 1; }
 	install -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))))
-	install -m 755 $(addprefix $(BUILT)/,varq varq-filter varq-wrapper) $(DESTDIR)$(BINDIR)
+	install -m 755 $(addprefix $(BUILT)/,varq varq-lab varq-filter varq-wrapper) $(DESTDIR)$(BINDIR)
 	install -m 755 $(addprefix $(BUILT)/,varqd varq-agent slurmlab) $(DESTDIR)$(SBINDIR)
 	install -m 755 $(BUILT)/spank_varq.so $(DESTDIR)$(SLURM_PLUGINDIR)
 	$(PLACE) plugin/lua/varq.lua > $(DESTDIR)$(DATADIR)/varq/varq.lua
@@ -68,9 +73,11 @@ install:
 	install -m 644 packaging/systemd/sysusers.conf $(DESTDIR)$(SYSUSERSDIR)/varq.conf
 	install -m 644 packaging/systemd/tmpfiles.conf $(DESTDIR)$(TMPFILESDIR)/varq.conf
 	install -m 644 packaging/doc/guide/guide.html $(DESTDIR)$(DOCDIR)/guide.html
-	$(BUILT)/varq completion bash > $(DESTDIR)$(BASHCOMPDIR)/varq
-	$(BUILT)/varq completion zsh > $(DESTDIR)$(ZSHCOMPDIR)/_varq
-	$(BUILT)/varq completion fish > $(DESTDIR)$(FISHCOMPDIR)/varq.fish
+	for command in $(COMPLETED); do \
+	  $(BUILT)/$$command completion bash > $(DESTDIR)$(BASHCOMPDIR)/$$command && \
+	  $(BUILT)/$$command completion zsh > $(DESTDIR)$(ZSHCOMPDIR)/_$$command && \
+	  $(BUILT)/$$command completion fish > $(DESTDIR)$(FISHCOMPDIR)/$$command.fish || exit 1; \
+	done
 	chmod 644 $(addprefix $(DESTDIR),$(MADE))
 	for page in $(notdir $(filter $(MANDIR)/%,$(INSTALLED))); do \
 	  install -m 644 packaging/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.} || exit 1; \

@@ -16,32 +16,37 @@ import (
 
 // installed is what make install writes below DESTDIR, with permissions.
 var installed = map[string]fs.FileMode{
-	"etc/slurm/plugstack.conf.d/varq.conf":          0o644,
-	"etc/varq/varq.yaml":                            0o644,
-	"opt/bin/varq":                                  0o755,
-	"opt/bin/varq-filter":                           0o755,
-	"opt/bin/varq-wrapper":                          0o755,
-	"opt/lib/systemd/system/varq-agent.service":     0o644,
-	"opt/lib/systemd/system/varqd.service":          0o644,
-	"opt/lib/sysusers.d/varq.conf":                  0o644,
-	"opt/lib/tmpfiles.d/varq.conf":                  0o644,
-	"opt/sbin/slurmlab":                             0o755,
-	"opt/sbin/varq-agent":                           0o755,
-	"opt/sbin/varqd":                                0o755,
-	"opt/share/bash-completion/completions/varq":    0o644,
-	"opt/share/doc/varq/guide.html":                 0o644,
-	"opt/share/fish/vendor_completions.d/varq.fish": 0o644,
-	"opt/share/man/man1/varq-wrapper.1":             0o644,
-	"opt/share/man/man1/varq.1":                     0o644,
-	"opt/share/man/man5/varq.yaml.5":                0o644,
-	"opt/share/man/man7/varq.7":                     0o644,
-	"opt/share/man/man8/slurmlab.8":                 0o644,
-	"opt/share/man/man8/varq-agent.8":               0o644,
-	"opt/share/man/man8/varqd.8":                    0o644,
-	"opt/share/varq/cli_filter.lua":                 0o644,
-	"opt/share/varq/varq.lua":                       0o644,
-	"opt/share/zsh/site-functions/_varq":            0o644,
-	"usr/lib/slurm/spank_varq.so":                   0o755,
+	"etc/slurm/plugstack.conf.d/varq.conf":              0o644,
+	"etc/varq/varq.yaml":                                0o644,
+	"opt/bin/varq":                                      0o755,
+	"opt/bin/varq-filter":                               0o755,
+	"opt/bin/varq-lab":                                  0o755,
+	"opt/bin/varq-wrapper":                              0o755,
+	"opt/lib/systemd/system/varq-agent.service":         0o644,
+	"opt/lib/systemd/system/varqd.service":              0o644,
+	"opt/lib/sysusers.d/varq.conf":                      0o644,
+	"opt/lib/tmpfiles.d/varq.conf":                      0o644,
+	"opt/sbin/slurmlab":                                 0o755,
+	"opt/sbin/varq-agent":                               0o755,
+	"opt/sbin/varqd":                                    0o755,
+	"opt/share/bash-completion/completions/varq":        0o644,
+	"opt/share/bash-completion/completions/varq-lab":    0o644,
+	"opt/share/doc/varq/guide.html":                     0o644,
+	"opt/share/fish/vendor_completions.d/varq-lab.fish": 0o644,
+	"opt/share/fish/vendor_completions.d/varq.fish":     0o644,
+	"opt/share/man/man1/varq-lab.1":                     0o644,
+	"opt/share/man/man1/varq-wrapper.1":                 0o644,
+	"opt/share/man/man1/varq.1":                         0o644,
+	"opt/share/man/man5/varq.yaml.5":                    0o644,
+	"opt/share/man/man7/varq.7":                         0o644,
+	"opt/share/man/man8/slurmlab.8":                     0o644,
+	"opt/share/man/man8/varq-agent.8":                   0o644,
+	"opt/share/man/man8/varqd.8":                        0o644,
+	"opt/share/varq/cli_filter.lua":                     0o644,
+	"opt/share/varq/varq.lua":                           0o644,
+	"opt/share/zsh/site-functions/_varq":                0o644,
+	"opt/share/zsh/site-functions/_varq-lab":            0o644,
+	"usr/lib/slurm/spank_varq.so":                       0o755,
 }
 
 // mk runs make with a target of install.mk, as from the top folder, and returns what it prints.
@@ -61,7 +66,7 @@ func mk(t *testing.T, target, stage string) string {
 func builds(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"varq", "varqd", "varq-agent", "varq-filter", "varq-wrapper", "slurmlab", "spank_varq.so"} {
+	for _, name := range []string{"varq", "varq-lab", "varqd", "varq-agent", "varq-filter", "varq-wrapper", "slurmlab", "spank_varq.so"} {
 		script := "#!/bin/sh\necho " + name + " \"$@\"\n"
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
 			t.Fatal(err)
@@ -108,8 +113,10 @@ func TestInstall(t *testing.T) {
 			t.Errorf("%s has no line %s:\n%s", file, line, text)
 		}
 	}
-	if completion := read(t, filepath.Join(stage, "opt/share/zsh/site-functions/_varq")); completion != "varq completion zsh\n" {
-		t.Errorf("zsh's completion is %q", completion)
+	for _, name := range []string{"varq", "varq-lab"} {
+		if completion := read(t, filepath.Join(stage, "opt/share/zsh/site-functions/_"+name)); completion != name+" completion zsh\n" {
+			t.Errorf("zsh's completion of %s is %q", name, completion)
+		}
 	}
 }
 

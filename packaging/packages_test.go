@@ -38,7 +38,7 @@ type manager struct {
 	removed, purged []string
 }
 
-var everywhere = []string{"varq-slurm", "varq-agent", "varq-predictor", "varq"}
+var everywhere = []string{"varq-slurm", "varq-agent", "varq-predictor", "varq-lab", "varq"}
 
 // state is what varqd writes.
 var state = []string{

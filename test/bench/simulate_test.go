@@ -17,7 +17,7 @@ const (
 	simLoad  = "0.8"
 )
 
-// BenchmarkSimulate runs varq simulate on logs in files, and measures whole processes. The
+// BenchmarkSimulate runs varq-lab simulate on logs in files, and measures whole processes. The
 // cost of one job is nearly the same for all lengths of logs.
 func BenchmarkSimulate(b *testing.B) {
 	for _, jobs := range []int{10_000, 100_000, 1_000_000} {
@@ -36,11 +36,11 @@ func BenchmarkSimulate(b *testing.B) {
 	}
 }
 
-// simulate runs varq simulate on one processor, and returns its peak resident memory, in
+// simulate runs varq-lab simulate on one processor, and returns its peak resident memory, in
 // MiB.
 func simulate(b *testing.B, args ...string) float64 {
 	b.Helper()
-	cmd := exec.CommandContext(b.Context(), filepath.Join("..", "..", "bin", "varq"), append([]string{"simulate"}, args...)...)
+	cmd := exec.CommandContext(b.Context(), filepath.Join("..", "..", "bin", "varq-lab"), append([]string{"simulate"}, args...)...)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("%v: %v\n%s", cmd, err, out)

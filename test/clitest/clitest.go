@@ -1,11 +1,9 @@
-// Package clitest helps to test the commands of varq.
+// Package clitest helps to test the commands of varq and varq-lab.
 package clitest
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -20,34 +18,12 @@ import (
 const Elapsed = 2 * time.Second
 
 // Log returns the name of a log of 600 made up jobs on 64 processors.
-func Log() string { return file("../../predictor/cmd/varq/testdata/log.swf") }
-
-// Manual returns the text of varq(1).
-func Manual(t testing.TB) string {
-	t.Helper()
-	text, err := os.ReadFile(file("../../packaging/man/varq.1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
+func Log() string { return file("../../predictor/cmd/varq-lab/testdata/log.swf") }
 
 // file returns the absolute name of a file, given relative to this one.
 func file(name string) string {
 	_, here, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(here), name)
-}
-
-// Explained checks that lists of varq(1) explain the names, of columns or of values. One
-// string may have several names, separated by commas.
-func Explained(t testing.TB, names ...string) {
-	t.Helper()
-	manual := Manual(t)
-	for name := range strings.SplitSeq(strings.Join(names, ","), ",") {
-		if !regexp.MustCompile(`(?m)^\.It Cm .*\b` + name + `\b`).MatchString(manual) {
-			t.Errorf("varq(1) does not explain %s", name)
-		}
-	}
 }
 
 // Run runs a command that must succeed and print nothing to standard error. It returns the
@@ -67,7 +43,7 @@ func Run(t testing.TB, newCommand func(*cli.Env) *cobra.Command, args ...string)
 	cmd.SetErr(&stderr)
 	cmd.SilenceUsage = true
 	if err := cmd.Execute(); err != nil || stderr.Len() > 0 {
-		t.Fatalf("varq %s %s: %v\n%s", cmd.Name(), strings.Join(args, " "), err, &stderr)
+		t.Fatalf("%s %s: %v\n%s", cmd.Name(), strings.Join(args, " "), err, &stderr)
 	}
 	return stdout.Bytes()
 }

@@ -20,8 +20,8 @@ func TestStudy(t *testing.T) {
 	s := site.ForTest(t, site.Options{Nodes: 2})
 	out := filepath.Join(s.JobDir(), "study")
 	args := []string{"study", "downey", "--quick", "--json"}
-	array := mustRun(t, s, "alice", "varq", append(args, "--slurm", "--out="+out)...)
-	alone := mustRun(t, s, "alice", "varq", args...)
+	array := mustRun(t, s, "alice", "varq-lab", append(args, "--slurm", "--out="+out)...)
+	alone := mustRun(t, s, "alice", "varq-lab", args...)
 	if diff := cmp.Diff(decode[study.Report](t, alone.Stdout), decode[study.Report](t, array.Stdout)); diff != "" {
 		t.Errorf("the array found something else (-alone +array):\n%s", diff)
 	}

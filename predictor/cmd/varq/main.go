@@ -13,7 +13,6 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/command"
 	"github.com/varq-project/varq/predictor/cmd/varq/web"
 	"github.com/varq-project/varq/predictor/slurm/program"
-	"github.com/varq-project/varq/predictor/trial/study/all"
 	"github.com/varq-project/varq/predictor/varqd/doctor"
 )
 
@@ -22,10 +21,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	log.SetOutput(io.Discard) // net/http tells its log of servers that misbehave; the user reads it from the command
 	return command.Run(args, command.Env{
-		Env:     cli.NewEnv(stdin, stdout, stderr),
-		Studies: all.Studies(),
-		Host:    doctor.Host,
-		Serve:   web.Serve,
+		Env:   cli.NewEnv(stdin, stdout, stderr),
+		Host:  doctor.Host,
+		Serve: web.Serve,
 		Scancel: func(ctx context.Context, args ...string) error {
 			_, err := program.Output(ctx, "scancel", nil, args...)
 			return err

@@ -1,7 +1,7 @@
-// Package command is the command line of varq. It has the root command, the subcommands that
-// ask varqd, and the subcommands advise, ledger, trace and study, each in files of its name. The subcommands
-// simulate, evaluate and every are packages of their own. Commands show tables and sentences to
-// people. For scripts they show JSON, or tables with bars between the columns.
+// Package command is the command line of varq. It has the root command, the subcommands that ask
+// varqd, and the subcommands advise and ledger, each in files of its name. The subcommands every and
+// web are packages of their own. Commands show tables and sentences to people. For scripts they show
+// JSON, or tables with bars between the columns.
 package command
 
 import (
@@ -15,11 +15,8 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
-	"github.com/varq-project/varq/predictor/cmd/varq/evaluate"
 	"github.com/varq-project/varq/predictor/cmd/varq/every"
-	"github.com/varq-project/varq/predictor/cmd/varq/simulate"
 	"github.com/varq-project/varq/predictor/cmd/varq/web"
-	"github.com/varq-project/varq/predictor/trial/study"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/varqd/doctor"
@@ -30,13 +27,12 @@ const (
 	ExitOK     = cli.ExitOK     // varqd answered, and the answer is yes; to checkpoint
 	ExitNo     = cli.ExitNo     // varqd answered, and the answer is no: refused, not permitted, or no such thing; to skip a checkpoint
 	ExitUsage  = cli.ExitUsage  // the command line makes no sense
-	ExitFailed = cli.ExitFailed // varqd could not be asked or answer; a simulation failed
+	ExitFailed = cli.ExitFailed // varqd could not be asked or answer
 )
 
 // Env is the environment of the command line.
 type Env struct {
 	cli.Env
-	Studies map[string]study.Study // by name
 	// Host examines this host; see package doctor.
 	Host func(ctx context.Context, mungeSocket string) []doctor.Finding
 	// Scancel runs Slurm's scancel with args.
@@ -105,9 +101,9 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 		newAdvise(env, link),
 		newLedger(env),
 		every.New(&env.Env, func() (every.Varqd, error) { return link.dial() }),
-		simulate.New(&env.Env),
-		evaluate.New(&env.Env),
-		newTrace(env),
-		newStudy(env),
+		newMoved("simulate"),
+		newMoved("evaluate"),
+		newMoved("trace"),
+		newMoved("study"),
 	)
 }

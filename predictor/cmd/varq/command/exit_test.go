@@ -33,36 +33,34 @@ func TestExitCodes(t *testing.T) {
 		"quote -t 60 --begin-by=17:00": ExitOK,
 		"quote -t 60 --begin-by=17:00 --prob=.99":        ExitNo,
 		"quote -t 60 --begin-by=17:00 --prob=.99 --json": ExitNo,
-		"status 4711":                          ExitOK,
-		"status 99":                            ExitNo,
-		"status 99 --json":                     ExitNo,
-		"quote":                                ExitUsage,
-		"quote --begin-by=yesternoon":          ExitUsage,
-		"quote --no-such-option":               ExitUsage,
-		"report -S":                            ExitUsage,
-		"report --calibration":                 ExitOK,
-		"report --calibration --by=user":       ExitUsage,
-		"report --plot=x.svg":                  ExitUsage,
-		"nonsense":                             ExitUsage,
-		"status --site=gamma":                  ExitUsage,
-		"quote --begin-by=17:00 --site=gamma":  ExitUsage,
-		"size --fit=cfd -S tomorrow":           ExitUsage,
-		"simulate":                             ExitUsage,
-		"simulate compare --reservations=hard": ExitUsage,
-		"simulate --trace=/nowhere.swf":        ExitFailed,
-		"trace":                                ExitFailed,
-		"trace /nowhere.txt":                   ExitFailed,
-		"trace --output=log.txt":               ExitUsage,
-		"trace --procs=0":                      ExitUsage,
-		"status -u root":                       ExitNo,
-		"cancel aaaaaaaaaaaa":                  ExitOK,
-		"cancel bbbbbbbbbbbb":                  ExitNo,
-		"cancel 4711":                          ExitUsage,
-		"accept":                               ExitUsage,
-		"accept 4712":                          ExitNo,
-		"predict -t 60 -n0":                    ExitUsage,
-		"quote -t 60 --begin-by=17:00 -n0":     ExitUsage,
-		"quote -t 60 --begin-by=17:00 -c -1":   ExitUsage,
+		"status 4711":                         ExitOK,
+		"status 99":                           ExitNo,
+		"status 99 --json":                    ExitNo,
+		"quote":                               ExitUsage,
+		"quote --begin-by=yesternoon":         ExitUsage,
+		"quote --no-such-option":              ExitUsage,
+		"report -S":                           ExitUsage,
+		"report --calibration":                ExitOK,
+		"report --calibration --by=user":      ExitUsage,
+		"report --plot=x.svg":                 ExitUsage,
+		"nonsense":                            ExitUsage,
+		"status --site=gamma":                 ExitUsage,
+		"quote --begin-by=17:00 --site=gamma": ExitUsage,
+		"size --fit=cfd -S tomorrow":          ExitUsage,
+		"simulate":                            ExitUsage,
+		"simulate compare --trace=log.swf":    ExitUsage,
+		"evaluate --help":                     ExitUsage,
+		"trace log.txt":                       ExitUsage,
+		"study downey":                        ExitUsage,
+		"status -u root":                      ExitNo,
+		"cancel aaaaaaaaaaaa":                 ExitOK,
+		"cancel bbbbbbbbbbbb":                 ExitNo,
+		"cancel 4711":                         ExitUsage,
+		"accept":                              ExitUsage,
+		"accept 4712":                         ExitNo,
+		"predict -t 60 -n0":                   ExitUsage,
+		"quote -t 60 --begin-by=17:00 -n0":    ExitUsage,
+		"quote -t 60 --begin-by=17:00 -c -1":  ExitUsage,
 		"advise --cost=60s --interval=1h --since-last=9 --mtbf=1-0":        ExitOK,
 		"advise --cost=60s --interval=1h --since-last=0 --mtbf=1-0 --json": ExitNo,
 		"advise --cost=60s --interval=1h --nodes=2":                        ExitUsage,
@@ -140,15 +138,6 @@ func TestChoice(t *testing.T) {
 		if got != want || (want == ExitUsage) != strings.Contains(stderr.String(), "is none of the numbers from 1 to") {
 			t.Errorf("%q: exit code %d, want %d\n%s%s", choice, got, want, &stdout, &stderr)
 		}
-	}
-}
-
-// An error is shown as a terminal may show it, whoever has written it; its lines stay lines.
-func TestErrorsArePrintable(t *testing.T) {
-	var stderr bytes.Buffer
-	env := Env{Env: cli.Env{Stdout: &bytes.Buffer{}, Stderr: &stderr, Getenv: func(string) string { return "" }}}
-	if code := Run([]string{"trace", "/no\x1b[2Jwhere\r.txt"}, env); code != ExitFailed || !strings.Contains(stderr.String(), "/no?[2Jwhere?.txt") {
-		t.Errorf("exit code %d: %q", code, stderr.String())
 	}
 }
 

@@ -26,7 +26,7 @@ func TestLosAlamos(t *testing.T) {
 		system     string
 		gain, over float64 // least, over a constant and over rates of each node
 	}{
-		{"20", .98, .2}, {"8", 0, 0}, {"12", 0, 0}, {"23", 0, 0}, // varq study faults has all
+		{"20", .98, .2}, {"8", 0, 0}, {"12", 0, 0}, {"23", 0, 0}, // varq-lab study faults has all
 	} {
 		t.Run(c.system, func(t *testing.T) {
 			t.Parallel()

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/varq-project/varq/predictor/cmd/varq-lab/progress"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
-	"github.com/varq-project/varq/predictor/cmd/varq/progress"
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 

@@ -27,7 +27,7 @@ func drawScores(stderr io.Writer, dir string, logs []*evaluatedLog) error {
 		} {
 			err := plot.Save(filepath.Join(dir, p.file), p.picture)
 			if errors.Is(err, plot.ErrNothing) {
-				fmt.Fprintf(stderr, "varq: %s: %v\n", p.file, err)
+				fmt.Fprintf(stderr, "varq-lab: %s: %v\n", p.file, err)
 				err = nil
 			}
 			if err != nil {

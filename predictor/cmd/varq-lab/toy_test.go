@@ -1,13 +1,9 @@
-package command
+package main
 
 import (
 	"errors"
 	"fmt"
-	"os"
-	"strings"
-	"testing"
 
-	"github.com/varq-project/varq/predictor/cmd/varq/cases"
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 
@@ -62,30 +58,5 @@ func (t toy) Report(_ study.Options, outcomes []study.Outcome) study.Report {
 			Name: "letters", Title: "Letters", Labels: []string{"mean"},
 			Series: []study.Series{{Name: "paper", Y: []float64{4}}, {Name: "ours", Y: []float64{row.Ours.Mean}}},
 		}},
-	}
-}
-
-// TestStudyTask: the command of the tasks has every option that affects the outcomes.
-func TestStudyTask(t *testing.T) {
-	folder, err := cases.Open(t.TempDir()+"/it's here", cases.Setting{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &studyFlags{quick: true, seeds: 7, failures: "/my failures.csv"}
-	got := f.task("smith", "/my logs", folder)
-	if !strings.HasPrefix(got, self+" study smith --out='/") {
-		t.Errorf("the task is %s", got)
-	}
-	for _, want := range []string{`/it'\''s here'`, " --traces='/my logs'", " --failures='/my failures.csv'", " --seeds=7", " --quick"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the task is %s, without %s", got, want)
-		}
-	}
-	if got := (&studyFlags{}).task("downey", "", folder); strings.Contains(got, "--traces") || strings.Contains(got, "--seeds") || strings.Contains(got, "--quick") {
-		t.Errorf("the task is %s", got)
 	}
 }

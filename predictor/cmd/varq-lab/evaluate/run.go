@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/cmd/varq-lab/progress"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
-	"github.com/varq-project/varq/predictor/cmd/varq/progress"
 	"github.com/varq-project/varq/predictor/logs/swf"
 	"github.com/varq-project/varq/predictor/logs/trace"
 	"github.com/varq-project/varq/predictor/trial/backtest"
@@ -76,7 +76,7 @@ func (e *evaluation) runAll(ctx context.Context, env *cli.Env) ([]*evaluatedLog,
 		logs = append(logs, &evaluatedLog{name, past.procs, report})
 		meter.Close()
 		for _, w := range past.warnings {
-			fmt.Fprintf(env.Stderr, "varq: %s: %v\n", name, w)
+			fmt.Fprintf(env.Stderr, "varq-lab: %s: %v\n", name, w)
 		}
 	}
 	return logs, nil

@@ -227,7 +227,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestManual finds every column in varq(1).
+// TestManual finds every column in varq-lab(1).
 func TestManual(t *testing.T) {
-	clitest.Explained(t, table.Names(othersColumns()[1:]), table.Names(reserversColumns()[1:]))
+	clitest.Explained(t, "varq-lab", table.Names(othersColumns()[1:]), table.Names(reserversColumns()[1:]))
 }

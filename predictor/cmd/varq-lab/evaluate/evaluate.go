@@ -45,13 +45,13 @@ func New(env *cli.Env) *cobra.Command {
 		Long: `Evaluate lives through a log as it happened: whenever a job is submitted that is
 going to start, each method forecasts how long it will wait, from what had happened
 by then. The first tenth of the jobs is only learnt from. Neither varqd nor Slurm
-takes part. 'varq trace' makes a log of your cluster.
+takes part. 'varq-lab trace' makes a log of your cluster.
 
 A quantile of the wait is scored by its coverage, the share of the jobs that did not
 wait for longer, which ought to be the quantile; by its pinball loss, the less the
 better; and by its width. The probability of a start within a budget of time is
 scored by its Brier score, the less the better, and by its calibration error.
-What the columns mean is told in varq(1).
+What the columns mean is told in varq-lab(1).
 
 Rolling and binomial are baselines: the quantiles of the last 300 waits, or of as
 many as the name tells, and upper confidence bounds on those of all waits; of the
@@ -61,10 +61,10 @@ nodes and as much requested time.
 With --completion methods forecast when jobs will have ended, and are compared with
 the same quantiles of the last 300 such times, and with what is got by adding a run
 time to a forecast of the wait.`,
-		Example: `  varq evaluate --trace=log.swf.gz
-  varq evaluate --trace=log.swf --methods=qbets,rolling-cell --by=queue,size
-  varq evaluate --trace=log.swf.gz --completion
-  varq evaluate --trace=log.swf --quantiles=.9 --budgets=1h,1-0 --plot=pictures --json`,
+		Example: `  varq-lab evaluate --trace=log.swf.gz
+  varq-lab evaluate --trace=log.swf --methods=qbets,rolling-cell --by=queue,size
+  varq-lab evaluate --trace=log.swf.gz --completion
+  varq-lab evaluate --trace=log.swf --quantiles=.9 --budgets=1h,1-0 --plot=pictures --json`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false

@@ -40,12 +40,12 @@ the mean distance of all of them from it. Of varq's promises, which Granted coun
 Kept were; Delivered is Kept / Granted, which lies with 95 % confidence between Low
 and High. Ratio is what their jobs used, holding included, / what the work took.
 
---reservations says who reserves, and how, once for each kind; varq(1) tells more:
+--reservations says who reserves, and how, once for each kind; varq-lab(1) tells more:
 
 ` + kinds,
-		Example: `  varq simulate compare --trace=log.swf.gz
-  varq simulate compare --trace=log.swf.gz --plot=page
-  varq simulate compare --model=downey --jobs=1000 --reservations=hard=5% --reservations=varq=5%,max-cost=2x --json`,
+		Example: `  varq-lab simulate compare --trace=log.swf.gz
+  varq-lab simulate compare --trace=log.swf.gz --plot=page
+  varq-lab simulate compare --model=downey --jobs=1000 --reservations=hard=5% --reservations=varq=5%,max-cost=2x --json`,
 		Args:                  cli.NoArguments,
 		DisableFlagsInUseLine: true,
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/varq-project/varq/predictor/cmd/varq-lab/progress"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
-	"github.com/varq-project/varq/predictor/cmd/varq/progress"
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 

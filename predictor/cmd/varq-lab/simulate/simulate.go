@@ -35,16 +35,16 @@ func New(env *cli.Env) *cobra.Command {
 		Short: "Replay a log on a simulated cluster, with reservations or without",
 		Long: `Simulate replays a log, or jobs that a model makes up, on a cluster that exists
 only in memory, and tells how long its users wait and how busy it is. Neither
-varqd nor Slurm takes part. 'varq simulate compare' tells what reservations do.
+varqd nor Slurm takes part. 'varq-lab simulate compare' tells what reservations do.
 
---reservations says who reserves, and how; varq(1) tells more:
+--reservations says who reserves, and how; varq-lab(1) tells more:
 
 ` + kinds,
-		Example: `  varq simulate --trace=log.swf.gz
-  varq simulate --trace=log.swf.gz --policy=lwf --backfill=easy --reservations=hard=10%
-  varq simulate --trace=log.swf.gz --reservations=varq=10%,prob=.95,every=6h --plot=pictures
-  varq simulate --trace=log.swf.gz --reservations=varq=10%,forecaster=qbets --outage=6h,after=15-0
-  varq simulate --model=downey --procs=256 --jobs=1000 --load=.8 --schedule=made.swf --json`,
+		Example: `  varq-lab simulate --trace=log.swf.gz
+  varq-lab simulate --trace=log.swf.gz --policy=lwf --backfill=easy --reservations=hard=10%
+  varq-lab simulate --trace=log.swf.gz --reservations=varq=10%,prob=.95,every=6h --plot=pictures
+  varq-lab simulate --trace=log.swf.gz --reservations=varq=10%,forecaster=qbets --outage=6h,after=15-0
+  varq-lab simulate --model=downey --procs=256 --jobs=1000 --load=.8 --schedule=made.swf --json`,
 		Args: cli.NoArguments,
 	}
 	cmd.Flags().SortFlags = false

@@ -1,4 +1,5 @@
-package command
+// Package trace is the command that makes a log of what Slurm's accounting printed.
+package trace
 
 import (
 	"context"
@@ -17,19 +18,20 @@ import (
 	"github.com/varq-project/varq/predictor/slurm/sacct"
 )
 
-// traceFlags has the options of trace.
-type traceFlags struct {
+// flags has the options of trace.
+type flags struct {
 	output string
 	procs  int32
 }
 
-func newTrace(env *Env) *cobra.Command {
-	f := &traceFlags{}
+// New returns the command trace.
+func New(env *cli.Env) *cobra.Command {
+	f := &flags{}
 	cmd := &cobra.Command{
 		Use:   "trace [options] [FILE]",
 		Short: "Make a log for simulate out of Slurm's accounting",
 		Long: `Trace reads what sacct printed, from FILE or standard input, and writes the jobs
-as a log in the Standard Workload Format, which 'varq simulate' replays: each
+as a log in the Standard Workload Format, which 'varq-lab simulate' replays: each
 submitted when it could have started. Users, accounts and jobs have numbers there,
 and no names; partitions and QOS keep theirs. What the log leaves out is counted
 on standard error.
@@ -38,13 +40,13 @@ Sacct's own local times are read too, but in autumn an hour comes twice: set
 SLURM_TIME_FORMAT. In a script, set -o pipefail, lest sacct fail unseen.`,
 		Example: `  SLURM_TIME_FORMAT=%s sacct -aXDP -S now-90days -o \
     ` + strings.Join(sacct.Fields, ",") + ` |
-    varq trace --output=site.swf.gz
-  varq simulate compare --trace=site.swf.gz`,
+    varq-lab trace --output=site.swf.gz
+  varq-lab simulate compare --trace=site.swf.gz`,
 		Args: cli.OneFile,
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&f.output, "output", "", "write the log into `FILE`.swf or .swf.gz, not to standard output")
-	flags.Int32Var(&f.procs, "procs", 0, "`processors` of the machine (default: the most that the log's jobs used at once)")
+	options := cmd.Flags()
+	options.StringVar(&f.output, "output", "", "write the log into `FILE`.swf or .swf.gz, not to standard output")
+	options.Int32Var(&f.procs, "procs", 0, "`processors` of the machine (default: the most that the log's jobs used at once)")
 	_ = cmd.MarkFlagFilename("output", "swf", "gz")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -55,21 +57,21 @@ SLURM_TIME_FORMAT. In a script, set -o pipefail, lest sacct fail unseen.`,
 		case len(args) == 0 && cli.IsTerminal(env.Stdin):
 			return cli.Usage(cmd, errors.New("where is sacct's output? Give a file, or let sacct write into a pipe"))
 		case len(args) == 0:
-			return env.trace(cmd.Context(), "standard input", env.Stdin, f)
+			return f.run(cmd.Context(), env, "standard input", env.Stdin)
 		}
 		file, err := os.Open(args[0])
 		if err != nil {
 			return err
 		}
 		defer file.Close()
-		return env.trace(cmd.Context(), filepath.Base(args[0]), file, f)
+		return f.run(cmd.Context(), env, filepath.Base(args[0]), file)
 	}
 	return cmd
 }
 
-// trace turns sacct's output into a log.
-func (e *Env) trace(ctx context.Context, name string, in io.Reader, f *traceFlags) error {
-	finish := func(write func(io.Writer) error) error { return write(e.Stdout) }
+// run turns sacct's output into a log.
+func (f *flags) run(ctx context.Context, env *cli.Env, name string, in io.Reader) error {
+	finish := func(write func(io.Writer) error) error { return write(env.Stdout) }
 	discard := func() error { return nil }
 	if f.output != "" {
 		file, err := trace.CreateFile(f.output)
@@ -78,7 +80,7 @@ func (e *Env) trace(ctx context.Context, name string, in io.Reader, f *traceFlag
 		}
 		finish, discard = file.Finish, file.Discard
 	}
-	log, err := trace.FromSlurm(interruptible(ctx, sacct.Records(name, in, e.Zone)))
+	log, err := trace.FromSlurm(interruptible(ctx, sacct.Records(name, in, env.Zone)))
 	if err == nil && log.Ran == 0 {
 		err = fmt.Errorf("%s: no job that has run, and ended", name)
 	}
@@ -92,13 +94,13 @@ func (e *Env) trace(ctx context.Context, name string, in io.Reader, f *traceFlag
 	if err := finish(func(w io.Writer) error { return log.Write(w, procs) }); err != nil {
 		return err
 	}
-	e.tellTrace(log, f.procs > 0)
+	tell(env.Stderr, log, f.procs > 0)
 	return nil
 }
 
-// tellTrace shows the numbers of jobs that the log leaves out or has as cancelled. It shows
+// tell shows the numbers of jobs that the log leaves out or has as cancelled. It shows
 // the number of processors if that is derived from the jobs.
-func (e *Env) tellTrace(log *trace.SlurmLog, knowsProcs bool) {
+func tell(w io.Writer, log *trace.SlurmLog, knowsProcs bool) {
 	for _, left := range []struct {
 		jobs int
 		what string
@@ -109,11 +111,11 @@ func (e *Env) tellTrace(log *trace.SlurmLog, knowsProcs bool) {
 		{log.Odd, "left out, without processors or with times that contradict one another"},
 	} {
 		if left.jobs > 0 {
-			fmt.Fprintf(e.Stderr, "varq: %s: %s\n", left.what, cli.Thousands(left.jobs))
+			fmt.Fprintf(w, "varq-lab: %s: %s\n", left.what, cli.Thousands(left.jobs))
 		}
 	}
 	if !knowsProcs {
-		fmt.Fprintf(e.Stderr, "varq: processors of the machine, the most that were in use at once: %s; --procs overrides that\n",
+		fmt.Fprintf(w, "varq-lab: processors of the machine, the most that were in use at once: %s; --procs overrides that\n",
 			cli.Thousands(int(log.Peak)))
 	}
 }

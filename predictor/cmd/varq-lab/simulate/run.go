@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/cmd/varq-lab/progress"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
-	"github.com/varq-project/varq/predictor/cmd/varq/progress"
 	"github.com/varq-project/varq/predictor/logs/trace"
 	"github.com/varq-project/varq/predictor/trial/scenario"
 )
@@ -131,7 +131,7 @@ func (s *simulation) run(ctx context.Context, env *cli.Env, trials []*trial, sch
 	}
 	err := s.runAll(ctx, trials, logs, file, progress.New(env.Stderr, env.Elapsed))
 	for _, w := range logs[0].Warnings() {
-		fmt.Fprintf(env.Stderr, "varq: %s: %v\n", s.Source, w)
+		fmt.Fprintf(env.Stderr, "varq-lab: %s: %v\n", s.Source, w)
 	}
 	if file != nil {
 		err = closeSchedule(file, err)

@@ -1,21 +1,26 @@
-package command
+// Package study is the command that repeats the experiments of papers. It runs the cases of a study,
+// here or as a Slurm job array, and shows its report.
+package study
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/cmd/varq/cases"
+	"github.com/varq-project/varq/predictor/cmd/varq-lab/cases"
+	"github.com/varq-project/varq/predictor/cmd/varq-lab/progress"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
-	"github.com/varq-project/varq/predictor/cmd/varq/progress"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/logs/failures"
 	"github.com/varq-project/varq/predictor/logs/trace"
@@ -23,8 +28,8 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 
-// studyFlags has the options of study.
-type studyFlags struct {
+// flags has the options of study.
+type flags struct {
 	traces, failures, out, part string
 	seeds                       int
 	quick, json, slurm          bool
@@ -33,8 +38,9 @@ type studyFlags struct {
 // mostSeeds is the largest value of --seeds.
 const mostSeeds = 1000
 
-func newStudy(env *Env) *cobra.Command {
-	names := slices.Sorted(maps.Keys(env.Studies))
+// New returns the command study, of these studies by name.
+func New(env *cli.Env, studies map[string]study.Study) *cobra.Command {
+	names := slices.Sorted(maps.Keys(studies))
 	cmd := &cobra.Command{
 		Use:   "study " + strings.Join(names, "|") + " [options]",
 		Short: "Reproduce the figures of a paper",
@@ -69,26 +75,26 @@ failed.
 With --out, a report with pictures is written to FOLDER/report.md, and the outcome
 of every case is kept: the command goes on where it was interrupted. With --slurm
 the cases run as a job array, and FOLDER must be one that all nodes share, and so
-must the folder of the logs and varq itself be. Options for sbatch are taken from
+must the folder of the logs and varq-lab itself be. Options for sbatch are taken from
 its environment, SBATCH_PARTITION for instance.`,
-		Example: `  varq study downey --quick
-  varq study downey --seeds=5 --json
-  varq study varq --traces=traces --out=varq-study
-  varq study smith --traces=traces --quick
-  varq study roblitz --traces=traces --quick
-  varq study oliner --traces=traces --failures=failures.csv`,
+		Example: `  varq-lab study downey --quick
+  varq-lab study downey --seeds=5 --json
+  varq-lab study varq --traces=traces --out=varq-study
+  varq-lab study smith --traces=traces --quick
+  varq-lab study roblitz --traces=traces --quick
+  varq-lab study oliner --traces=traces --failures=failures.csv`,
 		ValidArgs: names,
 	}
-	f := &studyFlags{}
-	flags := cmd.Flags()
-	flags.StringVar(&f.traces, "traces", "", "the `folder` with the logs (default $VARQ_TRACES)")
-	flags.StringVar(&f.failures, "failures", "", "for faults and oliner: a `file` with the failures of a system's nodes, instead of Los Alamos'")
-	flags.IntVar(&f.seeds, "seeds", 0, "repeat everything with this `number` of seeds (default: as many as the study needs)")
-	flags.BoolVar(&f.quick, "quick", false, "only the beginning of each workload, with few seeds")
-	flags.BoolVar(&f.json, "json", false, "show the report in JSON")
-	flags.StringVar(&f.out, "out", "", "keep outcomes, and write the report, in this `folder`")
-	flags.BoolVar(&f.slurm, "slurm", false, "run the cases as a Slurm job array, and wait for it")
-	flags.StringVar(&f.part, "part", "", "run only a part of the cases, `FIRST/OF`: every OF-th from FIRST on, 0 being the first; without a report")
+	f := &flags{}
+	options := cmd.Flags()
+	options.StringVar(&f.traces, "traces", "", "the `folder` with the logs (default $VARQ_TRACES)")
+	options.StringVar(&f.failures, "failures", "", "for faults and oliner: a `file` with the failures of a system's nodes, instead of Los Alamos'")
+	options.IntVar(&f.seeds, "seeds", 0, "repeat everything with this `number` of seeds (default: as many as the study needs)")
+	options.BoolVar(&f.quick, "quick", false, "only the beginning of each workload, with few seeds")
+	options.BoolVar(&f.json, "json", false, "show the report in JSON")
+	options.StringVar(&f.out, "out", "", "keep outcomes, and write the report, in this `folder`")
+	options.BoolVar(&f.slurm, "slurm", false, "run the cases as a Slurm job array, and wait for it")
+	options.StringVar(&f.part, "part", "", "run only a part of the cases, `FIRST/OF`: every OF-th from FIRST on, 0 being the first; without a report")
 	cmd.Args = func(cmd *cobra.Command, args []string) error { return oneStudy(cmd, args, names) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := f.check(); err != nil {
@@ -97,7 +103,7 @@ its environment, SBATCH_PARTITION for instance.`,
 		if f.failures != "" && args[0] != "oliner" && args[0] != "faults" {
 			return cli.Usage(cmd, fmt.Errorf("--failures: no file of failures is read by %s, only by faults and oliner", args[0]))
 		}
-		return env.study(cmd, args[0], f)
+		return f.run(cmd.Context(), env, args[0], studies[args[0]])
 	}
 	return cmd
 }
@@ -116,7 +122,7 @@ func oneStudy(cmd *cobra.Command, args, names []string) error {
 	return nil
 }
 
-func (f *studyFlags) check() error {
+func (f *flags) check() error {
 	switch {
 	case f.seeds < 0 || f.seeds > mostSeeds:
 		return fmt.Errorf("--seeds: %d is not in 1..%d", f.seeds, mostSeeds)
@@ -135,20 +141,20 @@ func (f *studyFlags) check() error {
 	return nil
 }
 
-// study runs a study, shows its report and saves it.
-func (e *Env) study(cmd *cobra.Command, name string, f *studyFlags) error {
-	folder, err := absolute(f.traces, e.Getenv("VARQ_TRACES"))
+// run runs a study, shows its report and saves it.
+func (f *flags) run(ctx context.Context, env *cli.Env, name string, s study.Study) error {
+	folder, err := absolute(f.traces, env.Getenv("VARQ_TRACES"))
 	if err != nil {
 		return fmt.Errorf("--traces: %w", err)
 	}
-	nodes, err := e.readFailures(f)
+	nodes, err := f.readFailures(env.Zone)
 	if err != nil {
 		return fmt.Errorf("--failures: %w", err)
 	}
-	meter := progress.New(e.Stderr, e.Elapsed)
+	meter := progress.New(env.Stderr, env.Elapsed)
 	defer meter.Close()
 	run := cases.Run{
-		Study:    e.Studies[name],
+		Study:    s,
 		Options:  study.Options{Seeds: f.seeds, Quick: f.quick, Failures: nodes, Background: cli.Background},
 		Progress: meter,
 	}
@@ -169,17 +175,17 @@ func (e *Env) study(cmd *cobra.Command, name string, f *studyFlags) error {
 		if err != nil {
 			return err
 		}
-		_, err = run.Local(cmd.Context(), part.Choose(all))
+		_, err = run.Local(ctx, part.Choose(all))
 		return err
 	case f.slurm:
-		outcomes, err = run.Slurm(cmd.Context(), all, "varq-study-"+name, f.task(name, folder, run.Folder))
+		outcomes, err = run.Slurm(ctx, all, "varq-study-"+name, f.task(name, folder, run.Folder))
 	default:
-		outcomes, err = run.Local(cmd.Context(), all)
+		outcomes, err = run.Local(ctx, all)
 	}
 	meter.Close()
 	if len(outcomes) > 0 {
 		report := run.Study.Report(run.Options, outcomes)
-		err = errors.Join(err, e.showStudy(report, f.json), saveStudy(report, run.Folder))
+		err = errors.Join(err, show(env.Stdout, report, f.json), save(report, run.Folder))
 	}
 	if errors.Is(err, study.ErrNoTraces) {
 		err = fmt.Errorf("%w\nSay by --traces, or VARQ_TRACES, in which folder they are", err)
@@ -189,7 +195,7 @@ func (e *Env) study(cmd *cobra.Command, name string, f *studyFlags) error {
 
 // readFailures reads the file of --failures, which must be of one system, and makes its path absolute.
 // It returns nil if there is none.
-func (e *Env) readFailures(f *studyFlags) (*study.NodeFailures, error) {
+func (f *flags) readFailures(zone *time.Location) (*study.NodeFailures, error) {
 	if f.failures == "" {
 		return nil, nil
 	}
@@ -198,7 +204,7 @@ func (e *Env) readFailures(f *studyFlags) (*study.NodeFailures, error) {
 		return nil, err
 	}
 	f.failures = path
-	systems, err := failures.Open(path, e.Zone)
+	systems, err := failures.Open(path, zone)
 	switch {
 	case err != nil:
 		return nil, err
@@ -223,10 +229,10 @@ func absolute(folder, otherwise string) (string, error) {
 
 // task returns the shell command that runs a part of the study on another node, without
 // its last option, --part.
-func (f *studyFlags) task(name, traces string, folder *cases.Folder) string {
+func (f *flags) task(name, traces string, folder *cases.Folder) string {
 	self, err := os.Executable()
 	if err != nil {
-		self = "varq"
+		self = "varq-lab"
 	}
 	words := []string{cli.Quote(self), "study", name, "--out=" + cli.Quote(folder.Path())}
 	if traces != "" {
@@ -244,28 +250,28 @@ func (f *studyFlags) task(name, traces string, folder *cases.Folder) string {
 	return strings.Join(words, " ")
 }
 
-// showStudy prints a report.
-func (e *Env) showStudy(r study.Report, json bool) error {
+// show prints a report.
+func show(w io.Writer, r study.Report, json bool) error {
 	if json {
-		return cli.WriteJSON(e.Stdout, r)
+		return cli.WriteJSON(w, r)
 	}
-	fmt.Fprintf(e.Stdout, "%s: %s\n", r.Name, r.Title)
+	fmt.Fprintf(w, "%s: %s\n", r.Name, r.Title)
 	for _, t := range r.Tables {
-		fmt.Fprintf(e.Stdout, "\n%s\n", t.Title)
-		if err := table.Write(e.Stdout, studyColumns(), t.Rows, table.Style{}); err != nil {
+		fmt.Fprintf(w, "\n%s\n", t.Title)
+		if err := table.Write(w, columns(), t.Rows, table.Style{}); err != nil {
 			return err
 		}
 	}
 	if len(r.Differences) > 0 {
-		fmt.Fprint(e.Stdout, "\nHow the setting differs from the paper's:\n")
+		fmt.Fprint(w, "\nHow the setting differs from the paper's:\n")
 	}
 	for _, d := range r.Differences {
-		fmt.Fprintf(e.Stdout, "- %s\n", d)
+		fmt.Fprintf(w, "- %s\n", d)
 	}
 	return nil
 }
 
-func studyColumns() []table.Column[study.Row] {
+func columns() []table.Column[study.Row] {
 	type row = study.Row
 	return []table.Column[row]{
 		table.Text("Measure", row.Label),
@@ -276,8 +282,8 @@ func studyColumns() []table.Column[study.Row] {
 	}
 }
 
-// saveStudy writes a report and its pictures into the folder. It does nothing if folder is nil.
-func saveStudy(r study.Report, folder *cases.Folder) error {
+// save writes a report and its pictures into the folder. It does nothing if folder is nil.
+func save(r study.Report, folder *cases.Folder) error {
 	if folder == nil {
 		return nil
 	}

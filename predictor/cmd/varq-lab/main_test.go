@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/test/clitest"
+	"github.com/varq-project/varq/test/golden"
+)
+
+// runLab implements the command varq-lab of the scripts in the test's process. Its standard input is
+// the script's file stdin, if there is one.
+func runLab(ts *testscript.TestScript, neg bool, args []string) {
+	stdin, err := os.ReadFile(ts.MkAbs("stdin"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		ts.Fatalf("%v", err)
+	}
+	zone, err := time.LoadLocation(ts.Getenv("TZ"))
+	if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	code := execute(args, &cli.Env{
+		Stdin:   bytes.NewReader(stdin),
+		Stdout:  ts.Stdout(),
+		Stderr:  ts.Stderr(),
+		Getenv:  ts.Getenv,
+		Elapsed: func() time.Duration { return clitest.Elapsed },
+		Zone:    zone,
+	}, toyStudies())
+	if neg == (code == cli.ExitOK) {
+		ts.Fatalf("exit code %d", code)
+	}
+}
+
+// writeLog writes the log of 600 made-up jobs into a folder: plain, compressed, and
+// compressed but truncated.
+func writeLog(dir string) error {
+	log, err := os.ReadFile(clitest.Log())
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "log.swf"), log, 0o666); err != nil {
+		return err
+	}
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := w.Write(log); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cut.swf.gz"), zipped.Bytes()[:zipped.Len()/2], 0o666); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "log.swf.gz"), zipped.Bytes(), 0o666)
+}
+
+// sacctOutput has four jobs on 12 processors.
+const sacctOutput = `JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|TimelimitRaw|ReqTRES|AllocTRES
+11|alice|phys|main|normal|COMPLETED|1795000000|1795000000|1795000005|1795003605|120|cpu=4,mem=8G,node=1|cpu=8,mem=8G,node=1
+12|bob|chem|main|normal|FAILED|1795000060|1795000060|1795000065|1795000125|60|cpu=4,node=1|cpu=4,node=1
+13|alice|phys|gpu|high|TIMEOUT|1795000100|1795000100|1795000130|1795000730|10|cpu=4,node=1|cpu=4,node=1
+14|carol|phys|main|normal|COMPLETED|1795000200|1795000200|1795003605|1795004000|60|cpu=8,node=1|cpu=8,node=1
+`
+
+func params(p testscript.Params) testscript.Params {
+	p.Setup = setup
+	p.UpdateScripts = golden.Update()
+	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){"varq-lab": runLab}
+	return p
+}
+
+// setup writes the files that scripts and examples read.
+func setup(env *testscript.Env) error {
+	for name, text := range map[string]string{"sacct.txt": sacctOutput, "failures.csv": "node,down\nn1,1772323200\nn2,\n"} {
+		if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(text), 0o666); err != nil {
+			return err
+		}
+	}
+	return writeLog(env.WorkDir)
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, params(testscript.Params{Dir: "testdata"}))
+}
+
+// TestExamples runs every example that the help shows.
+func TestExamples(t *testing.T) {
+	var script strings.Builder
+	var count int
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		if cmd.Runnable() && cmd.Example == "" {
+			t.Errorf("%s has no example", cmd.CommandPath())
+		}
+		for line := range strings.Lines(cmd.Example) {
+			// Commands run in the test's process, whose working directory is not the
+			// script's.
+			for _, option := range []string{"--plot=", "--out=", "--trace=", "--schedule=", "--output=", "--failures="} {
+				line = strings.ReplaceAll(line, option, option+"$WORK/")
+			}
+			line = strings.TrimSpace(line)
+			if !strings.HasPrefix(line, "varq-lab ") { // sacct's side of a pipe
+				script.WriteString("cp sacct.txt stdin\n")
+				continue
+			}
+			script.WriteString(line + "\n")
+			if !strings.HasPrefix(line, "varq-lab trace ") { // it prints what it found to stderr
+				script.WriteString("! stderr .\n")
+			}
+			count++
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(newRoot(&cli.Env{}, toyStudies()))
+	if count < 10 {
+		t.Errorf("only %d examples were found", count)
+	}
+	file := filepath.Join(t.TempDir(), "examples.txt")
+	if err := os.WriteFile(file, []byte(script.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, params(testscript.Params{Files: []string{file}}))
+}
+
+func TestExitCodes(t *testing.T) {
+	for line, want := range map[string]int{
+		"":                                     cli.ExitOK,
+		"--help":                               cli.ExitOK,
+		"version":                              cli.ExitOK,
+		"nonsense":                             cli.ExitUsage,
+		"simulate":                             cli.ExitUsage,
+		"simulate compare --reservations=hard": cli.ExitUsage,
+		"simulate --trace=/nowhere.swf":        cli.ExitFailed,
+		"trace":                                cli.ExitFailed,
+		"trace /nowhere.txt":                   cli.ExitFailed,
+		"trace --output=log.txt":               cli.ExitUsage,
+		"trace --procs=0":                      cli.ExitUsage,
+		"study jones":                          cli.ExitUsage,
+	} {
+		var stdout, stderr bytes.Buffer
+		got := execute(strings.Fields(line), &cli.Env{
+			Stdin:   strings.NewReader(""),
+			Stdout:  &stdout,
+			Stderr:  &stderr,
+			Getenv:  func(string) string { return "" },
+			Elapsed: func() time.Duration { return clitest.Elapsed },
+			Zone:    time.UTC,
+		}, toyStudies())
+		if got != want || (stderr.Len() > 0) == (want == cli.ExitOK) {
+			t.Errorf("varq-lab %s: exit code %d, want %d\n%s", line, got, want, &stderr)
+		}
+	}
+}
+
+// An error is shown as a terminal may show it, whoever has written it.
+func TestErrorsArePrintable(t *testing.T) {
+	var stderr bytes.Buffer
+	env := &cli.Env{Stdout: &bytes.Buffer{}, Stderr: &stderr, Getenv: func(string) string { return "" }}
+	code := execute([]string{"trace", "/no\x1b[2Jwhere\r.txt"}, env, toyStudies())
+	if code != cli.ExitFailed || !strings.Contains(stderr.String(), "/no?[2Jwhere?.txt") {
+		t.Errorf("exit code %d: %q", code, stderr.String())
+	}
+}
+
+// TestManual finds every command and option in varq-lab(1).
+func TestManual(t *testing.T) {
+	clitest.Described(t, newRoot(&cli.Env{}, toyStudies()))
+}
