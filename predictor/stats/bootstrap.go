@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Count says that something is true of N things among Of.
@@ -84,8 +82,8 @@ func BlockInterval(blocks []Count, c float64, r *rand.Rand) (low, high float64, 
 // Student's.
 func bootstrapTail(n int, c float64) float64 {
 	of := float64(n)
-	t := distuv.StudentsT{Sigma: 1, Nu: of - 1}.Quantile((1 + c) / 2)
-	return distuv.UnitNormal.CDF(-math.Sqrt(of/(of-1)) * t)
+	t := StudentQuantile((1+c)/2, of-1)
+	return NormalCDF(-math.Sqrt(of/(of-1)) * t)
 }
 
 // Ratio is a sum over how many, or how much, it is the sum of.

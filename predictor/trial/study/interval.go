@@ -4,7 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/varq-project/varq/predictor/stats"
 )
 
 // intervalOf returns the mean of a sample with its 95 % confidence interval, mean ± t s/√n,
@@ -18,7 +19,7 @@ func intervalOf(x []float64) Interval {
 	mean := stat.Mean(x, nil)
 	half := 0.
 	if n > 1 {
-		t := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(.975)
+		t := stats.StudentQuantile(.975, float64(n-1))
 		half = t * stat.StdDev(x, nil) / math.Sqrt(float64(n))
 	}
 	return Interval{Mean: mean, Low: mean - half, High: mean + half, N: n}

@@ -11,10 +11,8 @@ import (
 	"slices"
 	"sort"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/varq-project/varq/predictor/forecast/speedup"
+	"github.com/varq-project/varq/predictor/stats"
 )
 
 // What a fit needs.
@@ -115,7 +113,7 @@ func plural(n int, what string) string {
 func (m *Model) resample(d *data, all []candidate, random *rand.Rand) {
 	n := len(m.Runs)
 	free := float64(n - all[0].family.parameters - 1)
-	m.widen = distuv.StudentsT{Sigma: 1, Nu: free}.Quantile((1+Confidence)/2) / distuv.UnitNormal.Quantile((1+Confidence)/2)
+	m.widen = stats.StudentQuantile((1+Confidence)/2, free) / stats.NormalQuantile((1+Confidence)/2)
 	again := data{sizes: d.sizes, of: d.of, times: make([]float64, n)}
 	for _, c := range all {
 		residuals := d.residuals(c)
@@ -139,7 +137,7 @@ func (m *Model) At(n int32) (median, low, high float64) {
 	}
 	sort.Float64s(others)
 	end := func(p float64) float64 {
-		return math.Exp(here + m.widen*(stat.Quantile(p, stat.Empirical, others, nil)-here))
+		return math.Exp(here + m.widen*(stats.EmpiricalQuantile(p, others)-here))
 	}
 	median = math.Exp(here)
 	return median, min(median, end((1-Confidence)/2)), max(median, end((1+Confidence)/2))
