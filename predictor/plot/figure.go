@@ -6,10 +6,8 @@ import (
 	"math"
 	"slices"
 
-	gonum "gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"github.com/varq-project/varq/predictor/plot/axes"
+	"github.com/varq-project/varq/predictor/plot/sheet"
 )
 
 // Figure is a picture of groups of bars if it has labels, else of lines.
@@ -32,7 +30,7 @@ type Series struct {
 // Write draws the picture in a format, "svg" or "png". It fails if w fails, or
 // with ErrNothing.
 func (f Figure) Write(w io.Writer, format string) error {
-	p := axes(f.Title, f.X, f.Y)
+	p := newAxes(f.Title, f.X, f.Y)
 	var err error
 	if len(f.Labels) > 0 {
 		err = f.addBars(p)
@@ -53,13 +51,13 @@ func (f Figure) Write(w io.Writer, format string) error {
 var errNothing = fmt.Errorf("%w: the figure is empty", ErrNothing)
 
 // addLines adds the series as lines, and leaves room for them.
-func (f Figure) addLines(p *gonum.Plot) error {
+func (f Figure) addLines(p *axes.Plot) error {
 	var paths lines
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, s := range f.Series {
-		path := make(plotter.XYs, min(len(s.X), len(s.Y)))
+		path := make([]sheet.Point, min(len(s.X), len(s.Y)))
 		for i := range path {
-			path[i] = plotter.XY{X: s.X[i], Y: s.Y[i]}
+			path[i] = sheet.Point{X: s.X[i], Y: s.Y[i]}
 			low, high = min(low, s.X[i]), max(high, s.X[i])
 		}
 		paths = append(paths, path)
@@ -74,16 +72,16 @@ func (f Figure) addLines(p *gonum.Plot) error {
 }
 
 // addBars adds the series as bars side by side over each label.
-func (f Figure) addBars(p *gonum.Plot) error {
+func (f Figure) addBars(p *axes.Plot) error {
 	if len(f.Series) == 0 {
 		return errNothing
 	}
-	ticks := make([]gonum.Tick, len(f.Labels))
+	ticks := make([]axes.Tick, len(f.Labels))
 	for i, label := range f.Labels {
-		ticks[i] = gonum.Tick{Value: float64(i), Label: label}
+		ticks[i] = axes.Tick{Value: float64(i), Label: label}
 	}
-	p.X.Tick.Marker = gonum.ConstantTicks(ticks)
-	p.X.Tick.Length = 0
+	p.X.Marker = axes.Ticks(ticks)
+	p.X.Length = 0
 	p.X.Min, p.X.Max = -.5, float64(len(f.Labels))-.5
 	p.Y.Min, p.Y.Max = f.heights()
 	p.Add(bars(f.Series))
@@ -123,20 +121,19 @@ func (f Figure) near() (low, high float64) {
 // ones around 1, and so on, over a grid.
 type bars []Series
 
-// Plot implements gonum's Plotter.
-func (b bars) Plot(c draw.Canvas, p *gonum.Plot) {
-	g := plotter.Grid{Horizontal: line(grid, .75)}
-	g.Plot(c, p)
-	x, y := p.Transforms(&c)
+// Draw implements axes.Layer.
+func (b bars) Draw(c sheet.Canvas, p *axes.Plot) {
+	p.Grid(c, line(grid, .75), false, true)
+	x, y := p.Places(&c)
 	const group = .8 // of the way from one group to the next
 	width := group / float64(len(b))
 	for i, s := range b {
 		for k, value := range s.Y {
 			left := float64(k) - group/2 + float64(i)*width
-			c.FillPolygon(shade(i), []vg.Point{
+			c.Fill(shade(i), []sheet.Point{
 				{X: x(left), Y: y(0)}, {X: x(left + width), Y: y(0)}, {X: x(left + width), Y: y(value)}, {X: x(left), Y: y(value)},
 			})
 		}
 	}
-	c.StrokeLine2(line(muted, .75), c.Min.X, y(0), c.Max.X, y(0))
+	c.Straight(line(muted, .75), c.Min.X, y(0), c.Max.X, y(0))
 }

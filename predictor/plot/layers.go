@@ -6,20 +6,17 @@ import (
 	"slices"
 	"strings"
 
-	gonum "gonum.org/v1/plot"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/plot/axes"
+	"github.com/varq-project/varq/predictor/plot/sheet"
 )
 
 // layers draws a trajectory between the axes, from the back to the front.
 type layers struct{ *Trajectory }
 
-// Plot implements gonum's Plotter.
-func (l layers) Plot(c draw.Canvas, p *gonum.Plot) {
-	x, y := p.Transforms(&c)
+// Draw implements axes.Layer.
+func (l layers) Draw(c sheet.Canvas, p *axes.Plot) {
+	x, y := p.Places(&c)
 	s := scene{l.Trajectory, c, x, y, l.runs()}
 	s.bands()
 	s.grid()
@@ -62,13 +59,13 @@ func (t *Trajectory) runs() []run {
 // to places on it.
 type scene struct {
 	*Trajectory
-	c    draw.Canvas
-	x, y func(float64) vg.Length
+	c    sheet.Canvas
+	x, y func(float64) float64
 	runs []run
 }
 
-func (s *scene) at(t int64, prob float64) vg.Point {
-	return vg.Point{X: s.x(float64(t)), Y: s.y(prob)}
+func (s *scene) at(t int64, prob float64) sheet.Point {
+	return sheet.Point{X: s.x(float64(t)), Y: s.y(prob)}
 }
 
 // bands shades every second run. Above the picture it writes the words of the run's class
@@ -78,18 +75,18 @@ func (s *scene) bands() {
 		return
 	}
 	common := s.common()
-	style := words(8, muted, text.XCenter, text.YBottom)
+	style := words(8, muted, .5, 0)
 	for i, r := range s.runs {
 		left, right := s.x(float64(r.points[0].BeginTime)), s.x(float64(r.end))
 		if i%2 == 1 {
-			s.c.FillPolygon(band, []vg.Point{{X: left, Y: s.y(0)}, {X: right, Y: s.y(0)}, {X: right, Y: s.y(1)}, {X: left, Y: s.y(1)}})
+			s.c.Fill(band, []sheet.Point{{X: left, Y: s.y(0)}, {X: right, Y: s.y(0)}, {X: right, Y: s.y(1)}, {X: left, Y: s.y(1)}})
 		}
 		name := r.points[0].Class
 		if name != "" {
 			name = strings.Join(slices.DeleteFunc(strings.Fields(name), func(w string) bool { return common[w] }), " ")
 		}
-		if style.Width(name)+vg.Points(6) <= right-left {
-			s.c.FillText(style, vg.Point{X: (left + right) / 2, Y: s.y(1) + vg.Points(4)}, name)
+		if style.Width(name)+6 <= right-left {
+			s.c.Words(style, sheet.Point{X: (left + right) / 2, Y: s.y(1) + 4}, name)
 		}
 	}
 }
@@ -112,7 +109,7 @@ func (s *scene) common() map[string]bool {
 func (s *scene) grid() {
 	for n := 1; n <= 5; n++ {
 		y := s.y(float64(n) / 5)
-		s.c.StrokeLine2(line(grid, .75), s.c.Min.X, y, s.c.Max.X, y)
+		s.c.Straight(line(grid, .75), s.c.Min.X, y, s.c.Max.X, y)
 	}
 }
 
@@ -127,7 +124,7 @@ func (s *scene) area() {
 			if i == first {
 				continue
 			}
-			outline := []vg.Point{s.at(r.points[first].BeginTime, 0)}
+			outline := []sheet.Point{s.at(r.points[first].BeginTime, 0)}
 			for _, pt := range r.points[first:i] {
 				outline = append(outline, s.at(pt.BeginTime, pt.Prob))
 			}
@@ -137,7 +134,7 @@ func (s *scene) area() {
 			}
 			last := r.points[i-1]
 			outline = append(outline, s.at(end, last.Prob), s.at(end, 0))
-			s.c.FillPolygon(enough, outline)
+			s.c.Fill(enough, outline)
 		}
 	}
 }
@@ -146,16 +143,16 @@ func (s *scene) area() {
 // next.
 func (s *scene) curve() {
 	for i, r := range s.runs {
-		var path []vg.Point
+		var path []sheet.Point
 		for _, pt := range r.points {
 			path = append(path, s.at(pt.BeginTime, pt.Prob))
 		}
 		last := r.points[len(r.points)-1]
 		path = append(path, s.at(r.end, last.Prob))
-		s.c.StrokeLines(line(blue, 2), path)
+		s.c.Line(line(blue, 2), path)
 		if i+1 < len(s.runs) {
 			next := s.runs[i+1].points[0]
-			s.c.StrokeLines(line(blue, .75, vg.Points(1), vg.Points(2)), []vg.Point{s.at(r.end, last.Prob), s.at(r.end, next.Prob)})
+			s.c.Line(line(blue, .75, 1, 2), []sheet.Point{s.at(r.end, last.Prob), s.at(r.end, next.Prob)})
 		}
 	}
 }
@@ -163,22 +160,22 @@ func (s *scene) curve() {
 // asked draws a line at the probability asked for, with a label at the right.
 func (s *scene) asked() {
 	y := s.y(s.Prob)
-	s.c.StrokeLine2(line(ink, 1, vg.Points(5), vg.Points(4)), s.c.Min.X, y, s.c.Max.X, y)
-	style := words(9, ink, text.XLeft, text.YCenter)
-	s.c.FillText(style, vg.Point{X: s.c.Max.X + vg.Points(5), Y: y}, percent(s.Prob)+"\nasked")
+	s.c.Straight(line(ink, 1, 5, 4), s.c.Min.X, y, s.c.Max.X, y)
+	style := words(9, ink, 0, .5)
+	s.c.Words(style, sheet.Point{X: s.c.Max.X + 5, Y: y}, percent(s.Prob)+"\nasked")
 }
 
 // deadline draws the right edge, which is the deadline.
 func (s *scene) deadline() {
-	s.c.StrokeLine2(line(ink, 1.25), s.c.Max.X, s.y(0), s.c.Max.X, s.y(1))
+	s.c.Straight(line(ink, 1.25), s.c.Max.X, s.y(0), s.c.Max.X, s.y(1))
 }
 
 // chosen marks the submission of the plan, and writes its cost.
 func (s *scene) chosen() {
 	place := s.at(s.Plan.BeginTime, s.Plan.Estimate)
-	s.c.StrokeLine2(line(orange, 1), place.X, s.y(0), place.X, place.Y)
-	s.c.DrawGlyph(draw.GlyphStyle{Color: paper, Radius: vg.Points(6), Shape: draw.CircleGlyph{}}, place)
-	s.c.DrawGlyph(draw.GlyphStyle{Color: orange, Radius: vg.Points(4.5), Shape: draw.CircleGlyph{}}, place)
+	s.c.Straight(line(orange, 1), place.X, s.y(0), place.X, place.Y)
+	s.c.Dot(paper, 6, place)
+	s.c.Dot(orange, 4.5, place)
 
 	says := fmt.Sprintf("eligible at %s: %s\n", clock(s.Plan.BeginTime, s.Location), percent(s.Plan.Estimate))
 	if s.Plan.Worst.NodeSeconds > 0 {
@@ -186,20 +183,20 @@ func (s *scene) chosen() {
 	} else {
 		says += "no extra cost"
 	}
-	style := words(10, orange, text.XLeft, text.YTop)
-	corner := vg.Point{X: place.X + vg.Points(10), Y: place.Y - vg.Points(10)}
+	style := words(10, orange, 0, 1)
+	corner := sheet.Point{X: place.X + 10, Y: place.Y - 10}
 	if place.X > (s.c.Min.X+s.c.Max.X)/2 {
-		style.XAlign, corner.X = text.XRight, place.X-vg.Points(10)
+		style.Across, corner.X = 1, place.X-10
 	}
 	if s.Plan.Estimate < .35 {
-		style.YAlign, corner.Y = text.YBottom, place.Y+vg.Points(10)
+		style.Up, corner.Y = 0, place.Y+10
 	}
 	// A white background keeps the label readable.
 	const pad = 3
-	r := style.Rectangle(says).Add(corner)
-	low, high := vg.Point{X: r.Min.X - pad, Y: r.Min.Y - pad}, vg.Point{X: r.Max.X + pad, Y: r.Max.Y + pad}
-	s.c.FillPolygon(overlay, []vg.Point{low, {X: high.X, Y: low.Y}, high, {X: low.X, Y: high.Y}})
-	s.c.FillText(style, corner, says)
+	r := style.Area(says).Plus(corner)
+	low, high := sheet.Point{X: r.Min.X - pad, Y: r.Min.Y - pad}, sheet.Point{X: r.Max.X + pad, Y: r.Max.Y + pad}
+	s.c.Fill(overlay, []sheet.Point{low, {X: high.X, Y: low.Y}, high, {X: low.X, Y: high.Y}})
+	s.c.Words(style, corner, says)
 }
 
 // percent writes a probability in per cent, rounded down to one decimal.

@@ -3,24 +3,24 @@ package plot
 import (
 	"slices"
 
-	gonum "gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"github.com/varq-project/varq/predictor/plot/axes"
+	"github.com/varq-project/varq/predictor/plot/sheet"
 )
 
 // lines draws a line for each path over a grid, in the colours of the palette. The first
 // line is on top.
-type lines []plotter.XYs
+type lines [][]sheet.Point
 
-// Plot implements gonum's Plotter.
-func (l lines) Plot(c draw.Canvas, p *gonum.Plot) {
-	g := plotter.Grid{Vertical: line(grid, .75), Horizontal: line(grid, .75)}
-	g.Plot(c, p)
+// Draw implements axes.Layer.
+func (l lines) Draw(c sheet.Canvas, p *axes.Plot) {
+	p.Grid(c, line(grid, .75), true, true)
+	x, y := p.Places(&c)
 	for i, path := range slices.Backward(l) {
-		drawn := plotter.Line{XYs: path, LineStyle: line(shade(i), 1.25)}
-		drawn.Plot(c, p)
+		places := make([]sheet.Point, len(path))
+		for k, at := range path {
+			places[k] = sheet.Point{X: x(at.X), Y: y(at.Y)}
+		}
+		c.Line(line(shade(i), 1.25), places)
 	}
 }
 
@@ -28,18 +28,18 @@ func (l lines) Plot(c draw.Canvas, p *gonum.Plot) {
 // for a single line.
 type key []string
 
-// Plot implements gonum's Plotter.
-func (k key) Plot(c draw.Canvas, _ *gonum.Plot) {
+// Draw implements axes.Layer.
+func (k key) Draw(c sheet.Canvas, _ *axes.Plot) {
 	if len(k) < 2 {
 		return
 	}
-	style := words(9, ink, text.XLeft, text.YCenter)
-	at := vg.Point{X: c.Min.X, Y: c.Max.Y + vg.Points(10)}
+	style := words(9, ink, 0, .5)
+	at := sheet.Point{X: c.Min.X, Y: c.Max.Y + 10}
 	for i, name := range k {
-		end := at.X + vg.Points(16)
-		c.StrokeLine2(line(shade(i), 2.5), at.X, at.Y, end, at.Y)
-		at.X = end + vg.Points(5)
-		c.FillText(style, at, name)
-		at.X += style.Width(name) + vg.Points(18)
+		end := at.X + 16
+		c.Straight(line(shade(i), 2.5), at.X, at.Y, end, at.Y)
+		at.X = end + 5
+		c.Words(style, at, name)
+		at.X += style.Width(name) + 18
 	}
 }

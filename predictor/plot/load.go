@@ -5,10 +5,8 @@ import (
 	"io"
 	"slices"
 
-	gonum "gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"github.com/varq-project/varq/predictor/plot/axes"
+	"github.com/varq-project/varq/predictor/plot/sheet"
 )
 
 // Load is a picture of the load of a cluster over time. The upper part shows the number of
@@ -47,11 +45,12 @@ func (l *Load) Write(w io.Writer, format string) error {
 		return errNoTime
 	}
 	unit, label := unitOf(end - start)
+	span := float64(end-start) / unit
 	steps := stepsOfOne
 	if len(l.Courses) > 1 {
 		steps = stepsOfMany
 	}
-	queue, busy := axes(l.Title, "", "jobs waiting"), axes("", label, "processors taken")
+	queue, busy := newAxes(l.Title, "", "jobs waiting"), newAxes("", label, "processors taken")
 	var queues, shares lines
 	var names key
 	most := 1.
@@ -60,26 +59,22 @@ func (l *Load) Write(w io.Writer, format string) error {
 		merge := 1 + (len(course.Busy)-1)/steps
 		from, step := float64(course.Start-start)/unit, float64(course.Step)*float64(merge)/unit
 		queued := merged(course.Queued, merge)
-		queues = append(queues, staircase(queued, from, step))
-		shares = append(shares, staircase(merged(course.Busy, merge), from, step))
+		queues = append(queues, staircase(queued, from, step, span))
+		shares = append(shares, staircase(merged(course.Busy, merge), from, step, span))
 		most = max(most, slices.Max(queued))
 	}
 	queue.Y.Max, busy.Y.Max = most, 1
-	for _, p := range []*gonum.Plot{queue, busy} {
-		p.X.Min, p.X.Max = 0, float64(end-start)/unit
+	for _, p := range []*axes.Plot{queue, busy} {
+		p.X.Min, p.X.Max = 0, span
 		p.Y.Min = 0
 	}
-	queue.X.Tick.Marker = unlabelled{}
-	queue.Y.Tick.Marker = plainTicks{}
-	busy.X.Tick.Marker = plainTicks{}
-	busy.Y.Tick.Marker = percentTicks{}
+	queue.X.Marker = axes.Unlabelled{Marker: axes.Round{}}
+	queue.Y.Marker = axes.Round{Short: true}
+	busy.X.Marker = axes.Round{Short: true}
+	busy.Y.Marker = percentTicks{}
 	queue.Add(queues, names)
 	busy.Add(shares)
-	return write(w, format, func(c draw.Canvas) {
-		tiles := gonum.Align([][]*gonum.Plot{{queue}, {busy}}, draw.Tiles{Rows: 2, Cols: 1, PadY: vg.Points(8)}, c)
-		queue.Draw(tiles[0][0])
-		busy.Draw(tiles[1][0])
-	})
+	return write(w, format, func(c sheet.Canvas) { axes.Stack(c, 8, queue, busy) })
 }
 
 var errNoTime = fmt.Errorf("%w: no time has passed", ErrNothing)
@@ -96,12 +91,12 @@ func unitOf(span int64) (seconds float64, label string) {
 	}
 }
 
-// staircase returns a path that stays at each of the means for one step.
-func staircase(means []float64, from, step float64) plotter.XYs {
-	path := make(plotter.XYs, 0, 2*len(means))
+// staircase returns a path that stays at each of the means for one step, up to the end.
+func staircase(means []float64, from, step, end float64) []sheet.Point {
+	path := make([]sheet.Point, 0, 2*len(means))
 	for i, y := range means {
 		left := from + float64(i)*step
-		path = append(path, plotter.XY{X: left, Y: y}, plotter.XY{X: left + step, Y: y})
+		path = append(path, sheet.Point{X: left, Y: y}, sheet.Point{X: min(left+step, end), Y: y})
 	}
 	return path
 }

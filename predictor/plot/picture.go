@@ -9,18 +9,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	gonum "gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
+	"github.com/varq-project/varq/predictor/plot/axes"
+	"github.com/varq-project/varq/predictor/plot/sheet"
 )
 
-// The size of a picture, and its resolution as PNG.
+// The size of a picture: 10 by 5 inches.
 const (
-	width  = 10 * vg.Inch
-	height = 5 * vg.Inch
-	dpi    = 144
+	width  = 720
+	height = 360
 )
 
 // Format returns the format for the ending of a file's name: "svg" or "png".
@@ -55,66 +51,30 @@ func Save(path string, p Picture) error {
 	return os.WriteFile(path, b.Bytes(), 0o666)
 }
 
-// write paints a picture on a canvas, within margins, and writes it in a format.
-func write(w io.Writer, format string, paint func(draw.Canvas)) error {
-	switch format {
-	case "svg":
-		c := vgsvg.New(width, height)
-		paint(sheet(c))
-		var b bytes.Buffer
-		if _, err := c.WriteTo(&b); err != nil {
-			return err
-		}
-		// If the font is missing, fonts with the same metrics replace it.
-		_, err := w.Write(bytes.ReplaceAll(b.Bytes(),
-			[]byte("font-family:Liberation Sans;"),
-			[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")))
-		return err
-	case "png":
-		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))
-		paint(sheet(c))
-		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
-		return err
+// write paints a picture within the margins of a white sheet, and writes it in a format.
+func write(w io.Writer, format string, paint func(sheet.Canvas)) error {
+	s := sheet.New(width, height)
+	s.Canvas().Paint(paper)
+	paint(s.Canvas().Crop(10, 25, 8, 10))
+	return s.Write(w, format)
+}
+
+// newAxes sets up a title and two axes with nothing between them.
+func newAxes(title, x, y string) *axes.Plot {
+	p := &axes.Plot{
+		Title: axes.Label{Text: title, Words: words(13, ink, .5, 1), Gap: 20},
+		X:     axes.Axis{Label: axes.Label{Text: x}, Ticks: words(9, muted, .5, 1), Length: 4},
+		Y:     axes.Axis{Label: axes.Label{Text: y}, Ticks: words(9, muted, 1, .5), Lineless: true},
 	}
-	return fmt.Errorf("no pictures in the format %q", format)
-}
-
-// sheet paints the whole canvas white, and returns it without its margins.
-func sheet(c vg.CanvasSizer) draw.Canvas {
-	whole := draw.New(c)
-	whole.SetColor(paper)
-	whole.Fill(whole.Path())
-	return draw.Crop(whole, vg.Points(10), -vg.Points(25), vg.Points(8), -vg.Points(10))
-}
-
-// axes sets up a title and two axes with nothing between them.
-func axes(title, x, y string) *gonum.Plot {
-	p := gonum.New()
-	p.BackgroundColor = nil // the sheet is painted
-	p.Title.Text = title
-	p.Title.TextStyle.Color = ink
+	p.Title.Words.Bold = true
 	// A long title has smaller letters, so that it is not cut off, even in a wider font.
-	for size := 13.; size >= 6; size-- {
-		p.Title.TextStyle.Font = face(size, true)
-		if p.Title.TextStyle.Width(title) < .7*width {
-			break
-		}
+	for p.Title.Words.Width(title) >= .7*width && p.Title.Words.Size > 6 {
+		p.Title.Words.Size--
 	}
-	p.Title.Padding = vg.Points(20)
-	p.X.Label.Text = x
-	p.Y.Label.Text = y
-	p.X.Padding, p.Y.Padding = 0, 0
-	for _, a := range []*gonum.Axis{&p.X, &p.Y} {
-		a.Label.TextStyle.Font = face(10, false)
-		a.Label.TextStyle.Color = muted
-		a.Label.Padding = vg.Points(6)
-		a.Tick.Label.Font = face(9, false)
-		a.Tick.Label.Color = muted
-		a.Color = faint
-		a.Tick.Color = faint
-		a.Tick.Length = vg.Points(4)
+	for _, a := range []*axes.Axis{&p.X, &p.Y} {
+		a.Label.Words, a.Label.Gap = words(10, muted, .5, 0), 6
+		a.Colour, a.Marker = faint, axes.Round{}
 	}
-	p.Y.Width = 0
-	p.Y.Tick.Length = 0
+	p.Y.Label.Words.Turned = true
 	return p
 }

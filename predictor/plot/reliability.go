@@ -5,12 +5,9 @@ import (
 	"io"
 	"math"
 
-	gonum "gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/plot/axes"
+	"github.com/varq-project/varq/predictor/plot/sheet"
 )
 
 // Reliability is a reliability diagram, with a curve for each forecaster. A dot of a curve
@@ -41,9 +38,9 @@ func (r *Reliability) Write(w io.Writer, format string) error {
 	if curves == nil {
 		return fmt.Errorf("%w: no probability was forecast", ErrNothing)
 	}
-	p := axes(r.Title, "probability forecast", "share that came true")
+	p := newAxes(r.Title, "probability forecast", "share that came true")
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
-	p.X.Tick.Marker, p.Y.Tick.Marker = percentTicks{}, percentTicks{}
+	p.X.Marker, p.Y.Marker = percentTicks{}, percentTicks{}
 	p.Add(curves, names)
 	return write(w, format, p.Draw)
 }
@@ -54,27 +51,27 @@ type curves [][]score.Point
 // largest is the radius, in points, of a dot with all probabilities.
 const largest = 14
 
-// Plot implements gonum's Plotter.
-func (cs curves) Plot(c draw.Canvas, p *gonum.Plot) {
+// Draw implements axes.Layer.
+func (cs curves) Draw(c sheet.Canvas, p *axes.Plot) {
 	var paths lines
 	for _, points := range cs {
-		path := make(plotter.XYs, len(points))
+		path := make([]sheet.Point, len(points))
 		for i, point := range points {
-			path[i] = plotter.XY{X: point.Mean, Y: point.True}
+			path[i] = sheet.Point{X: point.Mean, Y: point.True}
 		}
 		paths = append(paths, path)
 	}
-	paths.Plot(c, p)
-	x, y := p.Transforms(&c)
-	c.StrokeLine2(line(muted, 1, vg.Points(5), vg.Points(4)), x(0), y(0), x(1), y(1))
+	paths.Draw(c, p)
+	x, y := p.Places(&c)
+	c.Straight(line(muted, 1, 5, 4), x(0), y(0), x(1), y(1))
 	for i, points := range cs {
 		all := 0
 		for _, point := range points {
 			all += point.Count
 		}
 		for _, point := range points {
-			dot := draw.GlyphStyle{Color: shade(i), Radius: largest * vg.Length(math.Sqrt(float64(point.Count)/float64(all))), Shape: draw.CircleGlyph{}}
-			c.DrawGlyph(dot, vg.Point{X: x(point.Mean), Y: y(point.True)})
+			radius := largest * math.Sqrt(float64(point.Count)/float64(all))
+			c.Dot(shade(i), radius, sheet.Point{X: x(point.Mean), Y: y(point.True)})
 		}
 	}
 }

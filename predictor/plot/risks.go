@@ -6,17 +6,14 @@ import (
 	"math"
 	"strconv"
 
-	gonum "gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/plot/axes"
+	"github.com/varq-project/varq/predictor/plot/sheet"
 )
 
-// Risks is a reliability diagram of small probabilities, with a curve for each forecaster. Both axes are logarithmic. A
-// dot shows the risks of one bin: their mean, and the share of them that came true, of the first curve with its interval.
-// The dot grows with the number of these risks.
+// Risks is a reliability diagram of small probabilities, with a curve for each forecaster. Both
+// axes are logarithmic. A dot shows the risks of one bin: their mean, and the share of them that
+// came true, of the first curve with its interval. The dot grows with the number of these risks.
 type Risks struct {
 	Title  string
 	Curves []RiskCurve
@@ -44,9 +41,9 @@ func (r *Risks) Write(w io.Writer, format string) error {
 	if curves == nil {
 		return fmt.Errorf("%w: no risk was forecast", ErrNothing)
 	}
-	p := axes(r.Title, "risk forecast", "share that came true")
-	for _, a := range []*gonum.Axis{&p.X, &p.Y} {
-		a.Min, a.Max, a.Scale, a.Tick.Marker = leastRisk, 1, gonum.LogScale{}, decades{}
+	p := newAxes(r.Title, "risk forecast", "share that came true")
+	for _, a := range []*axes.Axis{&p.X, &p.Y} {
+		a.Min, a.Max, a.Log, a.Marker = leastRisk, 1, true, decades{}
 	}
 	p.Add(curves, names)
 	return write(w, format, p.Draw)
@@ -56,11 +53,11 @@ func (r *Risks) Write(w io.Writer, format string) error {
 type decades struct{}
 
 // Ticks returns a tick for each power of ten from low to high.
-func (decades) Ticks(low, high float64) []gonum.Tick {
-	var ticks []gonum.Tick
+func (decades) Ticks(low, high float64) []axes.Tick {
+	var ticks []axes.Tick
 	for n := math.Round(math.Log10(low)); n <= math.Log10(high); n++ {
 		at := math.Pow(10, n)
-		ticks = append(ticks, gonum.Tick{Value: at, Label: strconv.FormatFloat(100*at, 'g', 3, 64) + " %"})
+		ticks = append(ticks, axes.Tick{Value: at, Label: strconv.FormatFloat(100*at, 'g', 3, 64) + " %"})
 	}
 	return ticks
 }
@@ -68,26 +65,26 @@ func (decades) Ticks(low, high float64) []gonum.Tick {
 // riskCurves has the points of several forecasters.
 type riskCurves [][]score.RiskPoint
 
-// Plot implements gonum's Plotter.
-func (cs riskCurves) Plot(c draw.Canvas, p *gonum.Plot) {
+// Draw implements axes.Layer.
+func (cs riskCurves) Draw(c sheet.Canvas, p *axes.Plot) {
 	var paths lines
 	for _, points := range cs {
-		path := make(plotter.XYs, len(points))
+		path := make([]sheet.Point, len(points))
 		for i, point := range points {
-			path[i] = plotter.XY{X: max(point.Mean, leastRisk), Y: max(point.True, leastRisk)}
+			path[i] = sheet.Point{X: max(point.Mean, leastRisk), Y: max(point.True, leastRisk)}
 		}
 		paths = append(paths, path)
 	}
-	paths.Plot(c, p)
-	x, y := p.Transforms(&c)
-	c.StrokeLine2(line(muted, 1, vg.Points(5), vg.Points(4)), x(leastRisk), y(leastRisk), x(1), y(1))
+	paths.Draw(c, p)
+	x, y := p.Places(&c)
+	c.Straight(line(muted, 1, 5, 4), x(leastRisk), y(leastRisk), x(1), y(1))
 	for i, points := range cs {
 		for k, point := range points {
-			at := vg.Point{X: x(paths[i][k].X), Y: y(paths[i][k].Y)}
+			at := sheet.Point{X: x(paths[i][k].X), Y: y(paths[i][k].Y)}
 			if i == 0 {
-				c.StrokeLine2(line(shade(i), .75), at.X, y(max(point.Low, leastRisk)), at.X, y(max(point.High, leastRisk)))
+				c.Straight(line(shade(i), .75), at.X, y(max(point.Low, leastRisk)), at.X, y(max(point.High, leastRisk)))
 			}
-			c.DrawGlyph(draw.GlyphStyle{Color: shade(i), Radius: vg.Length(2 + math.Log10(float64(max(1, point.Count)))), Shape: draw.CircleGlyph{}}, at)
+			c.Dot(shade(i), 2+math.Log10(float64(max(1, point.Count))), at)
 		}
 	}
 }

@@ -7,10 +7,8 @@ import (
 	"math"
 	"strconv"
 
-	gonum "gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"github.com/varq-project/varq/predictor/plot/axes"
+	"github.com/varq-project/varq/predictor/plot/sheet"
 )
 
 // Sizes is a picture of how long a job waits and runs on several numbers of nodes.
@@ -62,13 +60,13 @@ func (s *Sizes) Write(w io.Writer, format string) error {
 	case most > hours:
 		unit, name = 3600, "hours"
 	}
-	p := axes(s.Title, "nodes", name)
+	p := newAxes(s.Title, "nodes", name)
 	const margin = 1.05
 	p.Y.Min, p.Y.Max = 0, margin*most/unit
-	p.X.Scale = gonum.LogScale{}
+	p.X.Log = true
 	p.X.Min, p.X.Max = float64(s.Points[0].Nodes), float64(s.Points[len(s.Points)-1].Nodes)
-	p.X.Tick.Marker = s.ticks()
-	p.Y.Tick.Marker = plainTicks{}
+	p.X.Marker = s.ticks()
+	p.Y.Marker = axes.Round{Short: true}
 	var names key
 	for _, l := range sizeLines {
 		names = append(names, l.name)
@@ -78,12 +76,12 @@ func (s *Sizes) Write(w io.Writer, format string) error {
 }
 
 // ticks labels the sizes, but for those that are too near the one before.
-func (s *Sizes) ticks() gonum.ConstantTicks {
+func (s *Sizes) ticks() axes.Ticks {
 	first, last := math.Log(float64(s.Points[0].Nodes)), math.Log(float64(s.Points[len(s.Points)-1].Nodes))
-	var ticks gonum.ConstantTicks
+	var ticks axes.Ticks
 	labelled := math.Inf(-1)
 	for _, p := range s.Points {
-		tick := gonum.Tick{Value: float64(p.Nodes)}
+		tick := axes.Tick{Value: float64(p.Nodes)}
 		if at := math.Log(tick.Value); at-labelled >= (last-first)/(2*mostTicks) {
 			tick.Label, labelled = strconv.Itoa(int(p.Nodes)), at
 		}
@@ -98,13 +96,13 @@ type sizeLayers struct {
 	unit float64
 }
 
-// Plot implements gonum's Plotter.
-func (l sizeLayers) Plot(c draw.Canvas, p *gonum.Plot) {
-	x, y := p.Transforms(&c)
-	at := func(nodes int32, seconds float64) vg.Point {
-		return vg.Point{X: x(float64(nodes)), Y: y(min(seconds/l.unit, p.Y.Max))}
+// Draw implements axes.Layer.
+func (l sizeLayers) Draw(c sheet.Canvas, p *axes.Plot) {
+	x, y := p.Places(&c)
+	at := func(nodes int32, seconds float64) sheet.Point {
+		return sheet.Point{X: x(float64(nodes)), Y: y(min(seconds/l.unit, p.Y.Max))}
 	}
-	var band []vg.Point
+	var band []sheet.Point
 	for _, s := range l.Points {
 		band = append(band, at(s.Nodes, s.High))
 	}
@@ -112,27 +110,27 @@ func (l sizeLayers) Plot(c draw.Canvas, p *gonum.Plot) {
 		s := l.Points[len(l.Points)-1-i]
 		band = append(band, at(s.Nodes, s.Low))
 	}
-	c.FillPolygon(enough, band)
+	c.Fill(enough, band)
 	var paths lines
 	for _, drawn := range sizeLines {
-		var path plotter.XYs
+		var path []sheet.Point
 		for _, s := range l.Points {
-			path = append(path, plotter.XY{X: float64(s.Nodes), Y: drawn.of(s) / l.unit})
+			path = append(path, sheet.Point{X: float64(s.Nodes), Y: drawn.of(s) / l.unit})
 		}
 		paths = append(paths, path)
 	}
-	paths.Plot(c, p)
-	dot := func(shade color.Color, radius vg.Length, nodes int32, seconds float64) {
-		c.DrawGlyph(draw.GlyphStyle{Color: shade, Radius: radius, Shape: draw.CircleGlyph{}}, at(nodes, seconds))
+	paths.Draw(c, p)
+	dot := func(shade color.NRGBA, radius float64, nodes int32, seconds float64) {
+		c.Dot(shade, radius, at(nodes, seconds))
 	}
 	for _, r := range l.Runs {
 		if n := float64(r.Nodes); n >= p.X.Min && n <= p.X.Max && r.Seconds/l.unit <= p.Y.Max {
-			dot(blue, vg.Points(2), r.Nodes, r.Seconds)
+			dot(blue, 2, r.Nodes, r.Seconds)
 		}
 	}
 	for _, s := range l.Points {
 		if s.Nodes == l.Best {
-			dot(orange, vg.Points(5), s.Nodes, s.Wait+s.Run)
+			dot(orange, 5, s.Nodes, s.Wait+s.Run)
 		}
 	}
 }

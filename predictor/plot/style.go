@@ -3,11 +3,7 @@ package plot
 import (
 	"image/color"
 
-	xfont "golang.org/x/image/font"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"github.com/varq-project/varq/predictor/plot/sheet"
 )
 
 // The colours: blue for the forecast, orange for the plan, and greys.
@@ -28,23 +24,14 @@ var (
 var palette = []color.NRGBA{ink, orange, blue, {0xf0, 0xa3, 0x6b, 0xff}, {0x7f, 0xb2, 0xe5, 0xff}, {0x3c, 0x8c, 0x4a, 0xff}, {0x8a, 0x5a, 0xa8, 0xff}, {0x9a, 0x7d, 0x1e, 0xff}}
 
 // shade returns the colour of the i-th line.
-func shade(i int) color.Color { return palette[i%len(palette)] }
+func shade(i int) color.NRGBA { return palette[i%len(palette)] }
 
-// face returns the sans-serif font in a size in points.
-func face(size float64, bold bool) font.Font {
-	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}
-	if bold {
-		f.Weight = xfont.WeightBold
-	}
-	return f
+// words returns how a text looks. Across and up are as in sheet.Words.
+func words(size float64, c color.NRGBA, across, up float64) sheet.Words {
+	return sheet.Words{Colour: c, Size: size, Across: across, Up: up}
 }
 
-// words returns a style for text.
-func words(size float64, c color.Color, x text.XAlignment, y text.YAlignment) text.Style {
-	return text.Style{Color: c, Font: face(size, false), XAlign: x, YAlign: y, Handler: text.Plain{Fonts: font.DefaultCache}}
-}
-
-// line returns a style for lines, which are dashed if dashes are given.
-func line(c color.Color, points float64, dashes ...vg.Length) draw.LineStyle {
-	return draw.LineStyle{Color: c, Width: vg.Points(points), Dashes: dashes}
+// line returns a pen, whose lines are dashed if dashes are given.
+func line(c color.NRGBA, points float64, dashes ...float64) sheet.Pen {
+	return sheet.Pen{Colour: c, Width: points, Dashes: dashes}
 }

@@ -2,10 +2,9 @@ package plot
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
-	gonum "gonum.org/v1/plot"
+	"github.com/varq-project/varq/predictor/plot/axes"
 )
 
 // mostTicks is the largest number of labels below a picture.
@@ -24,7 +23,7 @@ type clockTicks struct {
 
 // Ticks returns the deadline, and the round times between low and high that are not too near
 // the deadline. The first time and midnight have the date too.
-func (c clockTicks) Ticks(low, high float64) []gonum.Tick {
+func (c clockTicks) Ticks(low, high float64) []axes.Tick {
 	from, to := int64(low), int64(high)
 	step, days := 0, 0
 	for _, s := range tickSteps {
@@ -36,7 +35,7 @@ func (c clockTicks) Ticks(low, high float64) []gonum.Tick {
 	if step == 0 {
 		days = 1 + int((to-from)/(86400*mostTicks))
 	}
-	ticks := []gonum.Tick{{Value: float64(c.deadline), Label: clock(c.deadline, c.loc) + "\ndeadline"}}
+	ticks := []axes.Tick{{Value: float64(c.deadline), Label: clock(c.deadline, c.loc) + "\ndeadline"}}
 	room := (to - from) / mostTicks
 	first := time.Unix(from, 0).In(c.loc)
 	day := time.Date(first.Year(), first.Month(), first.Day(), 0, 0, 0, 0, c.loc)
@@ -52,7 +51,7 @@ func (c clockTicks) Ticks(low, high float64) []gonum.Tick {
 			if len(ticks) == 1 || at.Hour() == 0 && at.Minute() == 0 {
 				label = at.Format("15:04\nMon 2 Jan")
 			}
-			ticks = append(ticks, gonum.Tick{Value: float64(at.Unix()), Label: label})
+			ticks = append(ticks, axes.Tick{Value: float64(at.Unix()), Label: label})
 		}
 		if step == 0 {
 			day = day.AddDate(0, 0, days)
@@ -64,38 +63,10 @@ func (c clockTicks) Ticks(low, high float64) []gonum.Tick {
 type percentTicks struct{}
 
 // Ticks returns the six labels whatever the range.
-func (percentTicks) Ticks(float64, float64) []gonum.Tick {
-	var ticks []gonum.Tick
+func (percentTicks) Ticks(float64, float64) []axes.Tick {
+	var ticks []axes.Tick
 	for n := 0; n <= 100; n += 20 {
-		ticks = append(ticks, gonum.Tick{Value: float64(n) / 100, Label: fmt.Sprintf("%d %%", n)})
-	}
-	return ticks
-}
-
-// plainTicks labels an axis with the fewest digits that distinguish the labels.
-type plainTicks struct{}
-
-// Ticks returns gonum's ticks.
-func (plainTicks) Ticks(low, high float64) []gonum.Tick {
-	ticks := gonum.DefaultTicks{}.Ticks(low, high)
-	for i := range ticks {
-		if !ticks[i].IsMinor() {
-			ticks[i].Label = strconv.FormatFloat(ticks[i].Value, 'g', 6, 64)
-		}
-	}
-	return ticks
-}
-
-// unlabelled draws the ticks of an axis without labels, which another axis below has.
-type unlabelled struct{}
-
-// Ticks returns gonum's ticks without labels.
-func (unlabelled) Ticks(low, high float64) []gonum.Tick {
-	ticks := gonum.DefaultTicks{}.Ticks(low, high)
-	for i := range ticks {
-		if !ticks[i].IsMinor() {
-			ticks[i].Label = " "
-		}
+		ticks = append(ticks, axes.Tick{Value: float64(n) / 100, Label: fmt.Sprintf("%d %%", n)})
 	}
 	return ticks
 }

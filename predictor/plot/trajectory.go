@@ -5,11 +5,9 @@ import (
 	"io"
 	"time"
 
-	gonum "gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/plot/axes"
+	"github.com/varq-project/varq/predictor/plot/sheet"
 )
 
 // Trajectory is a picture of the forecasts for a request: the probability of a start by the
@@ -31,18 +29,18 @@ func (t *Trajectory) Write(w io.Writer, format string) error {
 		return errors.New("nothing to draw: no submission before the deadline was forecast")
 	}
 	p := t.plot()
-	return write(w, format, func(c draw.Canvas) {
-		p.Draw(draw.Crop(c, 0, -vg.Points(15), 0, 0)) // beside which the probability is named
+	return write(w, format, func(c sheet.Canvas) {
+		p.Draw(c.Crop(0, 15, 0, 0)) // beside which the probability is named
 	})
 }
 
 // plot returns the axes with the layers.
-func (t *Trajectory) plot() *gonum.Plot {
-	p := axes(t.Title, "the job becomes eligible at", "probability of a start by "+clock(t.BeginBy, t.Location))
+func (t *Trajectory) plot() *axes.Plot {
+	p := newAxes(t.Title, "the job becomes eligible at", "probability of a start by "+clock(t.BeginBy, t.Location))
 	p.X.Min, p.X.Max = float64(t.Points[0].BeginTime), float64(t.BeginBy)
 	p.Y.Min, p.Y.Max = 0, 1
-	p.X.Tick.Marker = clockTicks{t.BeginBy, t.Location}
-	p.Y.Tick.Marker = percentTicks{}
+	p.X.Marker = clockTicks{t.BeginBy, t.Location}
+	p.Y.Marker = percentTicks{}
 	p.Add(layers{t})
 	return p
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	gonum "gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
+	"github.com/varq-project/varq/predictor/plot/axes"
+	"github.com/varq-project/varq/predictor/plot/sheet"
 )
 
 // Waits is a picture of the distribution of waits: for every time the share of jobs that wait
@@ -46,23 +46,23 @@ func (d *Waits) Write(w io.Writer, format string) error {
 	if curves == nil {
 		return fmt.Errorf("%w: no job has waited", ErrNothing)
 	}
-	p := axes(d.Title, "wait", "jobs that wait for longer")
-	p.X.Scale = gonum.LogScale{}
+	p := newAxes(d.Title, "wait", "jobs that wait for longer")
+	p.X.Log = true
 	p.X.Min, p.X.Max = shortestWait, float64(longest)
-	p.X.Tick.Marker = waitTicks{}
+	p.X.Marker = waitTicks{}
 	p.Y.Min, p.Y.Max = 0, 1
-	p.Y.Tick.Marker = percentTicks{}
+	p.Y.Marker = percentTicks{}
 	p.Add(curves, names)
 	return write(w, format, p.Draw)
 }
 
 // longer returns the share of the jobs that wait longer than each percentile. Of the
 // percentiles below the axis it keeps only the last.
-func (d Distribution) longer() plotter.XYs {
-	var path plotter.XYs
+func (d Distribution) longer() []sheet.Point {
+	var path []sheet.Point
 	steps := len(d.Percentiles) - 1
 	for i, wait := range d.Percentiles {
-		at := plotter.XY{X: max(shortestWait, float64(wait)), Y: 1 - float64(i)/float64(steps)}
+		at := sheet.Point{X: max(shortestWait, float64(wait)), Y: 1 - float64(i)/float64(steps)}
 		if len(path) > 0 && path[len(path)-1].X == shortestWait && at.X == shortestWait {
 			path = path[:0]
 		}
@@ -75,9 +75,9 @@ func (d Distribution) longer() plotter.XYs {
 type waitTicks struct{}
 
 // Ticks returns the labels between low and high.
-func (waitTicks) Ticks(low, high float64) []gonum.Tick {
-	var ticks []gonum.Tick
-	for _, t := range []gonum.Tick{
+func (waitTicks) Ticks(low, high float64) []axes.Tick {
+	var ticks []axes.Tick
+	for _, t := range []axes.Tick{
 		{Value: 60, Label: "1 min"}, {Value: 300, Label: "5 min"}, {Value: 1200, Label: "20 min"},
 		{Value: 3600, Label: "1 h"}, {Value: 4 * 3600, Label: "4 h"}, {Value: 12 * 3600, Label: "12 h"},
 		{Value: 86400, Label: "1 day"}, {Value: 3 * 86400, Label: "3 days"}, {Value: 7 * 86400, Label: "1 week"},

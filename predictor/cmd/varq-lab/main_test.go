@@ -19,8 +19,8 @@ import (
 	"github.com/varq-project/varq/test/golden"
 )
 
-// runLab implements the command varq-lab of the scripts in the test's process. Its standard input is
-// the script's file stdin, if there is one.
+// runLab implements the command varq-lab of the scripts in the test's process. Its standard input
+// is the script's file stdin, if there is one.
 func runLab(ts *testscript.TestScript, neg bool, args []string) {
 	stdin, err := os.ReadFile(ts.MkAbs("stdin"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
-// TestPace: as long as a method goes on that takes longest, those that are quick say little about the time that is left.
+// TestPace: as long as a method goes on that takes longest, those that are quick say little about
+// the time that is left.
 func TestPace(t *testing.T) {
 	makers := []backtest.Maker{{Cost: 40}, {Cost: 30}, {Cost: 10}}
 	for _, c := range []struct {

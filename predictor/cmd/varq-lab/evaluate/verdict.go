@@ -19,7 +19,8 @@ func (l *evaluatedLog) judged() *backtest.Score {
 	return &l.Scores[i]
 }
 
-// verdict says in three sentences how good the method s is: its loss, its coverage, and where it is worst.
+// verdict says in three sentences how good the method s is: its loss, its coverage, and where it is
+// worst.
 func (l *evaluatedLog) verdict(s *backtest.Score) string {
 	if s.Answered == 0 {
 		return fmt.Sprintf("%s has forecast nothing.", s.Method)

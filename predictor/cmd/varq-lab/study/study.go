@@ -1,5 +1,5 @@
-// Package study is the command that repeats the experiments of papers. It runs the cases of a study,
-// here or as a Slurm job array, and shows its report.
+// Package study is the command that repeats the experiments of papers. It runs the cases of a
+// study, here or as a Slurm job array, and shows its report.
 package study
 
 import (
@@ -193,8 +193,8 @@ func (f *flags) run(ctx context.Context, env *cli.Env, name string, s study.Stud
 	return err
 }
 
-// readFailures reads the file of --failures, which must be of one system, and makes its path absolute.
-// It returns nil if there is none.
+// readFailures reads the file of --failures, which must be of one system, and makes its path
+// absolute. It returns nil if there is none.
 func (f *flags) readFailures(zone *time.Location) (*study.NodeFailures, error) {
 	if f.failures == "" {
 		return nil, nil

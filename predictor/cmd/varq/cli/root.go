@@ -30,8 +30,8 @@ func Root(env *Env, root *cobra.Command, commands ...*cobra.Command) *cobra.Comm
 	return root
 }
 
-// Execute executes the command line args, without the program's name, until it ends or a signal ends
-// it.
+// Execute executes the command line args, without the program's name, until it ends or a signal
+// ends it.
 func Execute(root *cobra.Command, args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -39,7 +39,8 @@ func Execute(root *cobra.Command, args []string) error {
 	return root.ExecuteContext(ctx)
 }
 
-// UnknownCommand is a cobra.PositionalArgs: it accepts no argument. Its error takes an argument for a misspelt command.
+// UnknownCommand is a cobra.PositionalArgs: it accepts no argument. Its error takes an argument for
+// a misspelt command.
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

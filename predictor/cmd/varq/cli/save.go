@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 )
 
-// SaveJSON writes v into a file with a mode. The file is the one before or the new one, whatever happens.
+// SaveJSON writes v into a file with a mode. The file is the one before or the new one, whatever
+// happens.
 func SaveJSON(name string, v any, mode fs.FileMode) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

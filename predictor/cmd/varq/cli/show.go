@@ -69,8 +69,8 @@ func (l *Listing) Line(name, format string, args ...any) {
 	fmt.Fprintf(l, "  %-*s %s\n", l.Width, name, Printable(fmt.Sprintf(format, args...)))
 }
 
-// Printable returns a text of one line as a terminal may show it: with ? for each character that cannot be printed.
-// People write some texts, such as why a node is drained.
+// Printable returns a text of one line as a terminal may show it: with ? for each character that
+// cannot be printed. People write some texts, such as why a node is drained.
 func Printable(text string) string { return said.Printable(text) }
 
 // WriteJSON writes v as indented JSON.
