@@ -10,7 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestCount: contrib/checkpoint/count takes what its checkpoint has for a number, and runs none of it.
+// TestCount: contrib/checkpoint/count takes what its checkpoint has for a number, and runs none of
+// it.
 func TestCount(t *testing.T) {
 	for text, want := range map[string]string{
 		"3\n":                  "done after step 3\n",
@@ -39,7 +40,8 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestMail: contrib/site/varq-mail mails what a notice says, and fails without a mail if it has none.
+// TestMail: contrib/site/varq-mail mails what a notice says, and fails without a mail if it has
+// none.
 func TestMail(t *testing.T) {
 	jq, err := exec.LookPath("jq")
 	if err != nil {

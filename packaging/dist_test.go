@@ -14,7 +14,8 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// TestReleaseIsReproducible makes a release of what is committed in two folders, and compares both bit by bit.
+// TestReleaseIsReproducible makes a release of what is committed in two folders, and compares both
+// bit by bit.
 func TestReleaseIsReproducible(t *testing.T) {
 	thorough.Only(t)
 	if testing.Short() {

@@ -15,13 +15,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// readDashboard reads contrib/grafana/varq.json by Grafana's own schema: a field that it does not have, or another type, fails the
-// test.
+// readDashboard reads contrib/grafana/varq.json by Grafana's own schema: a field that it does not
+// have, or another type, fails the test.
 func readDashboard(t *testing.T) (d dashboard.Dashboard) {
 	t.Helper()
 	plugins.RegisterDefaultPlugins()
 	text := []byte(read(t, "../contrib/grafana/varq.json"))
-	if err := new(dashboard.Dashboard).UnmarshalJSONStrict(text); err != nil && err.Error() != "" { // it may be a list of no errors
+	// it may be a list of no errors
+	if err := new(dashboard.Dashboard).UnmarshalJSONStrict(text); err != nil && err.Error() != "" {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(text, &d); err != nil {
@@ -53,8 +54,8 @@ func queries(p *dashboard.Panel) map[string]string {
 	return found
 }
 
-// TestDashboardIsLaidOut: each panel has its place and an id of its own, asks the Prometheus that the reader chooses, and says
-// what is good and what to do otherwise, with commands that there are.
+// TestDashboardIsLaidOut: each panel has its place and an id of its own, asks the Prometheus that
+// the reader chooses, and says what is good and what to do otherwise, with commands that there are.
 func TestDashboardIsLaidOut(t *testing.T) {
 	d := readDashboard(t)
 	variables := map[string]bool{}
@@ -112,7 +113,8 @@ func TestDashboardIsLaidOut(t *testing.T) {
 	})
 }
 
-// TestDashboardQueries: Prometheus understands each query, and what it takes from a recording rule is recorded.
+// TestDashboardQueries: Prometheus understands each query, and what it takes from a recording rule
+// is recorded.
 func TestDashboardQueries(t *testing.T) {
 	recorded := map[string]bool{}
 	for _, group := range readRules(t).Groups {

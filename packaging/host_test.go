@@ -18,12 +18,13 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 )
 
-// host is the root of a Debian 12 with systemd, munge and Slurm's commands, on which nothing of varq has been. Its programs run
-// in a chroot, and no systemd does.
+// host is the root of a Debian 12 with systemd, munge and Slurm's commands, on which nothing of
+// varq has been. Its programs run in a chroot, and no systemd does.
 type host string
 
-// newHost returns a host that the test may change. It is an overlay over one that is made once, by mmdebstrap, and kept in
-// /var/cache/varq-debian12. newHost skips the test in short mode and where only root could go on.
+// newHost returns a host that the test may change. It is an overlay over one that is made once, by
+// mmdebstrap, and kept in /var/cache/varq-debian12. newHost skips the test in short mode and where
+// only root could go on.
 func newHost(t *testing.T) host {
 	t.Helper()
 	if testing.Short() {
@@ -47,7 +48,8 @@ func newHost(t *testing.T) host {
 			t.Fatalf("mounting %s: %v", target, err)
 		}
 		t.Cleanup(func() {
-			if err := syscall.Unmount(target, syscall.MNT_DETACH); err != nil && !errors.Is(err, syscall.EINVAL) { // unmounted already
+			// unmounted already
+			if err := syscall.Unmount(target, syscall.MNT_DETACH); err != nil && !errors.Is(err, syscall.EINVAL) {
 				t.Errorf("unmounting %s: %v", target, err)
 			}
 		})
@@ -118,7 +120,8 @@ func (h host) write(t *testing.T, name, text string) {
 	}
 }
 
-// files lists the host's files and folders, but not those in which dpkg, rpm and systemd keep account of what is there.
+// files lists the host's files and folders, but not those in which dpkg, rpm and systemd keep
+// account of what is there.
 func (h host) files(t *testing.T) []string {
 	t.Helper()
 	accounts := []string{
@@ -146,8 +149,8 @@ func (h host) files(t *testing.T) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// serve runs varqd on the host as varqd.service does, calls use once it answers, and stops it. There is no Slurm, so that
-// varqd neither plans nor settles anything.
+// serve runs varqd on the host as varqd.service does, calls use once it answers, and stops it.
+// There is no Slurm, so that varqd neither plans nor settles anything.
 func (h host) serve(t *testing.T, use func()) {
 	t.Helper()
 	h.run(t, "systemd-tmpfiles", "--create", "varq.conf")

@@ -120,8 +120,8 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// stubs returns a folder with commands that stand for those that know and create users. They note how
-// they are called in the file root/calls, and then do what scripts says.
+// stubs returns a folder with commands that stand for those that know and create users. They note
+// how they are called in the file root/calls, and then do what scripts says.
 func stubs(t *testing.T, root string, scripts map[string]string, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()

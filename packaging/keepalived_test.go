@@ -18,8 +18,9 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// TestKeepalived: with contrib/standby/keepalived.conf on two hosts, which are network namespaces here, the address of the varqd that is
-// active is on its host: also after that was killed, when the killed one is back, and when a whole host is gone.
+// TestKeepalived: with contrib/standby/keepalived.conf on two hosts, which are network namespaces
+// here, the address of the varqd that is active is on its host: also after that was killed, when
+// the killed one is back, and when a whole host is gone.
 func TestKeepalived(t *testing.T) {
 	thorough.Only(t)
 	n := newNetwork(t)

@@ -12,8 +12,9 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// TestPacemaker: by contrib/standby/pacemaker.crm Pacemaker runs varqd on the host that has the disk. A varqd that is killed starts again there.
-// If the host is lost, it is switched off before the other one may write the disk and starts varqd. Pacemaker only tells here what it would do.
+// TestPacemaker: by contrib/standby/pacemaker.crm Pacemaker runs varqd on the host that has the
+// disk. A varqd that is killed starts again there. If the host is lost, it is switched off before
+// the other one may write the disk and starts varqd. Pacemaker only tells here what it would do.
 func TestPacemaker(t *testing.T) {
 	thorough.Only(t)
 	if err := cluster.InstallPackages(t.Context(), "to try what Pacemaker makes of its configuration", "crmsh", "pacemaker-cli-utils", "resource-agents"); err != nil {
@@ -63,7 +64,8 @@ func TestDRBD(t *testing.T) {
 // pacemaker has a state of a cluster in a file.
 type pacemaker struct{ cib string }
 
-// simulate lets the cluster go on after what the options tell, and returns what it does, action by action.
+// simulate lets the cluster go on after what the options tell, and returns what it does, action by
+// action.
 func (p pacemaker) simulate(t *testing.T, options ...string) (done []string) {
 	t.Helper()
 	out := p.run(t, "crm_simulate", append([]string{"--xml-file=" + p.cib, "--save-output=" + p.cib, "--quorum=true", "--simulate"}, options...)...)

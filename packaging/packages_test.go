@@ -34,7 +34,8 @@ type manager struct {
 	install func(h host, t *testing.T, packages []string)
 	remove  func(h host, t *testing.T, names []string)
 	purge   func(h host, t *testing.T, names []string) // what remove has left
-	// removed are the files that stay when the packages have been removed, and purged those that stay at the end.
+	// removed are the files that stay when the packages have been removed, and purged those that
+	// stay at the end.
 	removed, purged []string
 }
 
@@ -45,7 +46,8 @@ var state = []string{
 	"run/varq", "var/cache/varq", "var/cache/varq/history.db", "var/lib/varq", "var/lib/varq/ledger.db", "var/lib/varq/ledger.db.lock",
 }
 
-// afterErase is what rpm leaves of packages: the configuration, as it was changed, and folders that a package of Enterprise Linux has.
+// afterErase is what rpm leaves of packages: the configuration, as it was changed, and folders that
+// a package of Enterprise Linux has.
 var afterErase = []string{
 	"etc/varq", "etc/varq/varq.yaml.rpmsave",
 	"usr/share/fish", "usr/share/fish/vendor_completions.d", "usr/share/licenses", "usr/share/zsh/site-functions",
@@ -137,8 +139,8 @@ func (m *manager) build(t *testing.T, h host, version string) (packages []string
 
 const administrators = "# ours\nplan: {prob: 0.8}\n"
 
-// TestPackages installs packages on a host, upgrades them while the ledger is full, goes back to the version before, and
-// removes them.
+// TestPackages installs packages on a host, upgrades them while the ledger is full, goes back to
+// the version before, and removes them.
 func TestPackages(t *testing.T) {
 	thorough.Only(t)
 	for name, m := range managers {

@@ -38,8 +38,9 @@ func anchors(page string) map[string]bool {
 	return found
 }
 
-// TestLinks: each relative link of a page leads to a file, and to a heading if it names one. Reports in
-// testdata link to pictures that are written beside them, and what is below build is made, or others'.
+// TestLinks: each relative link of a page leads to a file, and to a heading if it names one.
+// Reports in testdata link to pictures that are written beside them, and what is below build is
+// made, or others'.
 func TestLinks(t *testing.T) {
 	pages := map[string]string{}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {

@@ -52,8 +52,8 @@ func TestRules(t *testing.T) {
 	promtool(t, "test", "rules", "../contrib/prometheus/varq.rules.test.yaml")
 }
 
-// TestAlertsAreExplained: an alert says what is, what that means and what to do, with commands that there are; and there is a
-// test in which it fires.
+// TestAlertsAreExplained: an alert says what is, what that means and what to do, with commands that
+// there are; and there is a test in which it fires.
 func TestAlertsAreExplained(t *testing.T) {
 	tests := read(t, "../contrib/prometheus/varq.rules.test.yaml")
 	for _, group := range readRules(t).Groups {
@@ -85,7 +85,8 @@ var (
 	longFlag = regexp.MustCompile(`--([a-z-]+)`)
 )
 
-// wantCommands fails the test unless the manual pages know the commands of varq's that a text has in quotation marks.
+// wantCommands fails the test unless the manual pages know the commands of varq's that a text has
+// in quotation marks.
 func wantCommands(t *testing.T, where, text string) {
 	t.Helper()
 	for _, found := range command.FindAllStringSubmatch(text, -1) {

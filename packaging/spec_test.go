@@ -43,8 +43,8 @@ func TestPartsHaveAllFiles(t *testing.T) {
 	}
 }
 
-// TestPackagesOfAllParts: varq.spec and packaging/debian/control make a package of every part, with its scripts; slurmlab is for
-// Debian only.
+// TestPackagesOfAllParts: varq.spec and packaging/debian/control make a package of every part, with
+// its scripts; slurmlab is for Debian only.
 func TestPackagesOfAllParts(t *testing.T) {
 	dir := parts(t)
 	made, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -92,7 +92,8 @@ func (r *releases) of(t *testing.T, text string) (found []string) {
 	return found
 }
 
-// TestChangelogs: varq.spec and CHANGELOG.md have the same releases on the same days, in the same order.
+// TestChangelogs: varq.spec and CHANGELOG.md have the same releases on the same days, in the same
+// order.
 func TestChangelogs(t *testing.T) {
 	_, spec, found := strings.Cut(read(t, "../varq.spec"), "\n%changelog\n")
 	if !found {

@@ -14,8 +14,9 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 )
 
-// TestUnits: systemd finds nothing wrong with the units, and runs them in a container. Nobody starts them but the administrator;
-// a package that is installed again starts again what runs, and one that is removed stops it.
+// TestUnits: systemd finds nothing wrong with the units, and runs them in a container. Nobody
+// starts them but the administrator; a package that is installed again starts again what runs, and
+// one that is removed stops it.
 func TestUnits(t *testing.T) {
 	h := newHost(t)
 	m := managers["deb"]
@@ -90,7 +91,8 @@ func TestDropIns(t *testing.T) {
 // container is a host whose systemd runs; it has the number of that process.
 type container int
 
-// boot starts the host's own systemd, in a container, until the test ends. It skips the test where that is not possible.
+// boot starts the host's own systemd, in a container, until the test ends. It skips the test where
+// that is not possible.
 func (h host) boot(t *testing.T) container {
 	t.Helper()
 	if err := cluster.InstallPackages(t.Context(), "to run systemd in a container", "systemd-container"); err != nil {
@@ -117,7 +119,8 @@ func (h host) boot(t *testing.T) container {
 	var booted container
 	t.Cleanup(func() {
 		if booted != 0 {
-			_ = syscall.Kill(int(booted), syscall.SIGKILL) // the container ends with its first process
+			// the container ends with its first process
+			_ = syscall.Kill(int(booted), syscall.SIGKILL)
 		}
 		_ = cmd.Process.Kill()
 		<-ended
@@ -135,7 +138,8 @@ func (h host) boot(t *testing.T) container {
 		}
 		out, _ := booted.command("systemctl", "is-system-running").Output()
 		switch strings.TrimSpace(string(out)) {
-		case "running", "degraded": // degraded: something that has nothing to do with varq does not run in a container
+		case "running", "degraded":
+			// degraded: something that has nothing to do with varq does not run in a container
 			return booted
 		}
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// ErrLost is returned for work that must not run: another job of its group runs instead, or none does.
+// ErrLost is returned for work that must not run: another job of its group runs instead, or none
+// does.
 var ErrLost = errors.New("the job's group is decided without it")
 
 const (
@@ -14,8 +15,8 @@ const (
 	gateStep = 1
 	// gateTime is for how many seconds nobody need answer before the work is given up.
 	gateTime = 600
-	// gateEarly is for how many seconds before its time work that is held asks, so that all jobs of its group know of one
-	// another when it comes.
+	// gateEarly is for how many seconds before its time work that is held asks, so that all jobs of
+	// its group know of one another when it comes.
 	gateEarly = 10
 )
 
@@ -24,15 +25,15 @@ type Gate func(plan string, job int64) (api.GateAnswer, error)
 
 // pass waits until the work of a member of a group may begin. The only error is ErrLost.
 //
-// Invariant: unlike all other work, that of a member of a group does not run if anything goes wrong: it might run
-// twice, or alone.
+// Invariant: unlike all other work, that of a member of a group does not run if anything goes
+// wrong: it might run twice, or alone.
 func (h *Hold) pass() error {
 	if err := h.Clock.SleepUntil(max(0, h.HoldUntil-gateEarly)); err != nil {
 		return h.lose(err.Error())
 	}
 	said, now := false, h.Clock.Now()
-	// The home may be another site's: it has the nodes idle until the latest time at which the work of the group can begin, and no
-	// longer.
+	// The home may be another site's: it has the nodes idle until the latest time at which the work
+	// of the group can begin, and no longer.
 	latest := api.LatestGo(max(h.BeginBy, h.HoldUntil))
 	until, last := now+gateTime, max(now, latest)+gateTime
 	for {

@@ -3,8 +3,8 @@
 // start, and Slurm's own commands change the job. Only of a job that is a member of a group varqd
 // knows whether its work runs (gate.go).
 //
-// Invariant: whatever goes wrong here, the work runs unless it is a member's, and the error is printed to the job's
-// standard error.
+// Invariant: whatever goes wrong here, the work runs unless it is a member's, and the error is
+// printed to the job's standard error.
 package wrapper
 
 import (

@@ -20,7 +20,8 @@ import (
 // Slurm is the Queue behind Slurm's own commands, run as the job's owner.
 type Slurm struct{}
 
-// Job runs squeue, which tells of all tasks of an array, or all components of a job, when asked about the first.
+// Job runs squeue, which tells of all tasks of an array, or all components of a job, when asked
+// about the first.
 func (Slurm) Job(id int64) (Job, error) {
 	out, err := run("squeue", "--noheader", "--states=all", "--jobs="+strconv.FormatInt(id, 10),
 		"--Format=JobID:30,SubmitTime:30,EligibleTime:30,StartTime:30,EndTime:30,TimeLimit:30,State:30")
@@ -82,8 +83,8 @@ func (Slurm) Cancel(id int64) error {
 	return err
 }
 
-// Signal runs scancel to send a signal to the steps of a job, as sbatch --signal does, or to one step if that is
-// not "".
+// Signal runs scancel to send a signal to the steps of a job, as sbatch --signal does, or to one
+// step if that is not "".
 func (Slurm) Signal(id int64, step string, signal syscall.Signal) error {
 	target := strconv.FormatInt(id, 10)
 	if step != "" {

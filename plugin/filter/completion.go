@@ -20,8 +20,8 @@ const (
 // checkpointInterval is an option of promises about the end.
 const checkpointInterval = "checkpoint-interval"
 
-// riskVariable is the environment variable that stands for --risk in a command with --finish-by that has neither
-// --prob nor --risk.
+// riskVariable is the environment variable that stands for --risk in a command with --finish-by
+// that has neither --prob nor --risk.
 const riskVariable = "VARQ_RISK"
 
 // asked returns the option that says what is to be promised.

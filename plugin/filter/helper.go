@@ -32,7 +32,8 @@ type Helper struct {
 	// Orders are lines from varq.lua: "plan COMMAND", and "job ID" once Slurm has accepted
 	// the job. They end when the command does.
 	Orders io.Reader
-	// Options returns the command's options, in the JSON of Slurm's json_cli_options, and its command line; see Read.
+	// Options returns the command's options, in the JSON of Slurm's json_cli_options, and its
+	// command line; see Read.
 	Options func() ([]byte, error)
 	// Script returns what is in the file of a batch script, MaxScript bytes at most.
 	Script func(path string) ([]byte, error)

@@ -174,8 +174,8 @@ func TestHelperTellsWaitingUser(t *testing.T) {
 	})
 }
 
-// The users of srun learn when the job has started that its work is held, and those of salloc, which
-// may tell its job before that has started, that it will be; both once.
+// The users of srun learn when the job has started that its work is held, and those of salloc,
+// which may tell its job before that has started, that it will be; both once.
 func TestHelperTellsOfHold(t *testing.T) {
 	for options, told := range map[string]struct {
 		known bool // varqd has seen the job in the queue before

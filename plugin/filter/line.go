@@ -9,8 +9,8 @@ import (
 // lineMark separates the options in the box from the command line, whose words end with it, too.
 const lineMark = "\x00"
 
-// line has the words of a command line that are the command's own: options and their values, without the command, its script
-// or program, and what is given to that. Nil if it is not known.
+// line has the words of a command line that are the command's own: options and their values,
+// without the command, its script or program, and what is given to that. Nil if it is not known.
 type line []string
 
 // splitLine returns the options in the box and the command line.
@@ -29,8 +29,8 @@ func splitLine(box []byte) (options []byte, l line) {
 	return options, l
 }
 
-// flags are the options of one letter that have no value, and that may so stand before another in one word. They are those of
-// sbatch, srun and salloc.
+// flags are the options of one letter that have no value, and that may so stand before another in
+// one word. They are those of sbatch, srun and salloc.
 const flags = "EHIKOQWXZhksuvV"
 
 // has reports whether an option is on the command line, by its name or its letter.

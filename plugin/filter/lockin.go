@@ -8,7 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// fixed has the options of a job whose size stays: of them it is not known what Slurm makes when the number of nodes changes.
+// fixed has the options of a job whose size stays: of them it is not known what Slurm makes when
+// the number of nodes changes.
 var fixed = []struct{ name, why string }{
 	{"gpus", gpus}, {"gpus-per-node", gpus}, {"gpus-per-task", gpus}, {"gpus-per-socket", gpus}, {"gres", gpus}, {"cpus-per-gpu", gpus}, {"mem-per-gpu", gpus}, {"ntasks-per-gpu", gpus},
 	{"nodelist", named}, {"nodefile", named},
@@ -36,7 +37,8 @@ func (o options) needSize() error {
 	return nil
 }
 
-// readLockIn reads how the size of a job is chosen: at what risk, and whether it is chosen again while the job waits.
+// readLockIn reads how the size of a job is chosen: at what risk, and whether it is chosen again
+// while the job waits.
 func (s *Submission) readLockIn(o options, command string) error {
 	if text, given := o.own(aversion); given {
 		share, err := strconv.ParseFloat(text, 64)

@@ -42,7 +42,8 @@ func parseOptions(text []byte) (options, error) {
 		if json.Unmarshal(value, &s) != nil {
 			s = string(value) // no Slurm so far writes anything but strings
 		}
-		if name == "gres" { // Slurm 22.05 writes --gres=gpu:1 as gres:gpu:1, and 24.11 as gres/gpu:1
+		// Slurm 22.05 writes --gres=gpu:1 as gres:gpu:1, and 24.11 as gres/gpu:1
+		if name == "gres" {
 			s = strings.NewReplacer(",gres:", ",", ",gres/", ",").Replace("," + s)[1:]
 		}
 		given[name] = s
@@ -71,7 +72,8 @@ func (o options) own(name string) (value string, given bool) {
 	return value, given
 }
 
-// probability returns the probability that one of varq's own options names, or 0 if it is not given.
+// probability returns the probability that one of varq's own options names, or 0 if it is not
+// given.
 func (o options) probability(name string) (p float64, err error) {
 	if text, given := o.own(name); given {
 		if p, err = prob.Parse(text); err != nil {

@@ -16,11 +16,12 @@ import (
 type Submission struct {
 	// Request is the request to varqd.
 	Request api.PlanRequest
-	// Size, if not empty, says how the size of a job is chosen that is submitted without a promise: api.SizeAuto or
-	// api.SizeCost, among those of Request.
+	// Size, if not empty, says how the size of a job is chosen that is submitted without a promise:
+	// api.SizeAuto or api.SizeCost, among those of Request.
 	Size string
-	// aversion is how averse to waiting the choice is, and reconsider says that it is made again while the job waits, of which each
-	// node then has tasksPerNode tasks, or 0 if that is not given.
+	// aversion is how averse to waiting the choice is, and reconsider says that it is made again
+	// while the job waits, of which each node then has tasksPerNode tasks, or 0 if that is not
+	// given.
 	aversion     float64
 	reconsider   bool
 	tasksPerNode int32
@@ -40,7 +41,8 @@ type Submission struct {
 	notes []string      // what the user is told of options that give way
 	// parsable is true if the command is to print the job's number alone.
 	parsable bool
-	// comment is the user's own, and arguments is how many words of the command are the script and its arguments.
+	// comment is the user's own, and arguments is how many words of the command are the script and
+	// its arguments.
 	comment   string
 	arguments int
 }

@@ -25,8 +25,8 @@ const (
 	lockIn     = "lock-in"
 )
 
-// readSizes reads the request of a job that can have several sizes. They stand for --nodes and --time, which the job's
-// script may have.
+// readSizes reads the request of a job that can have several sizes. They stand for --nodes and
+// --time, which the job's script may have.
 func (s *Submission) readSizes(o options, size jobsize.Options) error {
 	if s.Request.Finishes() && s.Size == "" {
 		return fmt.Errorf("--%s does not go together with --%s: it is the start that is promised, and how long the work may take then", sizes, o.asked())
@@ -64,9 +64,10 @@ func (s *Submission) readSizes(o options, size jobsize.Options) error {
 	return nil
 }
 
-// giveWay notes which of --nodes and --time give way to --sizes. Who gives them on the command line, where --sizes is, may mean
-// something else than what would become of it; they are no more than a default where the script, the environment or the site
-// has them. The time of an order that says so is meant for the sizes.
+// giveWay notes which of --nodes and --time give way to --sizes. Who gives them on the command
+// line, where --sizes is, may mean something else than what would become of it; they are no more
+// than a default where the script, the environment or the site has them. The time of an order that
+// says so is meant for the sizes.
 func (s *Submission) giveWay(o options) error {
 	instead := "--" + sizes
 	if byReserve(s.order) {
@@ -92,7 +93,8 @@ func (s *Submission) giveWay(o options) error {
 	return errors.Join(errs...)
 }
 
-// readSize reads the request of a job whose size is chosen by how long it would wait, and that is promised nothing.
+// readSize reads the request of a job whose size is chosen by how long it would wait, and that is
+// promised nothing.
 func (s *Submission) readSize(o options, command string) error {
 	s.Size, _ = o.own(sizeOption)
 	switch s.Size {

@@ -160,8 +160,8 @@ func TestOrderOfAnotherSite(t *testing.T) {
 	}
 }
 
-// A job that recurs is promised as by any sbatch, and its plan is reported before sbatch knows of it. What keeps sbatch from submitting the
-// job, or from ending, is refused, wherever it is said.
+// A job that recurs is promised as by any sbatch, and its plan is reported before sbatch knows of
+// it. What keeps sbatch from submitting the job, or from ending, is refused, wherever it is said.
 func TestOrderOfSeries(t *testing.T) {
 	varqd := &planner{answer: api.PlanAnswer{Plan: &api.Plan{ID: "abcdefgh2345", BeginTime: now, BeginBy: now + 3600, TimeLimit: 7200, WorkLimit: 3600}}}
 	answer, reports := ordered(t, sbatch.Order{Recurs: true}, `{"spank:begin-by":"now+1hour","nodes":"4"}`, varqd, "plan sbatch\n")
@@ -259,7 +259,8 @@ func (z *sizer) Size(_ context.Context, r api.SizeRequest) (api.SizeAnswer, erro
 	return a, nil
 }
 
-// A size that is not locked in comes with a comment, and with a ticket that knows the times of all sizes.
+// A size that is not locked in comes with a comment, and with a ticket that knows the times of all
+// sizes.
 func TestLockIn(t *testing.T) {
 	var varqd sizer
 	answer, _ := ordered(t, sbatch.Order{}, `{"spank:size":"auto","spank:sizes":"1:2h,4:1h","spank:lock-in":"no","spank:risk-aversion":".2","ntasks-per-node":"2","quiet":"set"}`, &varqd, "plan sbatch\n")
@@ -305,7 +306,8 @@ func TestLockIn(t *testing.T) {
 	}
 }
 
-// --nodes and --time of the command line exclude --sizes, to which those of the script, the environment or the site give way, which is told.
+// --nodes and --time of the command line exclude --sizes, to which those of the script, the
+// environment or the site give way, which is told.
 func TestSizesAndLine(t *testing.T) {
 	const job = `{"spank:begin-by":"now+1hour","spank:sizes":"4:2h","nodes":"1","time":"30","argv":["job.sh","-N4"]}`
 	const nodes, time1 = "--nodes does not go together with ", "--time does not go together with "

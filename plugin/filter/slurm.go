@@ -98,7 +98,8 @@ var unwelcomeValues = []struct {
 	excluded     func(value string) bool
 	why          string
 }{
-	{"clusters", "another cluster", func(string) bool { return true }, api.OneCluster}, // Read leaves out the job's own
+	// Read leaves out the job's own
+	{"clusters", "another cluster", func(string) bool { return true }, api.OneCluster},
 	{"distribution", "arbitrary", one("arbitrary"), "how long the nodes that SLURM_HOSTFILE names are busy cannot be forecast"},
 	{"exclusive", "topo", one("topo"), "when a part of the network is free of other jobs cannot be forecast"},
 	{"gres-flags", "enforce-binding, multiple-tasks-per-sharing, one-task-per-sharing", boundGres, "when GPUs are free together with the cores beside them cannot be forecast"},

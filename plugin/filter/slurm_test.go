@@ -76,7 +76,8 @@ func TestSlurmOptions(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
-			words := strings.Fields(line) // the command, the option or the variable, and the key if there is one
+			// the command, the option or the variable, and the key if there is one
+			words := strings.Fields(line)
 			of := filepath.Base(folder) + "'s " + words[0]
 			name, option := strings.CutPrefix(words[1], "--")
 			if option {

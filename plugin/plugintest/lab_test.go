@@ -191,8 +191,8 @@ func (l *lab) await(t *testing.T, job, state string) {
 	t.Fatalf("job %s is %s, not %s", job, last, state)
 }
 
-// held waits until varq-wrapper holds a job, and returns its process. It reports false if that is not so
-// before the job's deadline.
+// held waits until varq-wrapper holds a job, and returns its process. It reports false if that is
+// not so before the job's deadline.
 func (l *lab) held(t *testing.T, job string, at int64) (pid int, ok bool) {
 	t.Helper()
 	l.processes(t, job, "varq-wrapper holds it", func(found map[int][]string) bool {
@@ -206,8 +206,9 @@ func (l *lab) held(t *testing.T, job string, at int64) (pid int, ok bool) {
 	return pid, ok && time.Now().Unix() < at
 }
 
-// gone waits until nothing of a job's last run is left on its nodes, and the job can start again: a node has
-// revoked all credentials of a job that were made in the second in which it ended, or before.
+// gone waits until nothing of a job's last run is left on its nodes, and the job can start again: a
+// node has revoked all credentials of a job that were made in the second in which it ended, or
+// before.
 func (l *lab) gone(t *testing.T, job string) {
 	t.Helper()
 	l.processes(t, job, "its last run is gone", func(found map[int][]string) bool { return len(found) == 0 })

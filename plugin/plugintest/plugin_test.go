@@ -209,7 +209,8 @@ func exportFile(t *testing.T, l *lab) {
 	}
 }
 
-// environment: what waits before the work has nothing of slurmd's environment that it does not need, as the job's user reads it.
+// environment: what waits before the work has nothing of slurmd's environment that it does not
+// need, as the job's user reads it.
 func environment(t *testing.T, l *lab) {
 	file, _ := l.script(t, "", "true")
 	job, _ := l.submit(t, "--begin-by=now+1hour", "--time=5", file)

@@ -1,7 +1,8 @@
-// Package agent measures what may announce the failure of the node that it runs on, and sends that to varqd.
+// Package agent measures what may announce the failure of the node that it runs on, and sends that
+// to varqd.
 //
-// Invariant: nothing is stored or queued. Most signals are counts since the node booted, so that a measurement that cannot be sent
-// is not missed when the next one can.
+// Invariant: nothing is stored or queued. Most signals are counts since the node booted, so that a
+// measurement that cannot be sent is not missed when the next one can.
 package agent
 
 import (
@@ -21,7 +22,8 @@ type Options struct {
 	Interval time.Duration // between two measurements
 	// Send sends a measurement to varqd.
 	Send func(context.Context, api.Vitals) error
-	// Now is the host's clock, Pause waits, and reports false if ctx is done first, and Rand spreads the agents of a cluster.
+	// Now is the host's clock, Pause waits, and reports false if ctx is done first, and Rand
+	// spreads the agents of a cluster.
 	Now   func() time.Time
 	Pause func(context.Context, time.Duration) bool
 	Rand  *rand.Rand

@@ -14,8 +14,9 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// TestRun: agents begin at different times, send at uneven distances, less often while varqd does not answer, and then say what
-// is so now. The log has a line when trouble begins, and one when it ends.
+// TestRun: agents begin at different times, send at uneven distances, less often while varqd does
+// not answer, and then say what is so now. The log has a line when trouble begins, and one when it
+// ends.
 func TestRun(t *testing.T) {
 	const interval = 5 * time.Minute
 	now := time.Unix(1_800_000_000, 0)

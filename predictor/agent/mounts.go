@@ -17,7 +17,8 @@ type mount struct {
 	readOnly bool   // the filesystem itself: the options of a sandbox do not count
 }
 
-// Bounds of the list of mounts. Users may add to it by FUSE: what is longer than a line is left out, and all after the list's end.
+// Bounds of the list of mounts. Users may add to it by FUSE: what is longer than a line is left
+// out, and all after the list's end.
 const (
 	longestMount = 64 << 10
 	mostMounts   = 64 << 20
@@ -56,9 +57,9 @@ func parseMount(line string) (m mount, ok bool) {
 	return m, true
 }
 
-// onDisk reports whether a mount is a filesystem on a disk, that its administrator has mounted: not one of FUSE, which any user
-// mounts and gives whatever source she likes, nor an image in a file, as those of containers. btrfs has devices without a number
-// of their own.
+// onDisk reports whether a mount is a filesystem on a disk, that its administrator has mounted: not
+// one of FUSE, which any user mounts and gives whatever source she likes, nor an image in a file,
+// as those of containers. btrfs has devices without a number of their own.
 func (m *mount) onDisk() bool {
 	switch major, _, _ := strings.Cut(m.device, ":"); {
 	case strings.HasPrefix(m.kind, "fuse"), major == loop:

@@ -17,7 +17,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// Reader reads signals from the kernel's files. What a node does not have, or does not let be read, is left out.
+// Reader reads signals from the kernel's files. What a node does not have, or does not let be read,
+// is left out.
 type Reader struct {
 	Root      string   // where /proc and /sys are: "/", but in tests
 	Textfiles []string // the folders in which metrics of GPUs may lie, see textfile.go
@@ -58,8 +59,8 @@ func (s *signals) add(name, of string, value float64) {
 	}
 }
 
-// bounded returns the signals by name and part, one of each, and no more than varqd takes. Those without a part come first. Of
-// too many each name has as many as any other, or all that it has.
+// bounded returns the signals by name and part, one of each, and no more than varqd takes. Those
+// without a part come first. Of too many each name has as many as any other, or all that it has.
 func (s signals) bounded() []api.Signal {
 	slices.SortStableFunc(s, func(a, b api.Signal) int {
 		return cmp.Or(cmp.Compare(min(1, len(a.Of)), min(1, len(b.Of))), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Of, b.Of))
@@ -108,7 +109,8 @@ func (r Reader) processors() (n int) {
 	return n
 }
 
-// taints are the flags of the kernel that tell of trouble: a machine check, a bad page, an oops, a warning, a soft lockup.
+// taints are the flags of the kernel that tell of trouble: a machine check, a bad page, an oops, a
+// warning, a soft lockup.
 var taints = []string{"M", "B", "D", "W", "L"}
 
 func taint(s *signals, fs procfs.FS) {
@@ -127,8 +129,8 @@ func taint(s *signals, fs procfs.FS) {
 	}
 }
 
-// heat reads the temperature of the hottest zone, and how often processors were slowed down. All threads of a core
-// have the same count, and all cores of a package, so that the greatest is taken.
+// heat reads the temperature of the hottest zone, and how often processors were slowed down. All
+// threads of a core have the same count, and all cores of a package, so that the greatest is taken.
 func heat(s *signals, fs sysfs.FS) {
 	hottest := math.Inf(-1)
 	if zones, err := fs.ClassThermalZoneStats(); err == nil {
@@ -190,7 +192,8 @@ func (r Reader) disks(s *signals) {
 		s.count(api.SignalDisk, filepath.Base(disk), filepath.Join(disk, "device/ioerr_cnt"))
 	}
 	for _, filesystem := range r.glob("sys/fs/ext4/*") {
-		if strings.HasPrefix(filepath.Base(filesystem), "loop") { // an image in a file, which its user may have garbled
+		// an image in a file, which its user may have garbled
+		if strings.HasPrefix(filepath.Base(filesystem), "loop") {
 			continue
 		}
 		s.count(api.SignalFilesystem, filepath.Base(filesystem), filepath.Join(filesystem, "errors_count"))

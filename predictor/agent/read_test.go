@@ -185,7 +185,8 @@ func TestReadPipes(t *testing.T) {
 	}
 }
 
-// TestManyMounts: however many mounts a user adds, and with whatever names, those of disks are found.
+// TestManyMounts: however many mounts a user adds, and with whatever names, those of disks are
+// found.
 func TestManyMounts(t *testing.T) {
 	var list strings.Builder
 	for i := range 1000 {

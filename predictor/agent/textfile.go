@@ -22,8 +22,9 @@ const (
 	mostCounters = 64
 )
 
-// readFolder reads the metrics of GPUs from the files *.prom in a folder, in the text format of Prometheus: those
-// with xid or ecc in their names. node_exporter's textfile collector has such a folder, and others write them.
+// readFolder reads the metrics of GPUs from the files *.prom in a folder, in the text format of
+// Prometheus: those with xid or ecc in their names. node_exporter's textfile collector has such a
+// folder, and others write them.
 func readFolder(s *signals, folder string) {
 	paths, _ := filepath.Glob(filepath.Join(folder, "*.prom")) // the pattern is well-formed
 	for _, path := range paths[:min(len(paths), mostFiles)] {
@@ -41,7 +42,8 @@ func readFolder(s *signals, folder string) {
 	}
 }
 
-// guarded reports whether a file is of a folder's owner, or of root, and nobody else may write it, or put another one in its place.
+// guarded reports whether a file is of a folder's owner, or of root, and nobody else may write it,
+// or put another one in its place.
 func guarded(folder string, file *os.File) bool {
 	in, err := os.Stat(folder)
 	if err != nil {
@@ -55,7 +57,8 @@ func guarded(folder string, file *os.File) bool {
 	return (in.Mode()|is.Mode())&0o002 == 0 && (owner == 0 || owner == in.Sys().(*syscall.Stat_t).Uid)
 }
 
-// parseMetrics returns the signals of GPUs in a text, by GPU and name. Several counts of a GPU with the same meaning are added up.
+// parseMetrics returns the signals of GPUs in a text, by GPU and name. Several counts of a GPU with
+// the same meaning are added up.
 func parseMetrics(r io.Reader) map[string]map[string]float64 {
 	gpus, counters := map[string]map[string]float64{}, map[string]bool{}
 	lines := bufio.NewScanner(r)
@@ -107,8 +110,8 @@ func ofGPU(name string) bool {
 	return strings.Contains(name, "xid") || strings.Contains(name, "ecc")
 }
 
-// byApplications are the codes of errors that a job's own program makes, such as an access outside of its memory: by NVIDIA's list
-// of Xid errors nothing need be wrong with the GPU.
+// byApplications are the codes of errors that a job's own program makes, such as an access outside
+// of its memory: by NVIDIA's list of Xid errors nothing need be wrong with the GPU.
 var byApplications = map[string]bool{"8": true, "13": true, "31": true, "32": true, "43": true, "45": true, "68": true, "69": true}
 
 // signal returns the signal that a metric is, or "".
@@ -133,8 +136,8 @@ func (m *metric) signal(counter bool) string {
 	return "" // such as whether ECC is on
 }
 
-// parseMetric reads NAME{LABEL="VALUE",...} VALUE [TIME]. It returns false for what is none, and for values that
-// are no number, infinite or negative.
+// parseMetric reads NAME{LABEL="VALUE",...} VALUE [TIME]. It returns false for what is none, and
+// for values that are no number, infinite or negative.
 func parseMetric(line string) (m metric, ok bool) {
 	line = strings.TrimSpace(line)
 	end := strings.IndexAny(line, "{ \t")
@@ -159,7 +162,8 @@ func parseMetric(line string) (m metric, ok bool) {
 // gpuLabels are the labels that tell which GPU a metric is of, the best first.
 var gpuLabels = []string{"gpu", "minor_number", "index", "device", "uuid"}
 
-// parseLabels reads LABEL="VALUE",...} and returns which GPU and which code the labels name, and what follows them.
+// parseLabels reads LABEL="VALUE",...} and returns which GPU and which code the labels name, and
+// what follows them.
 func parseLabels(text string) (gpu, xid, rest string, ok bool) {
 	best := len(gpuLabels)
 	for {

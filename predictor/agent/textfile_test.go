@@ -51,7 +51,8 @@ func TestMetricsAreBounded(t *testing.T) {
 	}
 }
 
-// A label that varqd would refuse, and which could do harm on a terminal, costs the node none of its other signals.
+// A label that varqd would refuse, and which could do harm on a terminal, costs the node none of
+// its other signals.
 func TestOddLabel(t *testing.T) {
 	root := tree(t, map[string]string{"m/a.prom": "xid{gpu=\"\x1b[31mx\"} 1\nxid{gpu=\"2\"} 3\n"})
 	var s signals

@@ -16,29 +16,33 @@ type CalibrationQuery struct {
 	Forecaster, Partition, Class string
 }
 
-// Calibration compares the waits and the ends that varqd has forecast with the waits of the jobs that
-// have started, and the ends of those that have ended.
+// Calibration compares the waits and the ends that varqd has forecast with the waits of the jobs
+// that have started, and the ends of those that have ended.
 type Calibration struct {
 	By   string           `json:"by"` // "partition", "class", "month" or ""
 	Rows []CalibrationRow `json:"rows"`
-	// Worst are the groups of 500 jobs or more for which the quantiles of a forecaster held least as often as they say, by more
-	// than chance; those that are most off first, and at most 12 of each forecaster. As intervals rest on weeks, they are of the
-	// last 90 days, or from Start on if that is earlier. There are none if the query selects a partition or a class.
+	// Worst are the groups of 500 jobs or more for which the quantiles of a forecaster held least
+	// as often as they say, by more than chance; those that are most off first, and at most 12 of
+	// each forecaster. As intervals rest on weeks, they are of the last 90 days, or from Start on
+	// if that is earlier. There are none if the query selects a partition or a class.
 	Worst []GroupCoverage `json:"worst,omitempty"`
 }
 
-// GroupCoverage is how often the quantiles of a forecaster held for jobs that have one property in common.
+// GroupCoverage is how often the quantiles of a forecaster held for jobs that have one property in
+// common.
 type GroupCoverage struct {
 	Forecaster string `json:"forecaster"`
 	Of         string `json:"of"` // as in CalibrationRow
-	// By is the property: month, hour, queue, size, limit, user, burst (the place among jobs of the same kind that were submitted
-	// one soon after the other) or width (how many times the .5 quantile the .95 quantile is). Value is what the jobs have in
-	// common. It names a user to herself and to Slurm's operators alone, and is empty to others.
+	// By is the property: month, hour, queue, size, limit, user, burst (the place among jobs of the
+	// same kind that were submitted one soon after the other) or width (how many times the .5
+	// quantile the .95 quantile is). Value is what the jobs have in common. It names a user to
+	// herself and to Slurm's operators alone, and is empty to others.
 	By        string         `json:"by"`
 	Value     string         `json:"value"`
 	Jobs      int            `json:"jobs"`
 	Quantiles []HeldQuantile `json:"quantiles"`
-	// Off is the largest distance of a quantile from the interval of what it covered, in standard deviations of one job.
+	// Off is the largest distance of a quantile from the interval of what it covered, in standard
+	// deviations of one job.
 	Off float64 `json:"off"`
 }
 
@@ -65,16 +69,16 @@ type CalibrationRow struct {
 	Of        string `json:"of"`
 	Group     string `json:"group"`
 	Forecasts int    `json:"forecasts"`
-	// Weeks is on how many weeks the intervals of Quantiles rest: on as many as weeks of equal size would tell as much. With fewer than 5
-	// the intervals are wide. It is 0 if an older varqd does
+	// Weeks is on how many weeks the intervals of Quantiles rest: on as many as weeks of equal size
+	// would tell as much. With fewer than 5 the intervals are wide. It is 0 if an older varqd does
 	// not say.
 	Weeks     int                `json:"weeks,omitempty"`
 	Quantiles []QuantileCoverage `json:"quantiles"`
-	// CalibrationError and Brier are over the probabilities of starting, or of having ended, within 5 and 30
-	// minutes, 1, 2, 6, 12 and 24 hours. CalibrationError is the expected calibration
-	// error: the mean over the bins of Reliability, weighted by their counts, of the
-	// distance between the mean probability and the share that came true. Brier is the
-	// mean squared distance of a probability from 1 if it came true, and from 0 if not.
+	// CalibrationError and Brier are over the probabilities of starting, or of having ended, within
+	// 5 and 30 minutes, 1, 2, 6, 12 and 24 hours. CalibrationError is the expected calibration
+	// error: the mean over the bins of Reliability, weighted by their counts, of the distance
+	// between the mean probability and the share that came true. Brier is the mean squared distance
+	// of a probability from 1 if it came true, and from 0 if not.
 	CalibrationError float64 `json:"calibration_error"`
 	Brier            float64 `json:"brier"`
 	// Reliability has the bins that are not empty.
@@ -84,15 +88,16 @@ type CalibrationRow struct {
 	Drift string `json:"drift,omitempty"`
 }
 
-// QuantileCoverage is how well one quantile of the wait, or of the time until the end, was forecast.
+// QuantileCoverage is how well one quantile of the wait, or of the time until the end, was
+// forecast.
 type QuantileCoverage struct {
 	Quantile float64 `json:"quantile"`
-	// Covered is the share of the jobs whose wait, or time until the end, was within the quantile. One equal
-	// to the quantile counts by a random rank. Low and High are the ends of Covered's 95 %
-	// interval. The interval is a block bootstrap's over the weeks in which the jobs began to
-	// wait. With jobs from fewer than 5 weeks, where a week with few jobs hardly counts,
-	// the interval is wide: it allows for all jobs of a week being within the quantile
-	// together, or none.
+	// Covered is the share of the jobs whose wait, or time until the end, was within the quantile.
+	// One equal to the quantile counts by a random rank. Low and High are the ends of Covered's 95
+	// % interval. The interval is a block bootstrap's over the weeks in which the jobs began to
+	// wait. With jobs from fewer than 5 weeks, where a week with few jobs hardly counts, the
+	// interval is wide: it allows for all jobs of a week being within the quantile together, or
+	// none.
 	Covered float64 `json:"covered"`
 	Low     float64 `json:"low"`
 	High    float64 `json:"high"`

@@ -36,8 +36,8 @@ func ValidPlanID(id string) bool {
 // word of the form "varq:ID".
 func PlanInComment(comment string) (id string, ok bool) { return inComment(comment, CommentPrefix) }
 
-// SizeInComment returns the identifier that the comment of a job names whose size is not locked in, in its last word of the
-// form "varq-size:ID".
+// SizeInComment returns the identifier that the comment of a job names whose size is not locked in,
+// in its last word of the form "varq-size:ID".
 func SizeInComment(comment string) (id string, ok bool) { return inComment(comment, SizeCommentPrefix) }
 
 func inComment(comment, prefix string) (id string, ok bool) {

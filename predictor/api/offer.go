@@ -10,14 +10,16 @@ import (
 
 // The kinds of offer.
 const (
-	OfferProb  = "probability" // the best probability for this deadline
-	OfferFree  = "best-effort" // the same request, with work that starts when the job does; and if need be, a lower probability
-	OfferLater = "deadline"    // the earliest deadline for this probability
-	OfferNodes = "nodes"       // the same request with fewer nodes, or fewer CPUs on one node
-	OfferTime  = "time"        // the same request with a shorter time limit of the work
-	OfferCost  = "cost"        // the same request with a higher ceiling on the cost of idle nodes
-	OfferEnd   = "end"         // another deadline of the end, and its probability
-	OfferSaves = "checkpoint"  // the same request of a job that checkpoints
+	OfferProb = "probability" // the best probability for this deadline
+	// the same request, with work that starts when the job does; and if need be, a lower
+	// probability
+	OfferFree  = "best-effort"
+	OfferLater = "deadline"   // the earliest deadline for this probability
+	OfferNodes = "nodes"      // the same request with fewer nodes, or fewer CPUs on one node
+	OfferTime  = "time"       // the same request with a shorter time limit of the work
+	OfferCost  = "cost"       // the same request with a higher ceiling on the cost of idle nodes
+	OfferEnd   = "end"        // another deadline of the end, and its probability
+	OfferSaves = "checkpoint" // the same request of a job that checkpoints
 )
 
 // Offer is a request that can be promised instead of the request refused. Kind says in

@@ -25,7 +25,8 @@ func TestOfferOptions(t *testing.T) {
 		{Offer{Kind: OfferProb, Prob: .97}, strict, time.UTC, "--prob=0.97"},
 		{Offer{Kind: OfferFree, Prob: .9}, strict, time.UTC, "--best-effort"},
 		{Offer{Kind: OfferFree, Prob: .8}, strict, time.UTC, "--best-effort --prob=0.8"},
-		{Offer{Kind: OfferFree, Prob: .9}, PlanRequest{Job: job, BeginBy: noon}, time.UTC, "--best-effort --prob=0.9"}, // whatever the site's is
+		// whatever the site's is
+		{Offer{Kind: OfferFree, Prob: .9}, PlanRequest{Job: job, BeginBy: noon}, time.UTC, "--best-effort --prob=0.9"},
 		{later, strict, time.UTC, "--begin-by=2026-11-21T13:00:00"},
 		{later, window, time.UTC, "--begin-by=2026-11-21T13:00:00 --begin-after=2026-11-21T12:50:00"},
 		{later, window, tokyo, "--begin-by=2026-11-21T22:00:00 --begin-after=2026-11-21T21:50:00"},

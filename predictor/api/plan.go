@@ -21,18 +21,20 @@ type PlanRequest struct {
 	// Needs say on which nodes the job may run, and what else must be free for it. nil
 	// stands for any nodes of the partition, and nothing else.
 	Needs *workload.Needs `json:"needs,omitempty"`
-	// Sizes, if not empty, are the shapes of which the job is to have one, and Prefer says which, as package elastic
-	// reads preferences; empty stands for its default. Job has then no size and no limit of its own. At most MaxProbeSizes.
+	// Sizes, if not empty, are the shapes of which the job is to have one, and Prefer says which,
+	// as package elastic reads preferences; empty stands for its default. Job has then no size and
+	// no limit of its own. At most MaxProbeSizes.
 	Sizes  []Alternative `json:"sizes,omitempty"`
 	Prefer string        `json:"prefer,omitempty"`
-	// BeginBy is the deadline: the latest start of the job. It is 0 in a request about the job's end.
+	// BeginBy is the deadline: the latest start of the job. It is 0 in a request about the job's
+	// end.
 	BeginBy int64 `json:"begin_by,omitempty"`
 	// FinishBy is the latest end of the job, if that is what is to be promised.
 	FinishBy int64 `json:"finish_by,omitempty"`
 	// Prob is the probability asked for. 0 stands for the site's default.
 	Prob float64 `json:"prob,omitempty"`
-	// Risk, if not 0, is the least probability of an end for which the user takes the earliest deadline that
-	// can be promised, if that is not FinishBy, or FinishBy is 0.
+	// Risk, if not 0, is the least probability of an end for which the user takes the earliest
+	// deadline that can be promised, if that is not FinishBy, or FinishBy is 0.
 	Risk float64 `json:"risk,omitempty"`
 	// BeginAfter, if not 0, lets the work start from that time on, and not only at
 	// BeginBy (a window).
@@ -44,20 +46,22 @@ type PlanRequest struct {
 	OnMiss string `json:"on_miss,omitempty"`
 	// MaxCost bounds the cost of the idle nodes before the work.
 	MaxCost MaxCost `json:"max_cost,omitzero"`
-	// RiskyNodes says whether the job may be kept off nodes that are likely to fail: RiskyAvoid or RiskyAllow.
-	// Empty stands for the site's default.
+	// RiskyNodes says whether the job may be kept off nodes that are likely to fail: RiskyAvoid or
+	// RiskyAllow. Empty stands for the site's default.
 	RiskyNodes string `json:"risky_nodes,omitempty"`
-	// CheckpointInterval is the time between the checkpoints of a job that goes on from its last one after a failure,
-	// in seconds of its run; 0 if it begins anew. Only a request about the job's end has it.
+	// CheckpointInterval is the time between the checkpoints of a job that goes on from its last
+	// one after a failure, in seconds of its run; 0 if it begins anew. Only a request about the
+	// job's end has it.
 	CheckpointInterval int64 `json:"checkpoint_interval,omitempty"`
-	// Tentative, if not 0, asks for a promise that ends unless it is confirmed within so many seconds.
+	// Tentative, if not 0, asks for a promise that ends unless it is confirmed within so many
+	// seconds.
 	Tentative int64 `json:"tentative,omitempty"`
-	// Group makes the promise that of a member of a group, which the site Home keeps; an empty Home is this site. Such
-	// a promise is tentative.
+	// Group makes the promise that of a member of a group, which the site Home keeps; an empty Home
+	// is this site. Such a promise is tentative.
 	Group string `json:"group,omitempty"`
 	Home  string `json:"home,omitempty"`
-	// GroupProb is the probability that the group as a whole is to have, beside Prob, which is the member's own. The
-	// site's policy bounds the larger of the two.
+	// GroupProb is the probability that the group as a whole is to have, beside Prob, which is the
+	// member's own. The site's policy bounds the larger of the two.
 	GroupProb float64 `json:"group_prob,omitempty"`
 	// Trajectory asks for the whole probability trajectory in the answer.
 	Trajectory bool `json:"trajectory,omitempty"`
@@ -99,7 +103,8 @@ type PlanAnswer struct {
 	Trajectory []Point  `json:"trajectory,omitempty"`
 	// Offers are other deadlines, beside that of Plan, by which the job's end can be promised.
 	Offers []Offer `json:"offers,omitempty"`
-	// RunnerUp is what the user prefers next to Plan, if the request has several sizes and more than one can be promised.
+	// RunnerUp is what the user prefers next to Plan, if the request has several sizes and more
+	// than one can be promised.
 	RunnerUp *Slot `json:"runner_up,omitempty"`
 }
 
@@ -116,34 +121,41 @@ type Plan struct {
 	// BeginBy (strict), BeginAfter (window) or 0 (best effort).
 	BeginBy   int64 `json:"begin_by"`
 	HoldUntil int64 `json:"hold_until"`
-	// FinishBy is the deadline if it is the job's end that is promised. BeginBy and HoldUntil are then 0.
+	// FinishBy is the deadline if it is the job's end that is promised. BeginBy and HoldUntil are
+	// then 0.
 	FinishBy int64 `json:"finish_by,omitempty"`
-	// TimeOut is the probability that the job is stopped at its time limit, and Lost by how much failures of
-	// nodes lower Estimate. Only a plan with FinishBy has them.
+	// TimeOut is the probability that the job is stopped at its time limit, and Lost by how much
+	// failures of nodes lower Estimate. Only a plan with FinishBy has them.
 	TimeOut float64 `json:"time_out,omitempty"`
 	Lost    float64 `json:"lost,omitempty"`
 	// CheckpointInterval is that of the request.
 	CheckpointInterval int64 `json:"checkpoint_interval,omitempty"`
-	// Exclude are nodes that the job leaves out (sbatch --exclude), as they are likely to fail while it works, and Safer
-	// is by how much that lowers the probability that one of its nodes fails then.
+	// Exclude are nodes that the job leaves out (sbatch --exclude), as they are likely to fail
+	// while it works, and Safer is by how much that lowers the probability that one of its nodes
+	// fails then.
 	Exclude []string `json:"exclude,omitempty"`
 	Safer   float64  `json:"safer,omitempty"`
-	// Preempted is what Slurm does to the job once it runs, if a job of a partition of a higher tier needs its nodes, as Slurm's PreemptMode has
-	// it ("REQUEUE"). Estimate does not allow for that. It is empty if no job may take its nodes.
+	// Preempted is what Slurm does to the job once it runs, if a job of a partition of a higher
+	// tier needs its nodes, as Slurm's PreemptMode has it ("REQUEUE"). Estimate does not allow for
+	// that. It is empty if no job may take its nodes.
 	Preempted string `json:"preempted,omitempty"`
-	// Cluster is the promise's cluster, which has to be named (sbatch --clusters) if it is in a federation: another one would start the
-	// job as soon as it could. It is empty if there is no other.
+	// Cluster is the promise's cluster, which has to be named (sbatch --clusters) if it is in a
+	// federation: another one would start the job as soon as it could. It is empty if there is no
+	// other.
 	Cluster string `json:"cluster,omitempty"`
-	// Slot is when the work is to begin, as there was room for it then when it was promised. If it is the job's end that
-	// is promised, it is when the work will as likely have begun as not.
+	// Slot is when the work is to begin, as there was room for it then when it was promised. If it
+	// is the job's end that is promised, it is when the work will as likely have begun as not.
 	Slot int64 `json:"slot"`
-	// Tentative is until when a tentative promise can be confirmed; 0 for a promise that holds as it is.
+	// Tentative is until when a tentative promise can be confirmed; 0 for a promise that holds as
+	// it is.
 	Tentative int64 `json:"tentative,omitempty"`
-	// Group is the group of which the job is a member, and Home the site that keeps it; see GroupRequest.
+	// Group is the group of which the job is a member, and Home the site that keeps it; see
+	// GroupRequest.
 	Group string `json:"group,omitempty"`
 	Home  string `json:"home,omitempty"`
-	// GroupProb is the probability with which this site lets the group be promised: that of the request or, without one, its
-	// default. Prob is then what the member needs for that, and no promise by itself.
+	// GroupProb is the probability with which this site lets the group be promised: that of the
+	// request or, without one, its default. Prob is then what the member needs for that, and no
+	// promise by itself.
 	GroupProb float64 `json:"group_prob,omitempty"`
 	// WorkLimit is the time limit of the work alone.
 	WorkLimit int64 `json:"work_limit"`
@@ -169,7 +181,8 @@ type Plan struct {
 // Deadline returns BeginBy or FinishBy, whichever is promised.
 func (p *Plan) Deadline() int64 { return max(p.BeginBy, p.FinishBy) }
 
-// LeavesOut says, part of a sentence, which nodes the job leaves out and what that gains; "" if none.
+// LeavesOut says, part of a sentence, which nodes the job leaves out and what that gains; "" if
+// none.
 func (p *Plan) LeavesOut() string {
 	if len(p.Exclude) == 0 {
 		return ""
@@ -190,7 +203,8 @@ func (p *Plan) GivesWay() string {
 	return fmt.Sprintf("jobs of a partition of a higher tier may take its nodes once it runs (PreemptMode=%s), for which the probability does not allow", p.Preempted)
 }
 
-// TimesOutOften is the probability of reaching its time limit, above which a job's user should know of it.
+// TimesOutOften is the probability of reaching its time limit, above which a job's user should know
+// of it.
 const TimesOutOften = .05
 
 // Idle returns what the nodes cost if they idle from begin until the work starts.
@@ -230,7 +244,8 @@ func (p *Plan) Spread(r *PlanRequest) string {
 	return fmt.Sprintf("the costs are those on %d nodes, over which Slurm may spread the job; --nodes says on how many it is to run", p.MostNodes())
 }
 
-// Share says how much c is in multiples of the cost of the work, rounded up: nothing exceeds what is said.
+// Share says how much c is in multiples of the cost of the work, rounded up: nothing exceeds what
+// is said.
 func (c Cost) Share(work Cost) string {
 	times := 0.
 	if work.NodeSeconds > 0 {

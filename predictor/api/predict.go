@@ -12,8 +12,8 @@ type PredictRequest struct {
 	Forecaster string `json:"forecaster,omitempty"`
 }
 
-// ForecasterDowney forecasts by Downey's predictors, with their bias corrected. Nothing is promised by it, so that there
-// are no upper bounds.
+// ForecasterDowney forecasts by Downey's predictors, with their bias corrected. Nothing is promised
+// by it, so that there are no upper bounds.
 const ForecasterDowney = "downey"
 
 // Prediction is the answer to a PredictRequest, with one bound for each quantile.
@@ -30,8 +30,8 @@ type Prediction struct {
 	// sentence without a full stop, or "". The wait is then one for nodes, so that Beyond and Taken
 	// are 0.
 	Short string `json:"short,omitempty"`
-	// Asleep says that nodes may have to be powered up for such a job, and how long that takes, which is a part of the wait: a sentence
-	// without a full stop, or "".
+	// Asleep says that nodes may have to be powered up for such a job, and how long that takes,
+	// which is a part of the wait: a sentence without a full stop, or "".
 	Asleep string `json:"asleep,omitempty"`
 	Evidence
 }

@@ -10,35 +10,38 @@ const (
 	MaxPower           = 1e12 // of a processor
 )
 
-// ProbeRequest asks when a job that can have several sizes could begin in a window of time, with what probability,
-// and at what cost. Nothing is promised.
+// ProbeRequest asks when a job that can have several sizes could begin in a window of time, with
+// what probability, and at what cost. Nothing is promised.
 type ProbeRequest struct {
-	// Job is what is common to all sizes: its account and QOS. What Sizes and Partitions say is theirs.
+	// Job is what is common to all sizes: its account and QOS. What Sizes and Partitions say is
+	// theirs.
 	Job workload.Request `json:"job"`
-	// Needs say on which nodes the job may run; nil if on any. It has all the nodes of its size, and no more.
+	// Needs say on which nodes the job may run; nil if on any. It has all the nodes of its size,
+	// and no more.
 	Needs *workload.Needs `json:"needs,omitempty"`
 	// Sizes are the shapes that the job can have, 1 to MaxProbeSizes.
 	Sizes []Alternative `json:"sizes"`
-	// Power is that of the processors for which the limits hold, in any unit in which sites tell their own. 0 stands for
-	// those of the site.
+	// Power is that of the processors for which the limits hold, in any unit in which sites tell
+	// their own. 0 stands for those of the site.
 	Power float64 `json:"power,omitempty"`
 	// Partitions are where it may run, at most MaxProbePartitions; empty stands for the default.
 	Partitions []string `json:"partitions,omitempty"`
-	// Earliest is when the work may begin at the earliest, 0 for now. Latest is when it begins at the latest, and FinishBy
-	// when it has ended at the latest; one of the two may be 0.
+	// Earliest is when the work may begin at the earliest, 0 for now. Latest is when it begins at
+	// the latest, and FinishBy when it has ended at the latest; one of the two may be 0.
 	Earliest int64 `json:"earliest,omitempty"`
 	Latest   int64 `json:"latest,omitempty"`
 	FinishBy int64 `json:"finish_by,omitempty"`
 	// Prob is the least probability of a slot; 0 stands for the site's default.
 	Prob float64 `json:"prob,omitempty"`
-	// GroupProb is that of PlanRequest, if the slot is to be that of a member of a group and the user has named one.
+	// GroupProb is that of PlanRequest, if the slot is to be that of a member of a group and the
+	// user has named one.
 	GroupProb float64 `json:"group_prob,omitempty"`
 	// BestEffort lets the work start as soon as the job does, and not at the start of the slot.
 	BestEffort bool `json:"best_effort,omitempty"`
 	// MaxCost bounds the cost of the idle nodes of each slot; see PlanRequest.
 	MaxCost MaxCost `json:"max_cost,omitzero"`
-	// Slots is how many slots of each size in each partition are asked for, 1 to MaxProbeSlots, and Gap how many
-	// seconds lie between the starts of two of them at least.
+	// Slots is how many slots of each size in each partition are asked for, 1 to MaxProbeSlots, and
+	// Gap how many seconds lie between the starts of two of them at least.
 	Slots int   `json:"slots"`
 	Gap   int64 `json:"gap,omitempty"`
 	// ESR asks for the success rates of each slot, too.
@@ -66,16 +69,19 @@ type Alternative struct {
 
 // ProbeAnswer is the answer to a ProbeRequest.
 type ProbeAnswer struct {
-	// Slots are in no particular order. What could be promised now may be gone when it is asked for.
+	// Slots are in no particular order. What could be promised now may be gone when it is asked
+	// for.
 	Slots []Slot `json:"slots"`
 	// Unit is that of the slots' Cost, such as billing-hours.
 	Unit string `json:"unit"`
-	// Reasons are why sizes in partitions have no slot at all: sentences without a full stop, each once.
+	// Reasons are why sizes in partitions have no slot at all: sentences without a full stop, each
+	// once.
 	Reasons []string `json:"reasons,omitempty"`
 	// Cut is true if there was not enough time to look at all slots.
 	Cut bool `json:"cut,omitempty"`
-	// Read is, of a cluster without varqd, when the queue was read by which the slots are estimated, Unix seconds; and Note says
-	// so if that is not now, and whether the cluster is silent since: a sentence without a full stop.
+	// Read is, of a cluster without varqd, when the queue was read by which the slots are
+	// estimated, Unix seconds; and Note says so if that is not now, and whether the cluster is
+	// silent since: a sentence without a full stop.
 	Read int64  `json:"read,omitempty"`
 	Note string `json:"note,omitempty"`
 }
@@ -83,7 +89,8 @@ type ProbeAnswer struct {
 // Slot is when and on how many nodes the work could run.
 type Slot struct {
 	Partition string `json:"partition"`
-	// Start is by when the work is running with probability Prob, and End when it ends at the latest if it is.
+	// Start is by when the work is running with probability Prob, and End when it ends at the
+	// latest if it is.
 	Start int64   `json:"start"`
 	End   int64   `json:"end"`
 	Nodes int32   `json:"nodes"`
@@ -91,20 +98,21 @@ type Slot struct {
 	Prob  float64 `json:"prob"`  // what can be promised
 	// Estimate is the probability forecast (>= Prob).
 	Estimate float64 `json:"estimate"`
-	// Work is the cost of the work, and Worst that of the idle nodes before it, at most, however often the plan is revised.
+	// Work is the cost of the work, and Worst that of the idle nodes before it, at most, however
+	// often the plan is revised.
 	Work  Cost `json:"work"`
 	Worst Cost `json:"worst"`
 	// Cost is what the site charges for both by its tariff, in the answer's Unit.
 	Cost float64 `json:"cost"`
-	// Method is, of a cluster without varqd, the one by which Estimate was made: static, history or load, as in ESR. Nobody then
-	// keeps a promise, and Prob is that estimate, of no more than .99.
+	// Method is, of a cluster without varqd, the one by which Estimate was made: static, history or
+	// load, as in ESR. Nobody then keeps a promise, and Prob is that estimate, of no more than .99.
 	Method string `json:"method,omitempty"`
 	// ESR is only there if it was asked for.
 	ESR *ESR `json:"esr,omitempty"`
 }
 
-// ESR has the estimated success rates of a slot by the methods of Röblitz, Schintke and Wendler (2005), to compare Estimate with.
-// They go by little, and nothing is promised by them.
+// ESR has the estimated success rates of a slot by the methods of Röblitz, Schintke and Wendler
+// (2005), to compare Estimate with. They go by little, and nothing is promised by them.
 type ESR struct {
 	Static float64 `json:"static"` // by how far ahead the slot is
 	// History goes by how many nodes were idle at these times of day; absent if that is not known.

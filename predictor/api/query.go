@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// The parameters of PathReservations, PathReport, PathCalibration and their like. They are the fields of
-// ReservationsQuery, ReportQuery, CalibrationQuery and so on. A field that is zero is left out.
+// The parameters of PathReservations, PathReport, PathCalibration and their like. They are the
+// fields of ReservationsQuery, ReportQuery, CalibrationQuery and so on. A field that is zero is
+// left out.
 const (
 	ParamUser       = "user"
 	ParamJob        = "job"
@@ -53,8 +54,8 @@ type ReservationsQuery struct {
 	// All adds settled reservations whose deadline passed more than a day ago. So does a
 	// bound of the deadlines.
 	All bool
-	// Before, if not zero, selects those before this place of the list. An answer has those that come last: all, or LeastPage at
-	// least, and MostPage at most.
+	// Before, if not zero, selects those before this place of the list. An answer has those that
+	// come last: all, or LeastPage at least, and MostPage at most.
 	Before Place
 	Selection
 }
@@ -66,8 +67,8 @@ const (
 	MostPages = 100_000
 )
 
-// Place is one in the list of all reservations, which is in the order of their deadlines, and of one deadline in that of their
-// plans.
+// Place is one in the list of all reservations, which is in the order of their deadlines, and of
+// one deadline in that of their plans.
 type Place struct {
 	Deadline int64 // Unix seconds
 	Plan     string

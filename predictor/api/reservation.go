@@ -8,13 +8,15 @@ import (
 
 // The states of a reservation.
 const (
-	StatePromised  = "PROMISED"  // promised, and not bound to a job
-	StatePending   = "PENDING"   // the job is pending
-	StateHolding   = "HOLDING"   // the job has started, and its nodes idle until HoldUntil
-	StateRunning   = "RUNNING"   // the work runs
-	StateKept      = "KEPT"      // settled: the job started by BeginBy and lasted until its work began, or it ended by FinishBy
-	StateMissed    = "MISSED"    // settled: the promise was not kept
-	StateCancelled = "CANCELLED" // settled: never submitted, cancelled early, or not kept after a change by the user
+	StatePromised = "PROMISED" // promised, and not bound to a job
+	StatePending  = "PENDING"  // the job is pending
+	StateHolding  = "HOLDING"  // the job has started, and its nodes idle until HoldUntil
+	StateRunning  = "RUNNING"  // the work runs
+	// settled: the job started by BeginBy and lasted until its work began, or it ended by FinishBy
+	StateKept   = "KEPT"
+	StateMissed = "MISSED" // settled: the promise was not kept
+	// settled: never submitted, cancelled early, or not kept after a change by the user
+	StateCancelled = "CANCELLED"
 )
 
 // SettledStates are the states of a settled reservation, and States are all states.
@@ -25,8 +27,9 @@ var (
 
 // Event is something that happened to a reservation.
 type Event struct {
-	At   int64  `json:"at"`
-	Kind string `json:"kind"` // of package ledger: bound, moved, limited, requeued, user, note, agreed, settled, corrected
+	At int64 `json:"at"`
+	// of package ledger: bound, moved, limited, requeued, user, note, agreed, settled, corrected
+	Kind string `json:"kind"`
 	Text string `json:"text"`
 }
 
@@ -56,11 +59,11 @@ type Reservation struct {
 	BestEffort bool   `json:"best_effort"`
 	State      string `json:"state"`
 	Promised   int64  `json:"promised_at"`
-	// Now is the present forecast of the probability that the promise is kept. It is 1 if the job has started by
-	// BeginBy.
+	// Now is the present forecast of the probability that the promise is kept. It is 1 if the job
+	// has started by BeginBy.
 	Now float64 `json:"now"`
-	// Later is by when the job ends with the probability Prob, by the present forecast, if Now is less than Prob
-	// and there is such a time. Only a reservation with FinishBy has it.
+	// Later is by when the job ends with the probability Prob, by the present forecast, if Now is
+	// less than Prob and there is such a time. Only a reservation with FinishBy has it.
 	Later int64 `json:"later,omitempty"`
 	// Eligible is when the job became eligible, or 0. Once the work has begun, Eligible, Start and
 	// WorkStart are of that run, also while the job waits again because it was requeued (State is
@@ -78,8 +81,9 @@ type Reservation struct {
 	// HeldBefore is for how many seconds the job's nodes have idled in runs before the one of
 	// Start, if Slurm has requeued it.
 	HeldBefore int64 `json:"held_before,omitempty"`
-	// WorkedBefore is for how many seconds the job has worked in runs before the one of Start, which ended before
-	// its work was done: its nodes failed or were taken away. Only a reservation with FinishBy has it.
+	// WorkedBefore is for how many seconds the job has worked in runs before the one of Start,
+	// which ended before its work was done: its nodes failed or were taken away. Only a reservation
+	// with FinishBy has it.
 	WorkedBefore int64 `json:"worked_before,omitempty"`
 	// Evicted is true of a settled reservation if that is so of the run of Start, too.
 	Evicted bool `json:"evicted,omitempty"`
@@ -92,8 +96,9 @@ type Reservation struct {
 	Ceiling Cost `json:"ceiling"`
 	// Rescue, if not nil, is what would keep the promise, which does not hold any more.
 	Rescue *Rescue `json:"rescue,omitempty"`
-	// Obstacle is why the promise is not kept with the job as it is: Now is 0. It is a rule of Slurm's
-	// or another reason, in words without a full stop, and empty if Now is not known or not 0.
+	// Obstacle is why the promise is not kept with the job as it is: Now is 0. It is a rule of
+	// Slurm's or another reason, in words without a full stop, and empty if Now is not known or not
+	// 0.
 	Obstacle string `json:"obstacle,omitempty"`
 	// Note is the latest message for the user, for instance the reason why the promise was
 	// missed.

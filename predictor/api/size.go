@@ -13,17 +13,18 @@ type SizeRequest struct {
 	// Job is what is common to all sizes, as in a ProbeRequest.
 	Job   workload.Request `json:"job"`
 	Needs *workload.Needs  `json:"needs,omitempty"`
-	// Sizes are the shapes that the job can have, 1 to MaxProbeSizes. It is taken to run for its time limit.
+	// Sizes are the shapes that the job can have, 1 to MaxProbeSizes. It is taken to run for its
+	// time limit.
 	Sizes []Alternative `json:"sizes"`
 	By    string        `json:"by"` // SizeAuto or SizeCost
-	// Aversion is how much a longer wait must be expected to gain, as a fraction of the run time without it, from 0 to MaxAversion.
-	// It goes together with SizeAuto only.
+	// Aversion is how much a longer wait must be expected to gain, as a fraction of the run time
+	// without it, from 0 to MaxAversion. It goes together with SizeAuto only.
 	Aversion float64 `json:"aversion,omitempty"`
-	// Reconsider says that the size is not locked in: as long as the job waits, varqd may give it another of Sizes. It goes
-	// together with SizeAuto only.
+	// Reconsider says that the size is not locked in: as long as the job waits, varqd may give it
+	// another of Sizes. It goes together with SizeAuto only.
 	Reconsider bool `json:"reconsider,omitempty"`
-	// TasksPerNode is how many tasks of the job each node has, 0 if their number is the same for all sizes, or not given. It matters to
-	// Reconsider only.
+	// TasksPerNode is how many tasks of the job each node has, 0 if their number is the same for
+	// all sizes, or not given. It matters to Reconsider only.
 	TasksPerNode int32 `json:"tasks_per_node,omitempty"`
 }
 
@@ -36,7 +37,8 @@ type SizeAnswer struct {
 	Best int `json:"best"`
 	// Sizes are those of the request, in its order.
 	Sizes []SizeForecast `json:"sizes"`
-	// Comment, if not empty, is to be in the job's comment: by it varqd finds the job whose size is not locked in.
+	// Comment, if not empty, is to be in the job's comment: by it varqd finds the job whose size is
+	// not locked in.
 	Comment string `json:"comment,omitempty"`
 }
 

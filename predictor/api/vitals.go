@@ -21,30 +21,35 @@ type Signal struct {
 	Value float64 `json:"value"` // not negative
 }
 
-// IsLabel reports whether a text may name a node or a part of it: it has at most MaxOf bytes, and all of it can be printed.
+// IsLabel reports whether a text may name a node or a part of it: it has at most MaxOf bytes, and
+// all of it can be printed.
 func IsLabel(text string) bool {
 	return len(text) <= MaxOf && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // The names of signals. Most are counts, which begin anew when the node boots.
 const (
-	SignalLoad           = "load"            // processes that run or wait, of a processor, in the mean over five minutes
-	SignalMemoryPressure = "memory_pressure" // the percentage of five minutes in which processes waited for memory
-	SignalIOPressure     = "io_pressure"     // the same for disks
-	SignalTemperature    = "temperature"     // of the hottest zone, in degrees Celsius
+	// processes that run or wait, of a processor, in the mean over five minutes
+	SignalLoad = "load"
+	// the percentage of five minutes in which processes waited for memory
+	SignalMemoryPressure = "memory_pressure"
+	SignalIOPressure     = "io_pressure" // the same for disks
+	SignalTemperature    = "temperature" // of the hottest zone, in degrees Celsius
 
 	SignalMemoryCorrected   = "memory_errors_corrected" // of a memory controller
 	SignalMemoryUncorrected = "memory_errors_uncorrected"
 	SignalDisk              = "disk_errors"
 	SignalFilesystem        = "filesystem_errors"
-	SignalReadOnly          = "read_only"      // 1 for a filesystem on a disk that can only be read, 0 for another
-	SignalNetwork           = "network_errors" // of an interface or a port
-	SignalThrottles         = "thermal_throttles"
-	SignalTaint             = "kernel_taint"         // 1 for a flag of the kernel's that is set, 0 for another
-	SignalGPUXID            = "gpu_xid"              // the code of a GPU's last error, or 0
-	SignalGPUXIDs           = "gpu_xids"             // how many such errors there were
-	SignalGPUCorrected      = "gpu_errors_corrected" // of its memory
-	SignalGPUUncorrected    = "gpu_errors_uncorrected"
+	// 1 for a filesystem on a disk that can only be read, 0 for another
+	SignalReadOnly  = "read_only"
+	SignalNetwork   = "network_errors" // of an interface or a port
+	SignalThrottles = "thermal_throttles"
+	// 1 for a flag of the kernel's that is set, 0 for another
+	SignalTaint          = "kernel_taint"
+	SignalGPUXID         = "gpu_xid"              // the code of a GPU's last error, or 0
+	SignalGPUXIDs        = "gpu_xids"             // how many such errors there were
+	SignalGPUCorrected   = "gpu_errors_corrected" // of its memory
+	SignalGPUUncorrected = "gpu_errors_uncorrected"
 )
 
 // Signals returns the names that signals may have.

@@ -1,6 +1,7 @@
 package delay
 
-// FromScale returns the distribution whose probabilities d has on the grid of another scale, in seconds.
+// FromScale returns the distribution whose probabilities d has on the grid of another scale, in
+// seconds.
 func FromScale(scale float64, d *Distribution) Distribution {
 	if scale == Scale {
 		return *d

@@ -6,9 +6,9 @@ type Quantile struct {
 	Seconds float64
 }
 
-// Through returns the distribution with some quantiles, in increasing order of Q, of which Seconds do not
-// fall. Between two of them, and from 0 to the first, probability is spread evenly, as far as the grid shows
-// it. What lies above the last has no end.
+// Through returns the distribution with some quantiles, in increasing order of Q, of which Seconds
+// do not fall. Between two of them, and from 0 to the first, probability is spread evenly, as far
+// as the grid shows it. What lies above the last has no end.
 func Through(quantiles []Quantile) Distribution {
 	var d Distribution
 	for i := range d {

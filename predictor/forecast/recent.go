@@ -2,15 +2,17 @@ package forecast
 
 import "sync"
 
-// Recent has what was worked out about the newest questions, until an event changes what that rests on. Plans that are made at the same time ask
-// in turn, each about many submissions: one must not forget what another has just worked out. Any number of goroutines may use a Recent at
-// a time. The zero Recent is empty.
+// Recent has what was worked out about the newest questions, until an event changes what that rests
+// on. Plans that are made at the same time ask in turn, each about many submissions: one must not
+// forget what another has just worked out. Any number of goroutines may use a Recent at a time. The
+// zero Recent is empty.
 type Recent[V any] struct {
 	mu    sync.Mutex
 	about map[Question]V
 }
 
-// mostRecent is about how many questions a Recent knows something. Before it learns of more, it forgets all.
+// mostRecent is about how many questions a Recent knows something. Before it learns of more, it
+// forgets all.
 const mostRecent = 1024
 
 // Get returns what Put has noted about a question, and false if that is nothing, or forgotten.

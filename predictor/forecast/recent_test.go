@@ -12,8 +12,8 @@ func about(n int64) *Question {
 	return &Question{Request: workload.Request{User: "alice"}, Now: n, Submit: n}
 }
 
-// TestRecent: what is noted of one question is not lost by others that are asked in between, but by an event, and
-// it does not grow without end.
+// TestRecent: what is noted of one question is not lost by others that are asked in between, but by
+// an event, and it does not grow without end.
 func TestRecent(t *testing.T) {
 	var r Recent[int64]
 	r.Forget()

@@ -20,11 +20,13 @@ func (d *diary) Ended(j *workload.Job)     { fmt.Fprintf(d, " -%d", j.ID) }
 func TestReplay(t *testing.T) {
 	jobs := []workload.Job{
 		{ID: 1, Submit: 10, Eligible: 10, Start: 20, End: 30, State: workload.Completed},
-		{ID: 2, Submit: 5, Eligible: 30, Start: 30, End: 30, State: workload.Failed}, // begins to wait as 1 ends
+		// begins to wait as 1 ends
+		{ID: 2, Submit: 5, Eligible: 30, Start: 30, End: 30, State: workload.Failed},
 		{ID: 3, Submit: 12, Start: 20, State: workload.Running},
 		{ID: 4, Submit: 40, Eligible: 40, State: workload.Pending},
 		{ID: 5, Submit: 15, Eligible: 15, End: 35, State: workload.Cancelled},
-		{ID: 6, Submit: 16, Eligible: 16, Start: 17, State: workload.Failed}, // its end is not known
+		// its end is not known
+		{ID: 6, Submit: 16, Eligible: 16, Start: 17, State: workload.Failed},
 		{ID: 7, Submit: 20, Eligible: 25, Start: 21, End: 22, State: workload.Completed},
 	}
 	var q queue.Queue

@@ -141,7 +141,8 @@ func TestClockTicks(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	const noon = 1_774_695_600 // Saturday 28 March 2026, 12:00 in Berlin; the clocks change that night
+	// Saturday 28 March 2026, 12:00 in Berlin; the clocks change that night
+	const noon = 1_774_695_600
 	for _, c := range []struct {
 		name     string
 		from, to int64

@@ -42,8 +42,8 @@ func Format(p float64) string {
 	return strconv.FormatFloat(math.Floor(p*100+slip)/100, 'f', 2, 64)
 }
 
-// Beside writes a probability and a greater one with as many decimals as tell them apart, and the greater one as it is if
-// it has at most four. It rounds down.
+// Beside writes a probability and a greater one with as many decimals as tell them apart, and the
+// greater one as it is if it has at most four. It rounds down.
 func Beside(p, greater float64) (less, more string) {
 	for decimals := 2; ; decimals++ {
 		digits := math.Pow10(decimals)
@@ -55,8 +55,8 @@ func Beside(p, greater float64) (less, more string) {
 	}
 }
 
-// Percent rounds a probability down to a whole percent: what is returned is never more than p, and p itself if
-// that is a whole percent.
+// Percent rounds a probability down to a whole percent: what is returned is never more than p, and
+// p itself if that is a whole percent.
 func Percent(p float64) float64 {
 	n := math.Ceil(p * 100)
 	if n/100 > p {

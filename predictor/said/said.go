@@ -1,4 +1,5 @@
-// Package said makes what others say fit to be shown, logged and stored: users, programs, and other sites.
+// Package said makes what others say fit to be shown, logged and stored: users, programs, and other
+// sites.
 package said
 
 import (
@@ -6,7 +7,8 @@ import (
 	"unicode"
 )
 
-// Printable returns a text as one line that a terminal may show: with ? for each character that cannot be printed.
+// Printable returns a text as one line that a terminal may show: with ? for each character that
+// cannot be printed.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -16,7 +18,8 @@ func Printable(text string) string {
 	}, text)
 }
 
-// Line returns the Printable beginning of a text, at most so many bytes of it, and then "..." if it goes on.
+// Line returns the Printable beginning of a text, at most so many bytes of it, and then "..." if it
+// goes on.
 func Line(text string, most int) string {
 	if len(text) <= most {
 		return Printable(text)

@@ -7,8 +7,8 @@ type Index struct {
 	Named map[string][]*QueueEntry
 }
 
-// NewIndex returns an Index of jobs, which it keeps. name returns what a comment names, and false if
-// that is nothing.
+// NewIndex returns an Index of jobs, which it keeps. name returns what a comment names, and false
+// if that is nothing.
 func NewIndex(jobs []QueueEntry, name func(comment string) (string, bool)) Index {
 	x := Index{ByID: make(map[int64]*QueueEntry, len(jobs)), Named: map[string][]*QueueEntry{}}
 	for i := range jobs {

@@ -7,10 +7,12 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 )
 
-// Maintained returns the nodes as they are to be after the maintenance that some are in at a time. A maintenance is there to have nodes
-// down and rebooted, and its reservation (Slurm's flag MAINT) tells when it ends. So a node of theirs that has gone down since it began is
-// up; if it is still down at the end, it counts as such from then on. A node that was down before stays so, as does one that is
-// drained or has failed: nobody has said when it comes back. The reservations are as of limits.Cluster.Repeat.
+// Maintained returns the nodes as they are to be after the maintenance that some are in at a time.
+// A maintenance is there to have nodes down and rebooted, and its reservation (Slurm's flag MAINT)
+// tells when it ends. So a node of theirs that has gone down since it began is up; if it is still
+// down at the end, it counts as such from then on. A node that was down before stays so, as does
+// one that is drained or has failed: nobody has said when it comes back. The reservations are as of
+// limits.Cluster.Repeat.
 func Maintained(nodes []Node, reservations []limits.Reservation, now int64) []Node {
 	since := map[string]int64{}
 	for i := range reservations {

@@ -10,12 +10,13 @@ func AtLimit(reason string) bool {
 		strings.HasPrefix(reason, "Max") && strings.HasSuffix(reason, "PerAccount") // of a QOS, too
 }
 
-// QOSFull reports whether a job that is pending for this reason waits for a limit on what all jobs of its
-// QOS, or of that of its partition, may have at once.
+// QOSFull reports whether a job that is pending for this reason waits for a limit on what all jobs
+// of its QOS, or of that of its partition, may have at once.
 func QOSFull(reason string) bool { return strings.HasPrefix(reason, "QOSGrp") }
 
-// BeyondLimit reports whether a job that is pending for this reason asks for more than a job may have
-// in its partition, QOS or association. It does not start unless the job or the limit is changed.
+// BeyondLimit reports whether a job that is pending for this reason asks for more than a job may
+// have in its partition, QOS or association. It does not start unless the job or the limit is
+// changed.
 func BeyondLimit(reason string) bool {
 	switch reason {
 	case "PartitionTimeLimit", "PartitionNodeLimit", "AssociationTimeLimit":

@@ -17,7 +17,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrPermission: this user may not do what was requested.
 	ErrPermission = errors.New("permission denied")
-	// ErrVersion: all versions of its API that slurmrestd serves are later than those that are read.
+	// ErrVersion: all versions of its API that slurmrestd serves are later than those that are
+	// read.
 	ErrVersion = errors.New("let slurmrestd serve a version before (its option -d), or install a later varq")
 	// ErrRefused: Slurm understood the request and refused it because of a limit or
 	// the job's state.
@@ -63,14 +64,15 @@ type QueueEntry struct {
 	// HetJob is the id of a heterogeneous job's leader, or 0 for an ordinary job.
 	HetJob       int64
 	RestartCount int
-	// Suspended is true for a job that an operator or Slurm has suspended: it has its nodes, and none
-	// of its processes run.
+	// Suspended is true for a job that an operator or Slurm has suspended: it has its nodes, and
+	// none of its processes run.
 	Suspended bool
-	// SuspendTime is when it was suspended or resumed last, and RanBefore for how many seconds it had
-	// run by then. Both are 0 if it never was.
+	// SuspendTime is when it was suspended or resumed last, and RanBefore for how many seconds it
+	// had run by then. Both are 0 if it never was.
 	SuspendTime, RanBefore int64
-	// Waking is true for a job that has its nodes, and waits until they are up: Slurm powers them up or boots them, or its
-	// PrologSlurmctld runs. It is pending until then; Slurm sets its start time anew once nodes that it has powered up are up.
+	// Waking is true for a job that has its nodes, and waits until they are up: Slurm powers them
+	// up or boots them, or its PrologSlurmctld runs. It is pending until then; Slurm sets its start
+	// time anew once nodes that it has powered up are up.
 	Waking bool
 	// Completing is true for a job that has ended, or that was requeued, while its nodes are not
 	// free yet. If it was requeued, its Start is when that was asked for.
@@ -86,22 +88,23 @@ type Shape struct {
 	DiskPerNode                           int64 // MiB
 	// TRES lists what else it asks for, such as GPUs by type and licences: "gres/gpu:a100=2".
 	TRES string
-	// Licenses are as of sbatch, each with its count ("matlab:1"), in order. Slurm completes them so
-	// itself when it reads its configuration again.
+	// Licenses are as of sbatch, each with its count ("matlab:1"), in order. Slurm completes them
+	// so itself when it reads its configuration again.
 	Licenses string
 	// Reservation is Slurm's own reservation that the job is to run in.
 	Reservation string
 	Contiguous  bool
 	Deadline    int64 // by which the job must have ended, as of sbatch --deadline, Unix seconds
-	// Nice is what sbatch --nice says. Switches is the greatest number of switches that the user wants
-	// the nodes to be at; Slurm 22.05 does not tell it.
+	// Nice is what sbatch --nice says. Switches is the greatest number of switches that the user
+	// wants the nodes to be at; Slurm 22.05 does not tell it.
 	Nice, Switches int64
 }
 
 // Node is one compute node.
 type Node struct {
 	Name string
-	// Address and Hostname are NodeAddr and NodeHostname in slurm.conf: how slurmctld reaches the node, and what the node calls itself.
+	// Address and Hostname are NodeAddr and NodeHostname in slurm.conf: how slurmctld reaches the
+	// node, and what the node calls itself.
 	Address, Hostname string
 
 	CPUs       int32
@@ -115,21 +118,22 @@ type Node struct {
 	// Up is false for a node that is down, failed, powered off for good, or
 	// unreachable.
 	Up bool
-	// Drained is true for a node that takes no new jobs: drained or draining. Maintenance is true while
-	// one of Slurm's own reservations has the node for maintenance.
+	// Drained is true for a node that takes no new jobs: drained or draining. Maintenance is true
+	// while one of Slurm's own reservations has the node for maintenance.
 	Drained, Maintenance bool
 	State                string // as Slurm writes it, flags joined by "+": "IDLE+DRAIN"
-	// Reason is why it is down or takes no new jobs. What befalls it then Slurm appends after " : ".
+	// Reason is why it is down or takes no new jobs. What befalls it then Slurm appends after " :
+	// ".
 	Reason string
-	// ReasonBy is the user who set the reason, and ReasonAt when that was, Unix seconds. They are empty
-	// and 0 without a reason.
+	// ReasonBy is the user who set the reason, and ReasonAt when that was, Unix seconds. They are
+	// empty and 0 without a reason.
 	ReasonBy string
 	ReasonAt int64
-	// ResumeAfter is when Slurm is to resume it by itself, Unix seconds, or 0 if never. Slurm 22.05 does
-	// not tell it.
+	// ResumeAfter is when Slurm is to resume it by itself, Unix seconds, or 0 if never. Slurm 22.05
+	// does not tell it.
 	ResumeAfter int64
-	// BootTime is when it booted, Unix seconds, or 0 if not known. It differs by a second from one answer to
-	// another.
+	// BootTime is when it booted, Unix seconds, or 0 if not known. It differs by a second from one
+	// answer to another.
 	BootTime int64
 }
 
@@ -159,21 +163,24 @@ type Update struct {
 	BeginTime int64 // Unix seconds; a time gone by lets the job start now
 	TimeLimit int64 // seconds; Slurm counts minutes, so it is rounded up
 	Comment   *string
-	// Resize, if not nil, gives the job another size, together with TimeLimit. If the job has started, or starts meanwhile, Slurm
-	// refuses the whole change. If Slurm refuses it for another reason, it may have made a part of it.
+	// Resize, if not nil, gives the job another size, together with TimeLimit. If the job has
+	// started, or starts meanwhile, Slurm refuses the whole change. If Slurm refuses it for another
+	// reason, it may have made a part of it.
 	Resize *Resize
 }
 
 // Resize is another size of a pending job.
 type Resize struct {
-	// Account is the job's account, as it is. Slurm changes the account of a pending job only, and looks at that before all else:
-	// without it, Slurm 24.11 would take nodes away from a job that has started.
+	// Account is the job's account, as it is. Slurm changes the account of a pending job only, and
+	// looks at that before all else: without it, Slurm 24.11 would take nodes away from a job that
+	// has started.
 	Account string
 	Nodes   int32
 	// Tasks is the number of tasks, or 0 if it follows from the nodes or stays.
 	Tasks int64
 	// CPUs and CPUsPerTask are those of the job on Nodes nodes.
 	CPUs, CPUsPerTask int64
-	// Fewer is true if the job had more nodes. Slurm itself counts CPUs anew, and memory with them, only for more.
+	// Fewer is true if the job had more nodes. Slurm itself counts CPUs anew, and memory with them,
+	// only for more.
 	Fewer bool
 }

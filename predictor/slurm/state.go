@@ -51,8 +51,8 @@ func Evicted(words ...string) bool {
 	})
 }
 
-// Expired reports whether Slurm's state of a job says that it could not have ended by its --deadline
-// any more: Slurm then ends it before it has started. words are as for ParseState.
+// Expired reports whether Slurm's state of a job says that it could not have ended by its
+// --deadline any more: Slurm then ends it before it has started. words are as for ParseState.
 func Expired(words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(word, "DEADLINE") })
 }

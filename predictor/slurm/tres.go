@@ -111,9 +111,9 @@ func RequestedSize(requested, allocated limits.TRES) workload.Size {
 	return size
 }
 
-// DropInventedTimes sets to 0 the times in accounting that Slurm makes up. For a job that
-// has not ended, Slurm reports the time of the query as the end, and 24.11 reports it as the start of
-// one that waits. For a job that was cancelled without an allocation, it reports the time of the
+// DropInventedTimes sets to 0 the times in accounting that Slurm makes up. For a job that has not
+// ended, Slurm reports the time of the query as the end, and 24.11 reports it as the start of one
+// that waits. For a job that was cancelled without an allocation, it reports the time of the
 // cancellation as the start.
 func DropInventedTimes(job *workload.Job, allocated limits.TRES) {
 	if !job.State.Finished() {

@@ -204,7 +204,8 @@ func (w *when) last(now time.Time) time.Time {
 			year--
 		}
 		month, day = time.Month(w.month), w.day
-		for w.on(year, int(month), day, now.Location()).Day() != day { // a 29th of February may be years ago
+		// a 29th of February may be years ago
+		for w.on(year, int(month), day, now.Location()).Day() != day {
 			year--
 		}
 	}
@@ -408,8 +409,8 @@ func Stamp(at int64, zone *time.Location) string {
 	return time.Unix(at, 0).In(zone).Format(time.RFC3339)
 }
 
-// Span says in brackets from when until when something lasts, by Stamp: " (from 2027-01-15T10:00:00Z until 2027-01-15T12:00:00Z)". It is ""
-// if the zone is nil.
+// Span says in brackets from when until when something lasts, by Stamp: " (from
+// 2027-01-15T10:00:00Z until 2027-01-15T12:00:00Z)". It is "" if the zone is nil.
 func Span(start, end int64, zone *time.Location) string {
 	if zone == nil {
 		return ""

@@ -97,11 +97,11 @@ func (q Ratio) Value() float64 {
 	return q.Sum / q.Of
 }
 
-// RatioInterval returns an interval of confidence c, 0 < c < 1, for the ratio of the sums over all blocks, by
-// the same bootstrap as BlockInterval. Blocks may differ in Of, and some may have none.
+// RatioInterval returns an interval of confidence c, 0 < c < 1, for the ratio of the sums over all
+// blocks, by the same bootstrap as BlockInterval. Blocks may differ in Of, and some may have none.
 //
-// RatioInterval reports false if there are fewer than LeastBlocks. The result depends only on the blocks,
-// their order, c, and r.
+// RatioInterval reports false if there are fewer than LeastBlocks. The result depends only on the
+// blocks, their order, c, and r.
 func RatioInterval(blocks []Ratio, c float64, r *rand.Rand) (low, high float64, ok bool) {
 	if len(blocks) < LeastBlocks {
 		return 0, 0, false

@@ -151,7 +151,8 @@ func BenchmarkBlockInterval(b *testing.B) {
 	}
 }
 
-// The interval of a ratio covers the truth as often as it says, and is that of shares where it is one.
+// The interval of a ratio covers the truth as often as it says, and is that of shares where it is
+// one.
 func TestRatioIntervalCovers(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	covered := 0

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// The functions of this file are those of gonum's packages distuv and stat, which bring linear algebra
-// of two megabytes into every program.
+// The functions of this file are those of gonum's packages distuv and stat, which bring linear
+// algebra of two megabytes into every program.
 
 // NormalCDF returns the probability that a standard normal variable is at most x.
 func NormalCDF(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
@@ -15,8 +15,9 @@ func NormalCDF(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 // NormalQuantile returns the p-quantile, 0 < p < 1, of the standard normal distribution.
 func NormalQuantile(p float64) float64 { return mathext.NormalQuantile(p) }
 
-// StudentQuantile returns the p-quantile, 0 < p < 1, of Student's t distribution with so many degrees
-// of freedom: t for which I(1/2 free, 1/2) of free/(free+t²) is the probability of both tails together.
+// StudentQuantile returns the p-quantile, 0 < p < 1, of Student's t distribution with so many
+// degrees of freedom: t for which I(1/2 free, 1/2) of free/(free+t²) is the probability of both
+// tails together.
 func StudentQuantile(p, free float64) float64 {
 	if p == 0.5 {
 		return 0
@@ -25,8 +26,8 @@ func StudentQuantile(p, free float64) float64 {
 	return math.Copysign(math.Sqrt(free*(1-x)/x), p-0.5)
 }
 
-// EmpiricalQuantile returns the p-quantile, 0 <= p <= 1, of a sample, which is sorted and not empty:
-// its least element with at least the share p of the sample up to it.
+// EmpiricalQuantile returns the p-quantile, 0 <= p <= 1, of a sample, which is sorted and not
+// empty: its least element with at least the share p of the sample up to it.
 func EmpiricalQuantile(p float64, sorted []float64) float64 {
 	return sorted[max(0, int(math.Ceil(p*float64(len(sorted))))-1)]
 }

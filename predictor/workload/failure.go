@@ -1,7 +1,7 @@
 package workload
 
-// Failure is one of a node: from Down on, in Unix seconds, the node could run no jobs until Up, which
-// is 0 where that is not known. Whoever ran on it at Down was interrupted.
+// Failure is one of a node: from Down on, in Unix seconds, the node could run no jobs until Up,
+// which is 0 where that is not known. Whoever ran on it at Down was interrupted.
 type Failure struct {
 	Node     string
 	Down, Up int64

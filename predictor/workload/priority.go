@@ -1,7 +1,8 @@
 package workload
 
-// Aging is what Slurm adds to the priority of a job because it waits: Weight after Max seconds, before then in proportion, and no more after
-// them (PriorityWeightAge and PriorityMaxAge). The zero Aging adds nothing.
+// Aging is what Slurm adds to the priority of a job because it waits: Weight after Max seconds,
+// before then in proportion, and no more after them (PriorityWeightAge and PriorityMaxAge). The
+// zero Aging adds nothing.
 type Aging struct {
 	Weight int64
 	Max    int64

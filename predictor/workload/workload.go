@@ -63,15 +63,17 @@ type Job struct {
 	// Pinned is true if the job may run on some nodes of its partition only, for a reason
 	// that its Request does not tell, as far as that is known. It waits for these nodes.
 	Pinned bool
-	// AtLimit is true of a job that waits if a limit on what its user or account may have at
-	// once keeps it from starting, or if it waits for the nodes of one of Slurm's own reservations: it is not
-	// ahead of the jobs of others. It is true of a job that has started if it has waited so for a time.
+	// AtLimit is true of a job that waits if a limit on what its user or account may have at once
+	// keeps it from starting, or if it waits for the nodes of one of Slurm's own reservations: it
+	// is not ahead of the jobs of others. It is true of a job that has started if it has waited so
+	// for a time.
 	AtLimit bool
-	// QOSFull is true of a job that waits if a limit on what all jobs of its QOS may have at once keeps it from
-	// starting: it is not ahead of the jobs of another QOS.
+	// QOSFull is true of a job that waits if a limit on what all jobs of its QOS may have at once
+	// keeps it from starting: it is not ahead of the jobs of another QOS.
 	QOSFull bool
-	// Priority is Slurm's of a job that waits, without what its Aging has added: the higher goes first. It is 0
-	// where that is not known, as in any log. Of a job that has started it is the one that was seen first.
+	// Priority is Slurm's of a job that waits, without what its Aging has added: the higher goes
+	// first. It is 0 where that is not known, as in any log. Of a job that has started it is the
+	// one that was seen first.
 	Priority int64
 
 	Submit   int64 // entered the queue
@@ -82,8 +84,8 @@ type Job struct {
 	// Evicted is true if the state is Failed because Slurm took the nodes away: one failed, or
 	// they were given to another job. It is false where that is not known.
 	Evicted bool
-	// Expired is true if the state is Cancelled because Slurm ended the job before it started, as it
-	// could not have ended by its --deadline any more. It is false where that is not known.
+	// Expired is true if the state is Cancelled because Slurm ended the job before it started, as
+	// it could not have ended by its --deadline any more. It is false where that is not known.
 	Expired bool
 	Comment string // as its user and varq wrote it, where known
 }
@@ -94,8 +96,8 @@ type Submission struct{ ID, Submit int64 }
 // Submission returns which submission the job is.
 func (j *Job) Submission() Submission { return Submission{j.ID, j.Submit} }
 
-// Precedes reports whether j, which waits, may be ahead of jobs of a QOS: no limit keeps it from starting, or one that
-// is theirs, too.
+// Precedes reports whether j, which waits, may be ahead of jobs of a QOS: no limit keeps it from
+// starting, or one that is theirs, too.
 func (j *Job) Precedes(qos string) bool { return !j.AtLimit && (!j.QOSFull || j.QOS == qos) }
 
 // Count returns how many jobs j stands for: 1, or as many as it has tasks that wait.
@@ -160,14 +162,14 @@ type Candidate struct {
 // nodes.
 type Pieces struct {
 	Count int32 // or 0 if nothing is known
-	// Each is the CPUs, GPUs and memory of a piece. It does not count if Exclusive is true: then each
-	// piece is a node that no other job is on.
+	// Each is the CPUs, GPUs and memory of a piece. It does not count if Exclusive is true: then
+	// each piece is a node that no other job is on.
 	Each      Size
 	Exclusive bool
 }
 
-// Times returns what n jobs with these pieces need of single nodes, as far as that is known: those of
-// several jobs may be on one node, unless they are whole nodes.
+// Times returns what n jobs with these pieces need of single nodes, as far as that is known: those
+// of several jobs may be on one node, unless they are whole nodes.
 func (p Pieces) Times(n int32) Pieces {
 	switch {
 	case n == 1:
@@ -179,8 +181,9 @@ func (p Pieces) Times(n int32) Pieces {
 	return Pieces{}
 }
 
-// LimitSlack is by how many seconds, at most, the time limit that varq sets is longer than the work and the hold take: limits are whole minutes, and
-// while nodes are held one more is for clocks that differ.
+// LimitSlack is by how many seconds, at most, the time limit that varq sets is longer than the work
+// and the hold take: limits are whole minutes, and while nodes are held one more is for clocks that
+// differ.
 const LimitSlack = 120
 
 // Claim is what a job claims of the cluster: one for which a promise was made already, or that asks
@@ -191,14 +194,14 @@ type Claim struct {
 	// Job is the job, or 0 before it is submitted. Runs is true once it has started.
 	Job  int64
 	Runs bool
-	// Plain is true of a job without a promise that is not eligible before Start. It takes nothing from
-	// a job that has its nodes before then.
+	// Plain is true of a job without a promise that is not eligible before Start. It takes nothing
+	// from a job that has its nodes before then.
 	Plain bool
 	// Start is when the job has its nodes, or is expected to get them, and From when its work
 	// begins or has begun. Both are in Unix seconds, and Start is at most From.
 	Start, From int64
-	// Names are the nodes of the claim, if it is one of Slurm's own reservations. A node is in one claim
-	// at a time.
+	// Names are the nodes of the claim, if it is one of Slurm's own reservations. A node is in one
+	// claim at a time.
 	Names []string
 }
 
@@ -218,22 +221,23 @@ type Room struct {
 	// Holding has what holds besides if the job has its nodes at an earlier time already, in
 	// increasing order of time.
 	Holding []Hold
-	// Late has what holds besides if the job has not got its nodes before a time, from which on others,
-	// such as plain jobs, leave less room: in increasing order of time, and decreasing probability.
+	// Late has what holds besides if the job has not got its nodes before a time, from which on
+	// others, such as plain jobs, leave less room: in increasing order of time, and decreasing
+	// probability.
 	Late []Hold
 	// Next are later times, Unix seconds, from which on there may be more room.
 	Next []int64
 }
 
-// Hold is a bound on a probability, for a job that has its nodes at the time At, Unix seconds, or, if
-// it is one of Late, has not had them before.
+// Hold is a bound on a probability, for a job that has its nodes at the time At, Unix seconds, or,
+// if it is one of Late, has not had them before.
 type Hold struct {
 	At   int64
 	Prob float64
 }
 
-// Within returns the bound if the job is expected to get its nodes at the time start, and gets them by
-// the time last.
+// Within returns the bound if the job is expected to get its nodes at the time start, and gets them
+// by the time last.
 func (r *Room) Within(start, last int64) float64 {
 	prob := r.Prob
 	for _, h := range r.Holding {
@@ -249,8 +253,8 @@ func (r *Room) Within(start, last int64) float64 {
 	return prob
 }
 
-// Last returns by when the job must have its nodes so that there is room with a probability by Late. It
-// reports false if there is anyway.
+// Last returns by when the job must have its nodes so that there is room with a probability by
+// Late. It reports false if there is anyway.
 func (r *Room) Last(prob float64) (start int64, ok bool) {
 	for _, h := range r.Late {
 		if h.Prob < prob {

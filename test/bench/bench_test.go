@@ -151,7 +151,8 @@ func request(now time.Time) api.PlanRequest {
 	}
 }
 
-// BenchmarkPast measures varqd with histories of different lengths: its restart, some promises, and its memory.
+// BenchmarkPast measures varqd with histories of different lengths: its restart, some promises, and
+// its memory.
 func BenchmarkPast(b *testing.B) {
 	for _, jobs := range []int{200_000, 2_000_000} {
 		b.Run(fmt.Sprint(jobs), func(b *testing.B) {
@@ -229,7 +230,8 @@ func plan(ctx context.Context, s *site.Site, n int) ([]time.Duration, error) {
 			return nil, errors.New(a.Refusal.Reason)
 		}
 		took[i] = time.Since(began)
-		if err := c.Cancel(ctx, api.Cancellation{Plan: a.Plan.ID}); err != nil { // there is room for few
+		// there is room for few
+		if err := c.Cancel(ctx, api.Cancellation{Plan: a.Plan.ID}); err != nil {
 			return nil, err
 		}
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// BenchmarkQueue asks for promises and for forecasts while 5,000 jobs wait, and promises are asked for until there is room for no more, and
-// beyond. It reports how long it takes varqd to see the jobs, how long its answers take, and its memory.
+// BenchmarkQueue asks for promises and for forecasts while 5,000 jobs wait, and promises are asked
+// for until there is room for no more, and beyond. It reports how long it takes varqd to see the
+// jobs, how long its answers take, and its memory.
 func BenchmarkQueue(b *testing.B) {
 	const waiting, asked = 5000, 100
 	ctx := b.Context()

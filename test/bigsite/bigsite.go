@@ -1,6 +1,7 @@
-// Package bigsite measures varq on a private Slurm of a big site's size: thousands of nodes that are declared, jobs that run and
-// wait, a large array, open reservations, and submissions all the time. It does so with varq and without, so that the two can
-// be held beside each other. Everything runs on one machine: the commands of the users, Slurm's daemons, and varqd.
+// Package bigsite measures varq on a private Slurm of a big site's size: thousands of nodes that
+// are declared, jobs that run and wait, a large array, open reservations, and submissions all the
+// time. It does so with varq and without, so that the two can be held beside each other. Everything
+// runs on one machine: the commands of the users, Slurm's daemons, and varqd.
 package bigsite
 
 import (
@@ -17,14 +18,16 @@ import (
 type Options struct {
 	// Nodes is how many nodes there are, of which realNodes have a slurmd.
 	Nodes int `json:"nodes"`
-	// Running, Pending and Tasks are how many jobs run and wait when the measurement begins, about, and how many tasks the array
-	// has that waits beside them.
+	// Running, Pending and Tasks are how many jobs run and wait when the measurement begins, about,
+	// and how many tasks the array has that waits beside them.
 	Running int `json:"running"`
 	Pending int `json:"pending"`
 	Tasks   int `json:"tasks"`
-	// Reservations is how many promises are open then, with their jobs waiting for their begin times.
+	// Reservations is how many promises are open then, with their jobs waiting for their begin
+	// times.
 	Reservations int `json:"reservations"`
-	// Rate is how many jobs are submitted a second during the measurement, and Reserving how many of these with varq's options.
+	// Rate is how many jobs are submitted a second during the measurement, and Reserving how many
+	// of these with varq's options.
 	Rate      float64 `json:"rate"`
 	Reserving float64 `json:"reserving"`
 	// Duration is how long is measured.
@@ -50,12 +53,14 @@ func Big() Options {
 // cpus is how many processors a node has.
 const cpus = 8
 
-// realNodes is how many nodes have a slurmd. There jobs begin and end all the time; the others are full.
+// realNodes is how many nodes have a slurmd. There jobs begin and end all the time; the others are
+// full.
 func (o *Options) realNodes() int { return min(max(o.Nodes/16, 4), 48) }
 
 func (o *Options) declaredNodes() int { return o.Nodes - o.realNodes() }
 
-// mostCPUs is how many processors a job asks for at most. Jobs ask for 1 to that many, so that as many as are to run fill the site.
+// mostCPUs is how many processors a job asks for at most. Jobs ask for 1 to that many, so that as
+// many as are to run fill the site.
 func (o *Options) mostCPUs() int {
 	return min(max(2*o.Nodes*cpus/max(o.Running, 1)-1, 1), cpus)
 }
@@ -99,15 +104,18 @@ type Result struct {
 
 // Figures are those of one site.
 type Figures struct {
-	// Before and After are the records in slurmctld's queue when the measurement began and ended, by state. An array that waits is one.
+	// Before and After are the records in slurmctld's queue when the measurement began and ended,
+	// by state. An array that waits is one.
 	Before map[string]int `json:"before"`
 	After  map[string]int `json:"after"`
 	// Fill is how the open reservations were made.
 	Fill Filling `json:"fill"`
-	// Plain and Reserving are the submissions without and with varq's options. Without varq, the latter have --begin.
+	// Plain and Reserving are the submissions without and with varq's options. Without varq, the
+	// latter have --begin.
 	Plain     Submissions `json:"plain"`
 	Reserving Submissions `json:"reserving"`
-	// Rate is how many commands have ended a second, and Busy how many processors of the machine were busy in the mean.
+	// Rate is how many commands have ended a second, and Busy how many processors of the machine
+	// were busy in the mean.
 	Rate float64 `json:"rate"`
 	Busy float64 `json:"busy_processors"`
 	// Daemons are what the daemons have taken, by their names.
@@ -115,7 +123,8 @@ type Figures struct {
 	Varqd   *Varqd           `json:"varqd,omitempty"`
 }
 
-// Run measures the site without varq, and then the one with it, as the options say. If the second fails, the result has the first.
+// Run measures the site without varq, and then the one with it, as the options say. If the second
+// fails, the result has the first.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := o.check(); err != nil {
 		return nil, err

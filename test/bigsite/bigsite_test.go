@@ -66,7 +66,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// In the past as many jobs ran and waited at a time as do when the site is measured, and asked for as many processors as there are.
+// In the past as many jobs ran and waited at a time as do when the site is measured, and asked for
+// as many processors as there are.
 func TestPast(t *testing.T) {
 	o := Options{Nodes: 40, Running: 100, Pending: 300, Tasks: 500}
 	p := pastOf(&o, 1_700_000_000)

@@ -12,14 +12,16 @@ import (
 
 // Filling is how the open reservations came about.
 type Filling struct {
-	// Reservations is how many there are, InVain how many submissions were refused or failed on the way there, and Seconds how long it took.
+	// Reservations is how many there are, InVain how many submissions were refused or failed on the
+	// way there, and Seconds how long it took.
 	Reservations int     `json:"reservations"`
 	InVain       int     `json:"in_vain"`
 	Seconds      float64 `json:"seconds"`
 }
 
-// clients is how many commands submit jobs at once, askers how many of them ask varqd for promises, and takers how many wait for
-// their nodes: slurmctld, which defers, gives them to a hundred at a time.
+// clients is how many commands submit jobs at once, askers how many of them ask varqd for promises,
+// and takers how many wait for their nodes: slurmctld, which defers, gives them to a hundred at a
+// time.
 const (
 	clients = 8
 	askers  = 16
@@ -130,8 +132,9 @@ func (l *lab) reserve(ctx context.Context, f *Filling) error {
 	return err
 }
 
-// Who is refused asks again after a while. If nobody is promised anything for a bearable time, the filling ends: the jobs of the site are
-// shorter than those of its past, which varqd learns as they end.
+// Who is refused asks again after a while. If nobody is promised anything for a bearable time, the
+// filling ends: the jobs of the site are shorter than those of its past, which varqd learns as they
+// end.
 const (
 	again    = 5 * time.Second
 	bearable = 5 * time.Minute

@@ -21,9 +21,10 @@ type lab struct {
 	began time.Time
 }
 
-// conf is what Slurm's guide for high throughput advises a busy site to set. Without defer, slurmctld looks for room for each job when it is
-// submitted, and takes some 20 a second where 2,000 nodes are full. MaxJobCount counts an array's tasks, too. The partition batch has all
-// nodes that short does not have.
+// conf is what Slurm's guide for high throughput advises a busy site to set. Without defer,
+// slurmctld looks for room for each job when it is submitted, and takes some 20 a second where
+// 2,000 nodes are full. MaxJobCount counts an array's tasks, too. The partition batch has all nodes
+// that short does not have.
 const conf = `
 MaxJobCount=%d
 MaxArraySize=%d
@@ -102,7 +103,8 @@ func (l *lab) prepare(ctx context.Context, user string, command []string) *exec.
 		start = l.site.Prepare
 	}
 	cmd := start(ctx, user, command[0], command[1:]...)
-	cmd.WaitDelay = time.Minute // so many commands end at once that the end of what they wrote may come late
+	// so many commands end at once that the end of what they wrote may come late
+	cmd.WaitDelay = time.Minute
 	return cmd
 }
 

@@ -8,8 +8,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// past is what varqd has learnt from when it is asked: some days in which as many jobs ran and waited as do now. Jobs of the partition
-// batch waited for as long as those before them took; those of the partition short hardly waited.
+// past is what varqd has learnt from when it is asked: some days in which as many jobs ran and
+// waited as do now. Jobs of the partition batch waited for as long as those before them took; those
+// of the partition short hardly waited.
 type past struct {
 	now     int64
 	most    int32

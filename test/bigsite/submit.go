@@ -115,13 +115,15 @@ func (l *lab) submit(ctx context.Context, s *submission) answer {
 
 var number = regexp.MustCompile(`[0-9][0-9:.TZ-]*`)
 
-// alike is the first line that a command wrote, with N for numbers and times, so that like lines are the same.
+// alike is the first line that a command wrote, with N for numbers and times, so that like lines
+// are the same.
 func alike(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return number.ReplaceAllString(line, "N")
 }
 
-// Submissions are commands of a kind. Their latencies are those of the whole command, in milliseconds.
+// Submissions are commands of a kind. Their latencies are those of the whole command, in
+// milliseconds.
 type Submissions struct {
 	Accepted int `json:"accepted"`
 	Refused  int `json:"refused"` // by varq
@@ -163,8 +165,9 @@ func (s *Submissions) close() {
 	s.P50, s.P99, s.Max = at(.5), at(.99), at(1)
 }
 
-// pour submits jobs at the rate of the options, for as long as they say, and waits until the last command has ended. At most
-// atOnce commands run at the same time: if they take so long, the rate is not reached.
+// pour submits jobs at the rate of the options, for as long as they say, and waits until the last
+// command has ended. At most atOnce commands run at the same time: if they take so long, the rate
+// is not reached.
 func (l *lab) pour(ctx context.Context, f *Figures) error {
 	const atOnce = 200
 	random := rand.New(rand.NewPCG(5, 6))
@@ -214,7 +217,8 @@ func (l *lab) pour(ctx context.Context, f *Figures) error {
 	return errors.Join(broken, ctx.Err())
 }
 
-// Of so many jobs one is for the partition short: of all, and of those with varq's options one has a deadline that is soon.
+// Of so many jobs one is for the partition short: of all, and of those with varq's options one has
+// a deadline that is soon.
 const (
 	briefEvery = 50
 	soonEvery  = 40

@@ -26,7 +26,8 @@ func thisMachine() Machine {
 	return m
 }
 
-// Usage is what a daemon took during the measurement: seconds of a processor, and its peak of resident memory.
+// Usage is what a daemon took during the measurement: seconds of a processor, and its peak of
+// resident memory.
 type Usage struct {
 	CPU float64 `json:"cpu_s"`
 	MiB float64 `json:"peak_mib"`

@@ -16,8 +16,8 @@ import (
 
 // Varqd is what varqd tells of itself, by its metrics, of the time of the measurement.
 type Varqd struct {
-	// Plans are the answers to sbatch, Reads the requests for the whole queue to slurmrestd, and Looks what became of these, with
-	// all that was due then for reservations.
+	// Plans are the answers to sbatch, Reads the requests for the whole queue to slurmrestd, and
+	// Looks what became of these, with all that was due then for reservations.
 	Plans Timing `json:"plans"`
 	Reads Timing `json:"queue_reads"`
 	Looks Timing `json:"looks"`
@@ -28,15 +28,16 @@ type Varqd struct {
 	AgeMax  float64 `json:"picture_age_max_s"`
 	// Load is the share of the time for which slurmrestd was busy with varqd's requests.
 	Load float64 `json:"slurmrestd_load"`
-	// Moves is how many changes were made to jobs that wait, and Settled how many promises ended, by what became of them.
+	// Moves is how many changes were made to jobs that wait, and Settled how many promises ended,
+	// by what became of them.
 	Moves   int            `json:"moves"`
 	Settled map[string]int `json:"settled"`
 	// Errors is how often a loop of varqd failed, by its part.
 	Errors map[string]int `json:"errors,omitempty"`
 }
 
-// Timing is a histogram's: how many there were, their mean, and bounds of quantiles, which are those of the histogram's buckets. Times are
-// seconds; a bound is -1 beyond the last bucket.
+// Timing is a histogram's: how many there were, their mean, and bounds of quantiles, which are
+// those of the histogram's buckets. Times are seconds; a bound is -1 beyond the last bucket.
 type Timing struct {
 	Count int     `json:"count"`
 	Mean  float64 `json:"mean_s"`
@@ -81,7 +82,8 @@ func (m metrics) by(name, label string) map[string]float64 {
 	return sums
 }
 
-// histogram is the sum of histograms: how many were in each bucket or below, by its bound, how many in all, and their sum.
+// histogram is the sum of histograms: how many were in each bucket or below, by its bound, how many
+// in all, and their sum.
 type histogram struct {
 	below map[float64]float64
 	count float64

@@ -22,7 +22,8 @@ const (
 	axeSHA256  = "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c"
 )
 
-// AxeCore returns the script of axe-core. It fetches that by npm into the folder build, once. It skips the test if it cannot.
+// AxeCore returns the script of axe-core. It fetches that by npm into the folder build, once. It
+// skips the test if it cannot.
 func AxeCore(t testing.TB) string {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
@@ -43,7 +44,8 @@ func AxeCore(t testing.TB) string {
 	return string(script)
 }
 
-// fetchAxe unpacks axe-core into a folder. Tests that do so at the same time do not disturb each other.
+// fetchAxe unpacks axe-core into a folder. Tests that do so at the same time do not disturb each
+// other.
 func fetchAxe(t testing.TB, folder string) error {
 	if _, err := exec.LookPath("npm"); err != nil {
 		if err := cluster.InstallPackages(t.Context(), "to fetch axe-core", "npm"); err != nil {

@@ -1,5 +1,5 @@
-// Package browser runs Debian's Chromium for tests of pages, without a screen: it opens them, looks at them, and has axe-core
-// examine whether everybody can use them.
+// Package browser runs Debian's Chromium for tests of pages, without a screen: it opens them, looks
+// at them, and has axe-core examine whether everybody can use them.
 package browser
 
 import (
@@ -21,8 +21,8 @@ var packages = []string{"chromium", "fonts-liberation"}
 // patience is how long anything may take before it counts as hanging.
 const patience = 5 * time.Minute
 
-// ForTest starts a browser for a test and ends it with the test. It installs what is missing. It skips the test in short mode,
-// and if nothing can be installed.
+// ForTest starts a browser for a test and ends it with the test. It installs what is missing. It
+// skips the test in short mode, and if nothing can be installed.
 func ForTest(t testing.TB) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -54,8 +54,8 @@ type Screen struct {
 	Name          string
 	Width, Height int64 // CSS pixels
 	Dark          bool
-	// Pictured is true of the screens on which pages are to look as they did. The others differ from them in colours alone, or
-	// in width.
+	// Pictured is true of the screens on which pages are to look as they did. The others differ
+	// from them in colours alone, or in width.
 	Pictured bool
 }
 

@@ -14,17 +14,20 @@ import (
 	"github.com/varq-project/varq/test/golden"
 )
 
-// Pictures are compared small and in grey, so that how letters are drawn does not matter but what is where.
+// Pictures are compared small and in grey, so that how letters are drawn does not matter but what
+// is where.
 const (
 	smallWidth = 64  // pixels
 	shade      = 40  // by how much a grey must differ, of 255, for a pixel to differ
 	mostOff    = .06 // share of the pixels that may differ
 )
 
-// pictures is where SameAs leaves what it looks at, to be looked at: the files of testdata are small, and grey.
+// pictures is where SameAs leaves what it looks at, to be looked at: the files of testdata are
+// small, and grey.
 var pictures = flag.String("pictures", "", "the folder into which whole pictures of pages are written")
 
-// SameAs checks that a picture, a PNG, looks as the one in a file. With -update it first writes the file.
+// SameAs checks that a picture, a PNG, looks as the one in a file. With -update it first writes the
+// file.
 func SameAs(t testing.TB, file string, picture []byte) {
 	t.Helper()
 	if *pictures != "" {
@@ -58,7 +61,8 @@ func shrink(picture image.Image) *image.Gray {
 	return small
 }
 
-// differing returns the share of the pixels that differ. Where one of two pictures is higher, its pixels do.
+// differing returns the share of the pixels that differ. Where one of two pictures is higher, its
+// pixels do.
 func differing(a, b *image.Gray) float64 {
 	high, low := a.Bounds(), b.Bounds()
 	if high.Dy() < low.Dy() {

@@ -53,8 +53,8 @@ func newTemplate(name string, expires time.Time) (*x509.Certificate, error) {
 	}, err
 }
 
-// Write writes the files of a site into a folder, where they replace those of the same site: a certificate with these DNS
-// names, the first of which names the files. It is good until expires.
+// Write writes the files of a site into a folder, where they replace those of the same site: a
+// certificate with these DNS names, the first of which names the files. It is good until expires.
 func (a *Authority) Write(dir string, expires time.Time, names ...string) (sitecert.Files, error) {
 	f := sitecert.Files{Certificate: filepath.Join(dir, names[0]+".crt"), Key: filepath.Join(dir, names[0]+".key"), CA: filepath.Join(dir, names[0]+".ca")}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -81,8 +81,9 @@ func check(e *Evidence) []Violation {
 	return k.found
 }
 
-// acts returns what the user has done to the job of a submission: also what she meant for an earlier job of
-// hers, whose number Slurm has given away again, because it was killed before it had saved that job.
+// acts returns what the user has done to the job of a submission: also what she meant for an
+// earlier job of hers, whose number Slurm has given away again, because it was killed before it had
+// saved that job.
 func (k *checker) acts(s *Submission) []Act {
 	acts := slices.Clone(s.Acts)
 	for _, other := range k.Submissions {
@@ -98,14 +99,14 @@ func (k *checker) acts(s *Submission) []Act {
 	return acts
 }
 
-// withoutMixed returns runs without those that have not the number that sbatch printed. Names are of
-// one job each: a killed database that has lost its last rows makes one row of two jobs.
+// withoutMixed returns runs without those that have not the number that sbatch printed. Names are
+// of one job each: a killed database that has lost its last rows makes one row of two jobs.
 func withoutMixed(s *Submission, runs []JobRun) []JobRun {
 	return slices.DeleteFunc(slices.Clone(runs), func(r JobRun) bool { return s.Job != 0 && r.Job != s.Job })
 }
 
-// withoutForgotten returns runs without those that wait for ever, because slurmctld was killed as it
-// had just requeued the job, and went on with the run before.
+// withoutForgotten returns runs without those that wait for ever, because slurmctld was killed as
+// it had just requeued the job, and went on with the run before.
 func withoutForgotten(runs []JobRun) []JobRun {
 	return slices.DeleteFunc(slices.Clone(runs), func(r JobRun) bool {
 		return r.State == "PENDING" && slices.ContainsFunc(runs, func(other JobRun) bool {
@@ -458,7 +459,8 @@ func (k *checker) cancelled(c *subject, r *JobRun) {
 		k.add(stopped, c, "cancelled at %d, though it had been requeued", r.End)
 	}
 	for _, a := range c.Acts {
-		if r.Allocated { // it started late: on its node it is cancelled whatever its user has changed
+		// it started late: on its node it is cancelled whatever its user has changed
+		if r.Allocated {
 			break
 		}
 		if a.Code == 0 && a.Done < float64(r.End-quiet) && (a.What == actPartition || a.What == actQOS || a.What == actFeatures || a.What == actHold && !releasedAfter(c, &a)) &&

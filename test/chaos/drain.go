@@ -26,7 +26,8 @@ func (c *campaign) drain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	last := c.journal.lastDeadline() + int64(c.Paced(20*time.Second).Seconds()) // time for --on-miss=cancel
+	// time for --on-miss=cancel
+	last := c.journal.lastDeadline() + int64(c.Paced(20*time.Second).Seconds())
 	for len(c.unsettled(ctx, asking)) > 0 && time.Now().Unix() < last {
 		time.Sleep(time.Second)
 	}

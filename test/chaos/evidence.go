@@ -167,7 +167,8 @@ func readRuns(name string) (map[string][]JobRun, error) {
 		if len(w) != sacctFields {
 			return nil, fmt.Errorf("%s: %q", name, lines.Text())
 		}
-		number := func(i int) int64 { n, _ := strconv.ParseInt(w[i], 10, 64); return n } // Unknown and None are 0
+		// Unknown and None are 0
+		number := func(i int) int64 { n, _ := strconv.ParseInt(w[i], 10, 64); return n }
 		state, _, _ := strings.Cut(w[2], " ")
 		runs[w[1]] = append(runs[w[1]], JobRun{
 			Job: number(0), State: state, Submit: number(3), Eligible: number(4), Start: number(5), End: number(6),

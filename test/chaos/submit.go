@@ -74,7 +74,8 @@ func pickKind(random *rand.Rand) string {
 // A hog is a plain job that takes half of the cluster.
 const (
 	hogSeconds = 40
-	hogShare   = .3 // of all the nodes' time is for hogs; with much more, nothing else can be promised
+	// of all the nodes' time is for hogs; with much more, nothing else can be promised
+	hogShare = .3
 )
 
 func (c *campaign) hogNodes() int { return max(1, c.Nodes/2) }

@@ -45,7 +45,8 @@ func (c *campaign) watchQueue(ctx context.Context) {
 				continue
 			}
 			last[f[0]] = line
-			_, _ = out.WriteString(strconv.FormatFloat(at, 'f', 1, 64) + " " + line + "\n") // only for readers
+			// only for readers
+			_, _ = out.WriteString(strconv.FormatFloat(at, 'f', 1, 64) + " " + line + "\n")
 		}
 	}
 }

@@ -88,7 +88,8 @@ func makeChroot(ctx context.Context, v Version, progress io.Writer) error {
 	// command ends.
 	const inside = `mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
 chroot "$0" apt-get install --yes --no-install-recommends "$@" && chroot "$0" apt-get clean`
-	args := append([]string{"--mount", "sh", "-c", inside, partial, "curl"}, slurmPackages...) // curl is for commands of the guide
+	// curl is for commands of the guide
+	args := append([]string{"--mount", "sh", "-c", inside, partial, "curl"}, slurmPackages...)
 	install := exec.CommandContext(ctx, "unshare", args...)
 	install.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	if err := runLogged(install, progress); err != nil {
@@ -190,7 +191,8 @@ func (r root) copyUser(name string) error {
 	if err := prepend(r.path("/etc/passwd"), fmt.Sprintf("%s:x:%s:%s::%s:/bin/bash\n", name, u.Uid, u.Gid, u.HomeDir)); err != nil {
 		return err
 	}
-	if err := prepend(r.path("/etc/shadow"), name+":*:1::::::\n"); err != nil { // su needs the entry
+	// su needs the entry
+	if err := prepend(r.path("/etc/shadow"), name+":*:1::::::\n"); err != nil {
 		return err
 	}
 	if err := prepend(r.path("/etc/group"), fmt.Sprintf("%s:x:%s:\n", g.Name, u.Gid)); err != nil {

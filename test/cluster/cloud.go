@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurm/hostlist"
 )
 
-// powerDir is the folder in which Slurm's ResumeProgram and SuspendProgram leave what slurmctld asks for: files named
-// after a word and a process, with the names of nodes.
+// powerDir is the folder in which Slurm's ResumeProgram and SuspendProgram leave what slurmctld
+// asks for: files named after a word and a process, with the names of nodes.
 const powerDir = "power"
 
 // The words of ResumeProgram and SuspendProgram.
@@ -19,14 +19,15 @@ const (
 	powerDown = "down"
 )
 
-// powerProgram returns the text of ResumeProgram or SuspendProgram. The file gets its name once it is whole.
+// powerProgram returns the text of ResumeProgram or SuspendProgram. The file gets its name once it
+// is whole.
 func (c *Cluster) powerProgram(word string) string {
 	file := c.Path(powerDir, word)
 	return "#!/bin/sh\necho \"$1\" > " + file + ".part$$ && mv " + file + ".part$$ " + file + ".$$\n"
 }
 
-// runCloud starts and stops the slurmds of cloud nodes as slurmctld asks for it, until Stop. A node that is powered up takes boot until its
-// slurmd starts.
+// runCloud starts and stops the slurmds of cloud nodes as slurmctld asks for it, until Stop. A node
+// that is powered up takes boot until its slurmd starts.
 func (c *Cluster) runCloud(boot time.Duration) {
 	ctx, stop := context.WithCancel(context.Background())
 	c.stopCloud = stop
@@ -62,7 +63,8 @@ func (c *Cluster) powerRequests() map[string][]string {
 	return asked
 }
 
-// power powers a node up or down. What fails shows in Slurm, which then waits for the node until ResumeTimeout.
+// power powers a node up or down. What fails shows in Slurm, which then waits for the node until
+// ResumeTimeout.
 func (c *Cluster) power(ctx context.Context, word, node string, boot time.Duration) {
 	if word == powerDown {
 		_ = c.StopDaemon(Slurmd(node))

@@ -69,7 +69,8 @@ func (c *Cluster) program(d Daemon) (program, error) {
 	case Slurmrestd:
 		return program{
 			user: restUser, args: []string{"slurmrestd", "-a", "rest_auth/jwt", fmt.Sprintf("127.0.0.1:%d", c.Ports.Slurmrestd)},
-			env:   []string{"SLURM_JWT=daemon", "MALLOC_ARENA_MAX=1"}, // without the latter each thread keeps what one reading takes
+			// without the latter each thread keeps what one reading takes
+			env:   []string{"SLURM_JWT=daemon", "MALLOC_ARENA_MAX=1"},
 			ready: answersPort(c.Ports.Slurmrestd),
 		}, nil
 	}
@@ -77,7 +78,8 @@ func (c *Cluster) program(d Daemon) (program, error) {
 		if d == Slurmd(node) {
 			args := []string{"slurmd", "-D", "-N", node}
 			if c.stopCloud != nil {
-				args = append(args, "-b") // as if the node had just booted, for which Slurm waits where it powered it up
+				// as if the node had just booted, for which Slurm waits where it powered it up
+				args = append(args, "-b")
 			}
 			return program{
 				user: "root", args: args,
@@ -199,8 +201,9 @@ func (c *Cluster) StartDaemon(ctx context.Context, d Daemon) error {
 	return nil
 }
 
-// Adopt makes a command of Command one of the cluster's daemons, which Stop kills. It runs in a session of its own, so that
-// it does not receive the terminal's signals. Unless the cluster is detached, it is killed when its starter dies.
+// Adopt makes a command of Command one of the cluster's daemons, which Stop kills. It runs in a
+// session of its own, so that it does not receive the terminal's signals. Unless the cluster is
+// detached, it is killed when its starter dies.
 func (c *Cluster) Adopt(cmd *exec.Cmd) {
 	cmd.Env = append(cmd.Env, mark+c.Dir)
 	cmd.SysProcAttr.Setsid = true

@@ -17,13 +17,13 @@ import (
 // slurmctld assigns.
 const firstHistoryID = 1_000_000
 
-// LoadHistory inserts finished jobs directly into slurmdbd's database and returns their
-// number. It inserts either all of them or, on an error, none. The jobs get new ids in the
-// order of the input. The first id is 1,000,000, or one more than the highest id in the
-// database if that is greater. A user that the cluster does not know becomes one of its
-// ordinary users, always the same one. The account is that of the resulting user. An unknown
-// partition becomes the default partition, and an unknown QOS becomes "normal". GPUs count if
-// AccountingStorageTRES has gres/gpu. LoadHistory omits jobs that have not ended and jobs without nodes.
+// LoadHistory inserts finished jobs directly into slurmdbd's database and returns their number. It
+// inserts either all of them or, on an error, none. The jobs get new ids in the order of the input.
+// The first id is 1,000,000, or one more than the highest id in the database if that is greater. A
+// user that the cluster does not know becomes one of its ordinary users, always the same one. The
+// account is that of the resulting user. An unknown partition becomes the default partition, and an
+// unknown QOS becomes "normal". GPUs count if AccountingStorageTRES has gres/gpu. LoadHistory omits
+// jobs that have not ended and jobs without nodes.
 func (c *Cluster) LoadHistory(ctx context.Context, jobs iter.Seq2[workload.Job, error]) (int, error) {
 	names, err := c.historyNames(ctx)
 	if err != nil {
@@ -55,7 +55,8 @@ type historyNames struct {
 	partitions       map[string]bool
 	defaultPartition string
 	nodes            int
-	gpu              string // the id of the TRES gres/gpu, or empty if the cluster does not count GPUs
+	// the id of the TRES gres/gpu, or empty if the cluster does not count GPUs
+	gpu string
 }
 
 type association struct {

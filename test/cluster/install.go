@@ -64,8 +64,9 @@ func lockInstallation() (unlock func(), err error) {
 	}, nil
 }
 
-// InstallPackages installs those of these Debian packages that the machine lacks. Before, it prints which, and the purpose
-// ("to make packages"), to standard error. If nothing is missing, it returns quickly; otherwise it needs root.
+// InstallPackages installs those of these Debian packages that the machine lacks. Before, it prints
+// which, and the purpose ("to make packages"), to standard error. If nothing is missing, it returns
+// quickly; otherwise it needs root.
 func InstallPackages(ctx context.Context, purpose string, names ...string) error {
 	missing, err := missingPackages(ctx, names)
 	if err != nil || len(missing) == 0 {

@@ -20,9 +20,10 @@ type Options struct {
 	CPUs    int    // per node, default 4
 	Memory  int    // MiB per node, default 4000
 
-	// Declared is how many nodes, far1 and so on, the cluster has besides Nodes. They have no slurmd of their own: that of node1
-	// answers for all of them, so that slurmctld sees them idle, and a thousand take no memory. An allocation without processes, as of
-	// salloc --no-shell, runs on them; what Slurm would have to launch there fails.
+	// Declared is how many nodes, far1 and so on, the cluster has besides Nodes. They have no
+	// slurmd of their own: that of node1 answers for all of them, so that slurmctld sees them idle,
+	// and a thousand take no memory. An allocation without processes, as of salloc --no-shell, runs
+	// on them; what Slurm would have to launch there fails.
 	Declared int
 
 	// SlurmConf holds additional lines of slurm.conf. A line replaces the cluster's own
@@ -31,20 +32,22 @@ type Options struct {
 	SlurmConf string
 	// NodeConf holds additional parameters of every node, as "Features=ib Gres=gpu:a100:1".
 	NodeConf string
-	// Kinds divide the nodes where they differ: those of the first kind are the cluster's first nodes. Nodes beyond
-	// the kinds have NodeConf alone.
+	// Kinds divide the nodes where they differ: those of the first kind are the cluster's first
+	// nodes. Nodes beyond the kinds have NodeConf alone.
 	Kinds []Kind
 	// GresConf is the text of gres.conf, for the generic resources of NodeConf and Kinds.
 	GresConf string
-	// Boot, if not 0, makes all nodes cloud nodes, which are powered down at first. Slurm powers them up for jobs, and that takes so
-	// long. Only the cluster's starter can run their slurmds, so that it cannot be Detached.
+	// Boot, if not 0, makes all nodes cloud nodes, which are powered down at first. Slurm powers
+	// them up for jobs, and that takes so long. Only the cluster's starter can run their slurmds,
+	// so that it cannot be Detached.
 	Boot time.Duration
 	// PlugStack holds the lines of plugstack.conf.
 	PlugStack string
 	// CliFilter is the text of cli_filter.lua. If it is empty, the cli_filter plugin is off.
 	CliFilter string
-	// Beside is a running cluster of the same Version, of which this one uses the slurmdbd and the keys of munge and of tokens, as
-	// clusters of one site do. It must run for longer. If it is nil, the cluster has its own.
+	// Beside is a running cluster of the same Version, of which this one uses the slurmdbd and the
+	// keys of munge and of tokens, as clusters of one site do. It must run for longer. If it is
+	// nil, the cluster has its own.
 	Beside *Cluster
 	// Bind lists folders of the machine that are visible at the same paths in the chroot.
 	// Without a chroot it has no effect.

@@ -29,7 +29,8 @@ func (c *Cluster) Tidy(t testing.TB) {
 		if jobs != "" {
 			run("scancel", strings.Fields(jobs)...)
 		} else {
-			run("scontrol", "update", "NodeName="+strings.Join(c.NodeNames(), ","), "State=RESUME") // which a node that is up refuses
+			// which a node that is up refuses
+			run("scontrol", "update", "NodeName="+strings.Join(c.NodeNames(), ","), "State=RESUME")
 		}
 	}
 }

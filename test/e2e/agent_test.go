@@ -13,8 +13,8 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// TestAgent: memory errors that grow on a node are seen by users, and still are when varqd has been restarted. No other user speaks for a node, nor
-// root for one that does not exist.
+// TestAgent: memory errors that grow on a node are seen by users, and still are when varqd has been
+// restarted. No other user speaks for a node, nor root for one that does not exist.
 func TestAgent(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 1)

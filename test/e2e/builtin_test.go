@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// TestOrder: the answers follow the order in which Slurm starts jobs: none passes another with sched/builtin, and those of a higher tier take the
-// nodes of others.
+// TestOrder: the answers follow the order in which Slurm starts jobs: none passes another with
+// sched/builtin, and those of a higher tier take the nodes of others.
 func TestOrder(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 1)
@@ -29,7 +29,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// builtin: a small job behind a large one is not promised the hole before it, nor the nodes that the large one is to have.
+// builtin: a small job behind a large one is not promised the hole before it, nor the nodes that
+// the large one is to have.
 func builtin(t *testing.T, s *site.Site) {
 	mustRun(t, s, "bob", "sbatch", "-p", "strict", "-N1", "-n4", "-t180", "-o/dev/null", "--wrap=exec sleep 1d")
 	mustRun(t, s, "bob", "sbatch", "-p", "strict", "-N4", "-n16", "-t180", "-J", "large", "-o/dev/null", "--wrap=exec sleep 1d")
@@ -43,7 +44,8 @@ func builtin(t *testing.T, s *site.Site) {
 	if got := quoteOf(t, s, "12hours", "-p", "strict"); !strings.Contains(got, "Can be promised") {
 		t.Errorf("for when it has ended: %s", got)
 	}
-	heldBack(t, s, "Priority", "-p", "strict", "-N1") // the test is of use only if Slurm is of the same opinion
+	// the test is of use only if Slurm is of the same opinion
+	heldBack(t, s, "Priority", "-p", "strict", "-N1")
 	mustRun(t, s, "root", "scancel", "--name=large")
 	eventually(t, "once it is gone, they are promised", func() bool {
 		return strings.Contains(quoteOf(t, s, "20minutes", "-p", "strict"), "Can be promised")

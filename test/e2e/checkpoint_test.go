@@ -38,7 +38,8 @@ func (c *counter) read() string {
 	return string(text)
 }
 
-// number returns the number that matches the group of a pattern in the job's output, of the last match.
+// number returns the number that matches the group of a pattern in the job's output, of the last
+// match.
 func (c *counter) number(t *testing.T, pattern string) int {
 	t.Helper()
 	found := regexp.MustCompile(pattern).FindAllStringSubmatch(c.read(), -1)
@@ -52,8 +53,8 @@ func (c *counter) number(t *testing.T, pattern string) int {
 	return n
 }
 
-// count submits a job of some steps that runs contrib/checkpoint/count, behind a prefix. every is how often it
-// checkpoints by itself. The job has a node of its own.
+// count submits a job of some steps that runs contrib/checkpoint/count, behind a prefix. every is
+// how often it checkpoints by itself. The job has a node of its own.
 func count(t *testing.T, s *site.Site, name, requeue, prefix string, steps, every int, options ...string) *counter {
 	t.Helper()
 	program, err := os.ReadFile("../../contrib/checkpoint/count")
@@ -82,7 +83,8 @@ func count(t *testing.T, s *site.Site, name, requeue, prefix string, steps, ever
 	return c
 }
 
-// requeueOption returns the option of a job that is to be started again as soon as possible after its node has failed.
+// requeueOption returns the option of a job that is to be started again as soon as possible after
+// its node has failed.
 func requeueOption(t *testing.T, s *site.Site) string {
 	t.Helper()
 	_, version, _ := strings.Cut(mustRun(t, s, "alice", "sbatch", "--version").Stdout, " ")
@@ -182,7 +184,8 @@ func isSuspended(t *testing.T, s *site.Site) {
 	})
 }
 
-// arrayTasks: each task of an array is prompted before its own end, also the one whose number is that of the array.
+// arrayTasks: each task of an array is prompted before its own end, also the one whose number is
+// that of the array.
 func arrayTasks(t *testing.T, s *site.Site) {
 	prompted := filepath.Join(s.JobDir(), "array")
 	work := fmt.Sprintf(`exec %s --checkpoint-signal=B:USR1,110 -- sh -c 'trap "touch %s.$SLURM_ARRAY_TASK_ID; exit" USR1; while :; do sleep 1; done'`, s.Wrapper(), prompted)
@@ -197,7 +200,8 @@ func arrayTasks(t *testing.T, s *site.Site) {
 	}
 }
 
-// advice: a job is advised by what varqd knows of its nodes, and while varqd is away by what it knew.
+// advice: a job is advised by what varqd knows of its nodes, and while varqd is away by what it
+// knew.
 func advice(t *testing.T, s *site.Site) {
 	ask := filepath.Join(filepath.Dir(s.Wrapper()), "varq") + " advise --cost=1s --interval=1m --since-last=9 --json"
 	eventually(t, "varqd knows the nodes", func() bool {
@@ -221,10 +225,11 @@ func advice(t *testing.T, s *site.Site) {
 	}
 }
 
-// nodesFail: jobs whose nodes fail lose the less, the better they know when to checkpoint. The last node is
-// being taken out of service before it fails: varq knows, and prompts.
+// nodesFail: jobs whose nodes fail lose the less, the better they know when to checkpoint. The last
+// node is being taken out of service before it fails: varq knows, and prompts.
 func nodesFail(t *testing.T, s *site.Site) {
-	const steps, daly = 60, 11 // Daly's interval for checkpoints of a second if a node fails every minute
+	// Daly's interval for checkpoints of a second if a node fails every minute
+	const steps, daly = 60, 11
 	cache := filepath.Join(s.JobDir(), "cache")
 	if err := errors.Join(os.Mkdir(cache, 0o777), os.Chmod(cache, 0o777)); err != nil {
 		t.Fatal(err)
@@ -283,8 +288,9 @@ func nodesFail(t *testing.T, s *site.Site) {
 	}
 }
 
-// submitit is work that follows the protocol of submitit: on SIGUSR2 the first task checkpoints, requeues the job
-// and exits, and the others go on until Slurm ends them. SIGTERM and SIGCONT change nothing.
+// submitit is work that follows the protocol of submitit: on SIGUSR2 the first task checkpoints,
+// requeues the job and exits, and the others go on until Slurm ends them. SIGTERM and SIGCONT
+// change nothing.
 const submitit = `#!/bin/bash
 checkpoint() {
 	if [ "$SLURM_PROCID" != 0 ]; then
@@ -306,8 +312,8 @@ while :; do
 done
 `
 
-// requeuesItself: work in the manner of submitit and Lightning, which requeues its job when it is prompted, is
-// prompted once: before its job is stopped at the limit of two minutes.
+// requeuesItself: work in the manner of submitit and Lightning, which requeues its job when it is
+// prompted, is prompted once: before its job is stopped at the limit of two minutes.
 func requeuesItself(t *testing.T, s *site.Site) {
 	c := &counter{file: filepath.Join(s.JobDir(), "submitit.checkpoint"), output: filepath.Join(s.JobDir(), "submitit.out")}
 	work := filepath.Join(s.JobDir(), "submitit")

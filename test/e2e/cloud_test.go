@@ -10,8 +10,9 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// TestCloud: the time until nodes are powered up is a part of the wait. Nothing is promised for sooner than Slurm allows them for that,
-// unless nodes are up, and a job counts as started once its nodes are up.
+// TestCloud: the time until nodes are powered up is a part of the wait. Nothing is promised for
+// sooner than Slurm allows them for that, unless nodes are up, and a job counts as started once its
+// nodes are up.
 func TestCloud(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 1)

@@ -11,7 +11,8 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// TestCounted: what Slurm counts besides CPUs and memory: GPUs by type, licences, and what a QOS allows.
+// TestCounted: what Slurm counts besides CPUs and memory: GPUs by type, licences, and what a QOS
+// allows.
 func TestCounted(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 1)
@@ -30,8 +31,9 @@ func TestCounted(t *testing.T) {
 	}
 }
 
-// inTurns returns a past in which jobs ran in three partitions, one after the other. In the second and the third each node had a GPU for them,
-// and they ran for their limits, of up to three hours. Nobody waited for long.
+// inTurns returns a past in which jobs ran in three partitions, one after the other. In the second
+// and the third each node had a GPU for them, and they ran for their limits, of up to three hours.
+// Nobody waited for long.
 func inTurns(partitions ...string) func(yield func(workload.Job, error) bool) {
 	return func(yield func(workload.Job, error) bool) {
 		for j, err := range site.Calm(time.Now().Unix()) {
@@ -50,7 +52,8 @@ func inTurns(partitions ...string) func(yield func(workload.Job, error) bool) {
 	}
 }
 
-// quoteOf returns what varq quote says to alice about a job of five minutes that is to run within a lead, as sbatch has it, with probability .5.
+// quoteOf returns what varq quote says to alice about a job of five minutes that is to run within a
+// lead, as sbatch has it, with probability .5.
 func quoteOf(t *testing.T, s *site.Site, lead string, options ...string) string {
 	t.Helper()
 	r, err := s.Run(t.Context(), "alice", "varq", append([]string{"quote", "--begin-by=now+" + lead, "--prob=0.5", "--time=5"}, options...)...)
@@ -60,7 +63,8 @@ func quoteOf(t *testing.T, s *site.Site, lead string, options ...string) string 
 	return r.Stdout + r.Stderr
 }
 
-// keptSoon submits a job of five minutes of alice's that is promised soon, and checks that its promise is kept.
+// keptSoon submits a job of five minutes of alice's that is promised soon, and checks that its
+// promise is kept.
 func keptSoon(t *testing.T, s *site.Site, name string, options ...string) {
 	t.Helper()
 	file, out := script(t, s, name, "", "")

@@ -146,7 +146,8 @@ func TestDoctor(t *testing.T) {
 	slurm := []string{"slurmrestd", "slurmrestd memory", "token", "accounting", "clock", "rights", "limits"}
 	host := []string{"munge", "plugstack", "cli_filter"}
 
-	p.shell("varq", "sbatch", "--hold", "--job-name=varq-doctor", "--wrap=true") // of a doctor that was killed
+	// of a doctor that was killed
+	p.shell("varq", "sbatch", "--hold", "--job-name=varq-doctor", "--wrap=true")
 	findings := p.live()
 	p.wantWell(findings, append(append(files, slurm...), host...)...)
 	p.want(findings, "slurmrestd", doctor.OK, "Slurm "+string(p.Version), "")

@@ -99,7 +99,8 @@ func reserve(t *testing.T, s *site.Site, user string, args ...string) (int64, ap
 func reserveBy(t *testing.T, s *site.Site, user string, args func() []string) (int64, api.Reservation) {
 	t.Helper()
 	run := mustRunBy(t, s, user, "sbatch", func() []string { return append([]string{"--parsable"}, args()...) })
-	number, _, _ := strings.Cut(strings.TrimSpace(run.Stdout), ";") // a federation names the cluster behind it
+	// a federation names the cluster behind it
+	number, _, _ := strings.Cut(strings.TrimSpace(run.Stdout), ";")
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
 		t.Fatalf("sbatch --parsable printed %q", run.Stdout)
@@ -147,8 +148,9 @@ func drop(t *testing.T, s *site.Site, id int64) {
 	gone(t, s, job)
 }
 
-// gone waits until nothing of a job's last run is left on its nodes, and the job can start again: a node has
-// revoked all credentials of a job that were made in the second in which it ended, or before.
+// gone waits until nothing of a job's last run is left on its nodes, and the job can start again: a
+// node has revoked all credentials of a job that were made in the second in which it ended, or
+// before.
 func gone(t *testing.T, s *site.Site, job string) {
 	t.Helper()
 	eventually(t, "the last run of job "+job+" is gone", func() bool {
@@ -232,8 +234,8 @@ func mustRun(t *testing.T, s *site.Site, user, name string, args ...string) (r s
 	return mustRunBy(t, s, user, name, func() []string { return args })
 }
 
-// mustRunBy runs a command as mustRun does, with arguments that are made for each attempt: a deadline may have
-// passed before a busy machine has read it.
+// mustRunBy runs a command as mustRun does, with arguments that are made for each attempt: a
+// deadline may have passed before a busy machine has read it.
 func mustRunBy(t *testing.T, s *site.Site, user, name string, make func() []string) (r site.Run) {
 	t.Helper()
 	var args []string

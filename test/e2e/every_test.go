@@ -26,7 +26,8 @@ type series struct {
 	} `json:"occurrences"`
 }
 
-// seriesOf returns varq every for alice, to which the exit code is told that it is to have, and the folder of her series.
+// seriesOf returns varq every for alice, to which the exit code is told that it is to have, and the
+// folder of her series.
 func seriesOf(t *testing.T, s *site.Site) (every func(code int, args ...string) site.Run, state string) {
 	t.Helper()
 	alice, err := user.Lookup("alice")
@@ -111,7 +112,8 @@ func every(t *testing.T, s *site.Site) {
 	}
 }
 
-// killedSbatch submits the job, or not as the file before is beside it, and is killed before it can tell. It reads a job as any sbatch.
+// killedSbatch submits the job, or not as the file before is beside it, and is killed before it can
+// tell. It reads a job as any sbatch.
 const killedSbatch = `#!/bin/sh
 case $VARQ_RESERVE in *describe*) exec sbatch "$@" ;; esac
 [ -e "$(dirname "$0")/before" ] || sbatch "$@" >/dev/null

@@ -13,8 +13,8 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// oneDatabase starts two clusters, alpha and beta, with one slurmdbd and one munge key. Their users choose between them on alpha's
-// hosts, by sbatch --clusters.
+// oneDatabase starts two clusters, alpha and beta, with one slurmdbd and one munge key. Their users
+// choose between them on alpha's hosts, by sbatch --clusters.
 func oneDatabase(t *testing.T, a, b site.Options) (alpha, beta *site.Site) {
 	t.Helper()
 	now := time.Now().Unix()
@@ -53,8 +53,8 @@ func federate(t *testing.T, sites ...*site.Site) {
 	}
 }
 
-// A job goes by sbatch --clusters to a cluster of the same slurmdbd, and the promise is that of its varqd. In a federation it stays
-// there, although other clusters could start it.
+// A job goes by sbatch --clusters to a cluster of the same slurmdbd, and the promise is that of its
+// varqd. In a federation it stays there, although other clusters could start it.
 func TestReserveByClusters(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 2)
@@ -97,7 +97,8 @@ func TestReserveByClusters(t *testing.T) {
 	})
 }
 
-// stays checks that a job, which came from a cluster of a federation, can start on one cluster only.
+// stays checks that a job, which came from a cluster of a federation, can start on one cluster
+// only.
 func stays(t *testing.T, s *site.Site, id int64) {
 	t.Helper()
 	const firstFederated = 1 << 26

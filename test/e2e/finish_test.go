@@ -17,7 +17,8 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// brief is the past of site.Calm, but two in five jobs run for some seconds, and none for much longer than four minutes.
+// brief is the past of site.Calm, but two in five jobs run for some seconds, and none for much
+// longer than four minutes.
 func brief() iter.Seq2[workload.Job, error] {
 	return func(yield func(workload.Job, error) bool) {
 		for j, err := range site.Calm(time.Now().Unix()) {
@@ -61,8 +62,8 @@ func TestFinish(t *testing.T) {
 
 	compareDeadlines(t, s, file)
 
-	// What cannot be promised is refused, and other deadlines are offered: with --risk the earliest of them is
-	// promised, and it holds what was offered.
+	// What cannot be promised is refused, and other deadlines are offered: with --risk the earliest
+	// of them is promised, and it holds what was offered.
 	refused, err := s.Run(ctx, "alice", "sbatch", "--finish-by=now+3", "--prob=0.8", "--time=15", "--job-name=refused", file)
 	if err != nil {
 		t.Fatal(err)
@@ -84,8 +85,8 @@ func TestFinish(t *testing.T) {
 	option, _ = finishBy(time.Hour)
 	stopped, _ := reserve(t, s, "bob", option, "--prob=0.8", "--time=1", "--exclusive", stopping)
 
-	// The promise of a job whose node is down is endangered before its deadline, and Slurm puts the job
-	// back into the queue.
+	// The promise of a job whose node is down is endangered before its deadline, and Slurm puts the
+	// job back into the queue.
 	long, _ := script(t, s, "nodefails", "#SBATCH --requeue", "sleep 1000")
 	option, _ = finishBy(5 * time.Minute)
 	failing, _ := reserve(t, s, "alice", option, "--prob=0.9", "--time=15", long)
@@ -129,8 +130,9 @@ func TestFinish(t *testing.T) {
 	})
 }
 
-// compareDeadlines submits the same jobs, which take seconds and may take a quarter of an hour, with --finish-by and with Slurm's own
-// --deadline. Slurm goes by the time limit, and takes none of them.
+// compareDeadlines submits the same jobs, which take seconds and may take a quarter of an hour,
+// with --finish-by and with Slurm's own --deadline. Slurm goes by the time limit, and takes none of
+// them.
 func compareDeadlines(t *testing.T, s *site.Site, file string) {
 	t.Helper()
 	const jobs = 3

@@ -85,7 +85,8 @@ func wantFlooded(t *testing.T, s *site.Site, large workload.Request) {
 	}
 	t.Logf("varq predict --why:\n%s", r.Stdout)
 	slim := workload.Request{Size: workload.Size{Nodes: 6}, Limit: 15 * 3600}
-	small := workload.Request{Size: workload.Size{Nodes: 1, CPUs: 4}, Limit: 600} // in the past these started at once, beside large ones that waited
+	// in the past these started at once, beside large ones that waited
+	small := workload.Request{Size: workload.Size{Nodes: 1, CPUs: 4}, Limit: 600}
 	for _, job := range []workload.Request{large, slim, small} {
 		for _, c := range []struct {
 			lead       int64

@@ -7,7 +7,8 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// gresTypes: a job that asks for a type of GPU waits behind jobs for that type, and behind no others.
+// gresTypes: a job that asks for a type of GPU waits behind jobs for that type, and behind no
+// others.
 func gresTypes(t *testing.T, s *site.Site) {
 	for _, c := range []struct{ options, says string }{
 		{"-p a100 --gres=gpu:v100:1", "--gres=gpu:v100:1: 0 of the 4 nodes of partition a100 have 1 gpu:v100, and the job needs 1"},

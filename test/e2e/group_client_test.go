@@ -69,8 +69,8 @@ func only(t *testing.T, s *site.Site, name string) int64 {
 	return id
 }
 
-// killBeforeConfirmed runs varq reserve at alpha, and kills it when alpha has confirmed its job, and beta has not yet. It repeats
-// that while a slow machine promises nothing.
+// killBeforeConfirmed runs varq reserve at alpha, and kills it when alpha has confirmed its job,
+// and beta has not yet. It repeats that while a slow machine promises nothing.
 func killBeforeConfirmed(t *testing.T, r *race, args []string) {
 	t.Helper()
 	alpha := r.sites["alpha"]
@@ -113,8 +113,8 @@ func killBeforeConfirmed(t *testing.T, r *race, args []string) {
 	}
 }
 
-// holdConfirmations listens for the clients of the varqd at an address, and lets everything through but confirmations, of which it
-// tells and which it keeps for ever.
+// holdConfirmations listens for the clients of the varqd at an address, and lets everything through
+// but confirmations, of which it tells and which it keeps for ever.
 func holdConfirmations(t *testing.T, address string) (proxy string, asked <-chan struct{}) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

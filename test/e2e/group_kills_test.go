@@ -18,7 +18,8 @@ func groupKills(t *testing.T, sites map[string]*site.Site) {
 	killWhileReserving(t, sites["alpha"], sites["beta"], (*kills+1)/2, api.GroupAny, api.GroupAll)
 }
 
-// judgeGroup compares a group of which the client has said that it is reserved with the jobs whose work has begun.
+// judgeGroup compares a group of which the client has said that it is reserved with the jobs whose
+// work has begun.
 func judgeGroup(t *testing.T, sites []*site.Site, r *killRound, got started, counts map[string]int, forgotten func(site string, from, to time.Time) bool) {
 	t.Helper()
 	switch {
@@ -37,8 +38,8 @@ func judgeGroup(t *testing.T, sites []*site.Site, r *killRound, got started, cou
 // heard is for how long before its time the work can be told when it begins.
 const heard = 10 * time.Second
 
-// judgeTogether tells whether the work of the jobs has begun together. If one of them was not told in time when that is, it begins as
-// soon as it is told.
+// judgeTogether tells whether the work of the jobs has begun together. If one of them was not told
+// in time when that is, it begins as soon as it is told.
 func judgeTogether(t *testing.T, r *killRound, got started, counts map[string]int, forgotten func(site string, from, to time.Time) bool, unheard func(from, to time.Time) bool) {
 	t.Helper()
 	var at []float64

@@ -86,7 +86,8 @@ func newRace(t *testing.T, sites map[string]*site.Site, name string) (r *race, s
 	return r, script
 }
 
-// reserveGroup has alice reserve a group at both sites, from alpha. It repeats that while a slow machine promises nothing.
+// reserveGroup has alice reserve a group at both sites, from alpha. It repeats that while a slow
+// machine promises nothing.
 func reserveGroup(t *testing.T, sites map[string]*site.Site, name string, options func() []string) *race {
 	t.Helper()
 	r, job := newRace(t, sites, name)
@@ -185,7 +186,8 @@ func togetherIn(lead time.Duration) []string {
 	return []string{"--all-of", "--min-prob=.5", "--slots=3", "--gap=5s", "--latest=" + time.Now().Add(lead).Format("2006-01-02T15:04:05")}
 }
 
-// beganTogether checks that the work ran once at each site, and began there within two seconds, or more on a slow machine.
+// beganTogether checks that the work ran once at each site, and began there within two seconds, or
+// more on a slow machine.
 func (r *race) beganTogether() {
 	r.t.Helper()
 	r.over()

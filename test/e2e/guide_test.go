@@ -16,8 +16,9 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// TestGuide: what the site guide lets somebody run works on a site, and what it lets somebody write into varq.yaml is right. A block of the guide
-// says how: "sh USER" is run as a user, "yaml" is of varq.yaml, and "console" needs a host of its own.
+// TestGuide: what the site guide lets somebody run works on a site, and what it lets somebody write
+// into varq.yaml is right. A block of the guide says how: "sh USER" is run as a user, "yaml" is of
+// varq.yaml, and "console" needs a host of its own.
 func TestGuide(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 1)
@@ -56,7 +57,8 @@ type codeBlock struct{ info, text string }
 
 func fenced(source []byte) (blocks []codeBlock) {
 	document := goldmark.DefaultParser().Parse(text.NewReader(source))
-	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
+	// the function returns no error
+	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		block, ok := n.(*ast.FencedCodeBlock)
 		if ok && entering && block.Info != nil {
 			blocks = append(blocks, codeBlock{string(block.Info.Segment.Value(source)), string(block.Lines().Value(source))})

@@ -14,8 +14,9 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// TestLedgerBackup: backups that are made while users make promises are whole. What one of them had is followed and settled once it is
-// restored after a kill; what was promised later stays an ordinary job.
+// TestLedgerBackup: backups that are made while users make promises are whole. What one of them had
+// is followed and settled once it is restored after a kill; what was promised later stays an
+// ordinary job.
 func TestLedgerBackup(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 1)

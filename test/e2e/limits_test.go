@@ -62,7 +62,8 @@ func smaller(t *testing.T, s *site.Site) {
 		if r.Code == 0 || !strings.Contains(r.Stderr, "varq: possible: "+c.offer+"   (") {
 			t.Errorf("%s: exit code %d, said %q", c.args, r.Code, r.Stderr)
 		}
-		mustRun(t, s, "alice", "sbatch", slices.Concat(args, strings.Fields(c.offer), []string{file})...) // the last of an option counts
+		// the last of an option counts
+		mustRun(t, s, "alice", "sbatch", slices.Concat(args, strings.Fields(c.offer), []string{file})...)
 	}
 	mustRun(t, s, "alice", "scancel", "--name=smaller")
 }
@@ -100,8 +101,8 @@ func limitsNever(t *testing.T, s *site.Site) {
 	mustRun(t, s, "alice", "scancel", strconv.FormatInt(id, 10))
 }
 
-// limitsAtOnce: limits on what several jobs have at once bind promises made one after the other, also
-// before varqd has looked at the queue again.
+// limitsAtOnce: limits on what several jobs have at once bind promises made one after the other,
+// also before varqd has looked at the queue again.
 func limitsAtOnce(t *testing.T, s *site.Site) {
 	file, _ := script(t, s, "limits", "", "")
 	submit := func(user string, args ...string) site.Run {

@@ -12,8 +12,8 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// TestMaintenanceHasBegun: while a maintenance of all nodes is on, jobs are planned for after its end, also if nodes go down meanwhile. Nodes
-// that are drained are not back by then.
+// TestMaintenanceHasBegun: while a maintenance of all nodes is on, jobs are planned for after its
+// end, also if nodes go down meanwhile. Nodes that are drained are not back by then.
 func TestMaintenanceHasBegun(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 1)
@@ -54,11 +54,13 @@ func TestMaintenanceHasBegun(t *testing.T) {
 	eventually(t, "when it is over, what would have run in it is promised", func() bool { return says(during) == "promised" })
 }
 
-// TestReservedCores: reservations of half of the cores of each node leave the others to jobs that fit there, and to no others, as Slurm does.
+// TestReservedCores: reservations of half of the cores of each node leave the others to jobs that
+// fit there, and to no others, as Slurm does.
 func TestReservedCores(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 1)
-	s := site.ForTest(t, site.Options{History: func(yield func(workload.Job, error) bool) { // nobody waits
+	// nobody waits
+	s := site.ForTest(t, site.Options{History: func(yield func(workload.Job, error) bool) {
 		for j, err := range site.Calm(time.Now().Unix()) {
 			if j.ID%10 != 0 && !yield(j, err) {
 				return
@@ -110,12 +112,13 @@ func TestReservedCores(t *testing.T) {
 	}
 }
 
-// TestMaintenance: jobs that a maintenance of all nodes keeps from starting pile up until its end. What fits before it is not behind them;
-// what comes after it is.
+// TestMaintenance: jobs that a maintenance of all nodes keeps from starting pile up until its end.
+// What fits before it is not behind them; what comes after it is.
 func TestMaintenance(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 1)
-	s := site.ForTest(t, site.Options{History: func(yield func(workload.Job, error) bool) { // nobody waits, and bob's long jobs run for their limits
+	// nobody waits, and bob's long jobs run for their limits
+	s := site.ForTest(t, site.Options{History: func(yield func(workload.Job, error) bool) {
 		for j, err := range site.Calm(time.Now().Unix()) {
 			if j.ID%10 == 5 {
 				j.Limit, j.End = 3*3600, j.Start+3*3600
@@ -170,7 +173,8 @@ func TestMaintenance(t *testing.T) {
 	mostNodes(t, s, job)
 }
 
-// mostNodes: while a reservation that is to come has all nodes but one, what would run into it piles up before that one.
+// mostNodes: while a reservation that is to come has all nodes but one, what would run into it
+// piles up before that one.
 func mostNodes(t *testing.T, s *site.Site, job workload.Request) {
 	t.Helper()
 	const hour = 3600

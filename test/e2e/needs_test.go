@@ -57,14 +57,16 @@ func TestNeeds(t *testing.T) {
 			})
 		}
 	})
-	t.Run("QOS by default", func(t *testing.T) { defaultQOS(t, s) }) // its limit is on the jobs of all
+	// its limit is on the jobs of all
+	t.Run("QOS by default", func(t *testing.T) { defaultQOS(t, s) })
 }
 
 // defaultQOS: who names no QOS, and has no default, gets normal; and its limits are looked at.
 func defaultQOS(t *testing.T, s *site.Site) {
 	mustRun(t, s, "root", "sacctmgr", "--immediate", "modify", "qos", "normal", "set", "maxwall=4")
 	heldBack(t, s, "QOSMaxWallDurationPerJobLimit")
-	for _, option := range []string{"--qos=normal", "--qos=NORMAL", "--account=phys"} { // the last names no QOS
+	// the last names no QOS
+	for _, option := range []string{"--qos=normal", "--qos=NORMAL", "--account=phys"} {
 		eventually(t, "varqd names the limit, with "+option, func() bool {
 			r, err := s.Run(t.Context(), "alice", "varq", "quote", "--begin-by=now+6hours", "--prob=0.6", "--time=5", option)
 			return err == nil && strings.Contains(r.Stdout, "QOS normal allows 00:04:00 (MaxWall)")
@@ -72,8 +74,8 @@ func defaultQOS(t *testing.T, s *site.Site) {
 	}
 }
 
-// heldBack submits a job of alice's without a reservation, waits until it is pending for the reason,
-// and cancels it.
+// heldBack submits a job of alice's without a reservation, waits until it is pending for the
+// reason, and cancels it.
 func heldBack(t *testing.T, s *site.Site, reason string, options ...string) {
 	t.Helper()
 	plain, _, err := s.Submit(t.Context(), "alice", append(options, "--time=5", "--output=/dev/null", "--wrap=true")...)

@@ -12,7 +12,8 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// TestRiskyNodes: a promised job leaves out a node that has failed again and again, unless its user wants it.
+// TestRiskyNodes: a promised job leaves out a node that has failed again and again, unless its user
+// wants it.
 func TestRiskyNodes(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 1)

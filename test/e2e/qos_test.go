@@ -7,7 +7,8 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// qosLimits: a promise under a QOS whose limits leave little more than the job is kept, and another beside it is refused.
+// qosLimits: a promise under a QOS whose limits leave little more than the job is kept, and another
+// beside it is refused.
 func qosLimits(t *testing.T, s *site.Site) {
 	mustRun(t, s, "root", "sacctmgr", "--immediate", "add", "qos", "brief", "set", "MaxWall=10", "MaxJobsPerUser=1", "GrpTRES=cpu=2")
 	mustRun(t, s, "root", "sacctmgr", "--immediate", "modify", "user", "alice", "set", "qos+=brief")

@@ -81,11 +81,13 @@ func TestSite(t *testing.T) {
 // strict: the script starts at its deadline. The job in the queue is exactly as planned, and
 // from the deadline on its time limit is that of the work alone.
 func strict(t *testing.T, s *site.Site) {
-	file, out := script(t, s, "strict", "", "until [ -e seen ]; do sleep .1; done; sleep 2") // some seconds of work for report
+	// some seconds of work for report
+	file, out := script(t, s, "strict", "", "until [ -e seen ]; do sleep .1; done; sleep 2")
 	s.InTime(t, lead, func(lead time.Duration) bool { return strictly(t, s, lead, file, out) })
 }
 
-// strictly is a round of strict. It returns false if the job did not start in time, or was moved before it was looked at.
+// strictly is a round of strict. It returns false if the job did not start in time, or was moved
+// before it was looked at.
 func strictly(t *testing.T, s *site.Site, lead time.Duration, file, out string) bool {
 	seen := filepath.Join(s.JobDir(), "seen")
 	_ = os.Remove(seen) // of a round before

@@ -19,7 +19,8 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// bareSites starts two clusters, alpha, and beta, of which alpha knows slurmrestd alone. A job at beta may start so late.
+// bareSites starts two clusters, alpha, and beta, of which alpha knows slurmrestd alone. A job at
+// beta may start so late.
 func bareSites(t *testing.T, late string) (alpha, beta *site.Site) {
 	t.Helper()
 	alpha = site.ForTest(t, site.Options{Name: "alpha", Version: cluster.Slurm2205, Nodes: 4, History: site.Calm(time.Now().Unix())})
@@ -34,8 +35,9 @@ func bareSites(t *testing.T, late string) (alpha, beta *site.Site) {
 	return alpha, beta
 }
 
-// A cluster of which only slurmrestd is known has slots, by a method of the paper, and a job goes there as its user prefers. If
-// the client is killed before it has confirmed the job, Slurm alone cancels that.
+// A cluster of which only slurmrestd is known has slots, by a method of the paper, and a job goes
+// there as its user prefers. If the client is killed before it has confirmed the job, Slurm alone
+// cancels that.
 func TestReserveBare(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 2)
@@ -132,8 +134,9 @@ var (
 	bareKillSeed = flag.Uint64("bare-kill-seed", 5, "what TestReserveBareKills draws its kills from")
 )
 
-// TestReserveBareKills is TestReserveKills where the cluster that is preferred has no varqd: whoever is killed, whenever that is, a
-// request has the one job that its client was told of, or none.
+// TestReserveBareKills is TestReserveKills where the cluster that is preferred has no varqd:
+// whoever is killed, whenever that is, a request has the one job that its client was told of, or
+// none.
 func TestReserveBareKills(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 2)

@@ -17,11 +17,13 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// hang is for how long TestReserveWhileSlurmHangs stops slurmctld: several requests time out meanwhile.
+// hang is for how long TestReserveWhileSlurmHangs stops slurmctld: several requests time out
+// meanwhile.
 const hang = 25 * time.Second
 
-// TestReserveWhileSlurmHangs: slurmctld stops once three jobs have been submitted that are not all confirmed, or not moved to their
-// begin time. Soon after it goes on they are, though varqd looks at the queue no more often than by default, and their promises are kept.
+// TestReserveWhileSlurmHangs: slurmctld stops once three jobs have been submitted that are not all
+// confirmed, or not moved to their begin time. Soon after it goes on they are, though varqd looks
+// at the queue no more often than by default, and their promises are kept.
 func TestReserveWhileSlurmHangs(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 1)
@@ -71,8 +73,8 @@ func wantNoneLeft(t *testing.T, s *site.Site) {
 	}
 }
 
-// reserveTooLate reserves a job, and stops slurmctld soon after for longer than the deadline is away. Nothing is told to be reserved by a time
-// that has passed.
+// reserveTooLate reserves a job, and stops slurmctld soon after for longer than the deadline is
+// away. Nothing is told to be reserved by a time that has passed.
 func reserveTooLate(t *testing.T, s *site.Site, after time.Duration, script string) {
 	t.Helper()
 	const lead = 8 * time.Second
@@ -121,8 +123,9 @@ func moved(t *testing.T, s *site.Site, job int64) bool {
 // boundJob is what varqd logs when it finds the job of a promise.
 var boundJob = regexp.MustCompile(`msg=bound plan=\w+ job=(\d+)`)
 
-// reserveWhileSlurmHangs reserves three jobs at once, with slurmctld stopped for a while once all are bound. It returns the jobs that
-// were reserved. They may not be three if the deadline was too near.
+// reserveWhileSlurmHangs reserves three jobs at once, with slurmctld stopped for a while once all
+// are bound. It returns the jobs that were reserved. They may not be three if the deadline was too
+// near.
 func reserveWhileSlurmHangs(t *testing.T, s *site.Site, latest time.Time, script string) (jobs []int64) {
 	t.Helper()
 	bound := map[string]bool{}

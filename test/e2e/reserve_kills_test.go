@@ -29,8 +29,8 @@ var (
 	killSeed = flag.Uint64("kill-seed", 16, "what TestReserveKills draws its kills from")
 )
 
-// moment is when a kill happens, as far as the client can be seen from outside: it runs sbatch twice, first to read what the
-// job needs, and then to submit it.
+// moment is when a kill happens, as far as the client can be seen from outside: it runs sbatch
+// twice, first to read what the job needs, and then to submit it.
 type moment int
 
 const (
@@ -268,8 +268,9 @@ func (r *killRound) do(t *testing.T, random *rand.Rand, client *exec.Cmd) {
 	}
 }
 
-// TestReserveKills: whoever is killed, whenever that is, a request has the one job that its client was told of, or
-// none. For many kills: go test ./test/e2e -run TestReserveKills -kills=100 -kill-seed=7.
+// TestReserveKills: whoever is killed, whenever that is, a request has the one job that its client
+// was told of, or none. For many kills: go test ./test/e2e -run TestReserveKills -kills=100
+// -kill-seed=7.
 func TestReserveKills(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 2)
@@ -277,7 +278,8 @@ func TestReserveKills(t *testing.T) {
 	killWhileReserving(t, alpha, beta, *kills, "")
 }
 
-// TestReserveKillsByClusters: the same holds for clusters that sbatch, scontrol and scancel reach by --clusters.
+// TestReserveKillsByClusters: the same holds for clusters that sbatch, scontrol and scancel reach
+// by --clusters.
 func TestReserveKillsByClusters(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 2)
@@ -285,7 +287,8 @@ func TestReserveKillsByClusters(t *testing.T) {
 	killWhileReserving(t, alpha, beta, (*kills+1)/2, "")
 }
 
-// killWhileReserving makes a request for each of a number of kills, from alpha: of these kinds of groups in turn.
+// killWhileReserving makes a request for each of a number of kills, from alpha: of these kinds of
+// groups in turn.
 func killWhileReserving(t *testing.T, alpha, beta *site.Site, kills int, kinds ...string) {
 	t.Helper()
 	sites := []*site.Site{alpha, beta}
@@ -319,7 +322,8 @@ func killWhileReserving(t *testing.T, alpha, beta *site.Site, kills int, kinds .
 	judgeKills(t, sites, rounds, readStarts(t, starts), left)
 }
 
-// killScript writes the script of the jobs, at a site, and the file in which they write that they have started.
+// killScript writes the script of the jobs, at a site, and the file in which they write that they
+// have started.
 func killScript(t *testing.T, s *site.Site) (script, starts string) {
 	t.Helper()
 	script, starts = filepath.Join(s.JobDir(), "kills.sh"), filepath.Join(s.JobDir(), "kills.starts")
@@ -358,7 +362,8 @@ type queued struct {
 	far                              bool // not to begin today
 }
 
-// waitQuiet waits until all jobs are over, and returns those that are not. That one has started its script tells.
+// waitQuiet waits until all jobs are over, and returns those that are not. That one has started its
+// script tells.
 func waitQuiet(t *testing.T, sites []*site.Site) (left []queued) {
 	t.Helper()
 	for end := time.Now().Add(sites[0].Paced(3 * time.Minute)); ; time.Sleep(time.Second) {
@@ -408,11 +413,12 @@ func readStarts(t *testing.T, name string) map[string]started {
 	return all
 }
 
-// forgets is for how long a slurmctld that is killed may not have saved what it did: see cluster.KillDaemon.
+// forgets is for how long a slurmctld that is killed may not have saved what it did: see
+// cluster.KillDaemon.
 const forgets = 10 * time.Second
 
-// forgottenStart reports whether, by accounting, the job was started just before slurmctld was killed, so that no node has
-// learnt of it.
+// forgottenStart reports whether, by accounting, the job was started just before slurmctld was
+// killed, so that no node has learnt of it.
 func forgottenStart(t *testing.T, sites []*site.Site, c *broker.Choice, forgotten func(site string, from, to time.Time) bool) bool {
 	t.Helper()
 	s := sites[slices.IndexFunc(sites, func(s *site.Site) bool { return s.Name == c.Site })]
@@ -431,7 +437,8 @@ func forgottenStart(t *testing.T, sites []*site.Site, c *broker.Choice, forgotte
 	return false
 }
 
-// unheard returns whether, between two times, a varqd was down, or nobody was believed, so that a job could not hear when its work begins.
+// unheard returns whether, between two times, a varqd was down, or nobody was believed, so that a
+// job could not hear when its work begins.
 func unheard(rounds []*killRound) func(from, to time.Time) bool {
 	return func(from, to time.Time) bool {
 		return slices.ContainsFunc(rounds, func(k *killRound) bool {
@@ -446,7 +453,8 @@ func judgeKills(t *testing.T, sites []*site.Site, rounds []*killRound, starts ma
 	t.Helper()
 	counts := map[string]int{"orphans": len(left), "double starts": 0}
 	for _, q := range left {
-		// A slurmctld that was killed may take long to learn that a job has ended, and give a number again that a node still has.
+		// A slurmctld that was killed may take long to learn that a job has ended, and give a
+		// number again that a node still has.
 		if q.state == "RUNNING" || q.reason == "launch failed requeued held" {
 			counts["orphans"]--
 			t.Logf("left: %+v", q)
@@ -458,7 +466,8 @@ func judgeKills(t *testing.T, sites []*site.Site, rounds []*killRound, starts ma
 		got := starts[r.id]
 		counts[r.outcome()]++
 		counts["starts"] += len(got)
-		// forgotten reports whether a slurmctld was killed before it can have saved what it did between two times.
+		// forgotten reports whether a slurmctld was killed before it can have saved what it did
+		// between two times.
 		forgotten := func(name string, from, to time.Time) bool {
 			return slices.ContainsFunc(rounds, func(k *killRound) bool {
 				return !k.ctldKilled.IsZero() && k.site.Name == name && k.ctldKilled.After(from) && k.ctldKilled.Before(to.Add(forgets))

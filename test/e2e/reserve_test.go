@@ -38,7 +38,8 @@ func twoSites(t *testing.T, a, b site.Options) (alpha, beta *site.Site) {
 	return alpha, beta
 }
 
-// logVersions logs which Slurm each site's slurmctld says that it is, and fails if that is not the one that was asked for.
+// logVersions logs which Slurm each site's slurmctld says that it is, and fails if that is not the
+// one that was asked for.
 func logVersions(t *testing.T, sites ...*site.Site) {
 	t.Helper()
 	for _, s := range sites {
@@ -66,8 +67,9 @@ func varqReserve(t *testing.T, s *site.Site, args ...string) (o broker.Outcome, 
 	return o, r
 }
 
-// reserveAt runs varq reserve with --latest a lead ahead. It reports false unless a job is reserved at the site that is
-// wanted and another slot would have done, too, which takes a lead that is long enough.
+// reserveAt runs varq reserve with --latest a lead ahead. It reports false unless a job is reserved
+// at the site that is wanted and another slot would have done, too, which takes a lead that is long
+// enough.
 func reserveAt(t *testing.T, s *site.Site, lead time.Duration, want string, args ...string) (o broker.Outcome, ok bool) {
 	t.Helper()
 	o, r := varqReserve(t, s, append([]string{"--latest=" + time.Now().Add(lead).Format("2006-01-02T15:04:05")}, args...)...)

@@ -58,7 +58,8 @@ func TestRoom(t *testing.T) {
 		of, most      int
 	}{
 		{"in a small partition", "--prob=0.3 -p short --exclusive -N1 -t5 --begin-by=now+20minutes", 6, 2},
-		{"in a window", "--prob=0.3 --exclusive -N4 -t10 --begin-after=now+10minutes --begin-by=now+25minutes", 6, 4}, // two at once, and two after them
+		// two at once, and two after them
+		{"in a window", "--prob=0.3 --exclusive -N4 -t10 --begin-after=now+10minutes --begin-by=now+25minutes", 6, 4},
 		{"beside what is held", "--prob=0.3 --exclusive -N3 -t5 --begin-by=now+20minutes", 6, 2},
 		{"for tasks of three CPUs on nodes of four", "--prob=0.3 -n1 -c3 -t5 --begin-by=now+20minutes", 10, 8},
 	} {
@@ -86,7 +87,8 @@ func TestRoom(t *testing.T) {
 		}
 		open := slices.DeleteFunc(reservations(t, s), func(r api.Reservation) bool { return r.State == api.StateCancelled })
 		first := slices.MinFunc(open, func(a, b api.Reservation) int { return cmp.Compare(a.BeginTime, b.BeginTime) })
-		early := workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 1800} // would still run then
+		// would still run then
+		early := workload.Request{Size: workload.Size{Nodes: 4, CPUs: 16}, Limit: 1800}
 		a := quoted(t, s, early, 3600, .3, true)
 		if a.Plan == nil || a.Plan.BeginTime < first.BeginTime {
 			t.Errorf("before the work of others, which is to begin by %d: %+v, %+v", first.BeginBy, a.Plan, a.Refusal)
@@ -94,17 +96,20 @@ func TestRoom(t *testing.T) {
 		withdraw(t, s)
 	})
 
-	t.Run("for work that may begin in a day", func(t *testing.T) { // more of it than begins in sixteenths of the day
+	// more of it than begins in sixteenths of the day
+	t.Run("for work that may begin in a day", func(t *testing.T) {
 		if granted := promises(20, "--prob=0.3 --exclusive -N4 -n16 -t10 --begin-after=now+10minutes --begin-by=now+1day"); granted != 20 {
 			t.Errorf("%d promised, all of which can be kept", granted)
 		}
 		withdraw(t, s)
 	})
 
-	t.Run("where each node has a job", func(t *testing.T) { // the jobs that bob ran until now were long
+	// the jobs that bob ran until now were long
+	t.Run("where each node has a job", func(t *testing.T) {
 		mustRun(t, s, "bob", "sbatch", "-N8", "-n8", "-t40", "-o/dev/null", "--wrap=exec sleep 1d")
 		eventually(t, "varqd has seen the job", func() bool { return predicted(t, s, node).Running == 1 })
-		twoLooks(t, s) // accounting may have told of it first, and does not tell on which nodes it is
+		// accounting may have told of it first, and does not tell on which nodes it is
+		twoLooks(t, s)
 		for _, options := range []string{"--exclusive -N1", "--exclusive=user -n1", "-n1 -c4", "-N2 -n2 -c4", "-N2 -n8", "-N2 -n7", "-N3 -n10"} {
 			if granted := promises(1, "--prob=0.5 "+options+" -t5 --begin-by=now+3minutes"); granted != 0 {
 				t.Errorf("%s is promised, though no node is free", options)
@@ -146,7 +151,8 @@ func TestRoom(t *testing.T) {
 		}
 	})
 
-	t.Run("beside reservations of Slurm's", func(t *testing.T) { // two of the same nodes, on one of which a job runs
+	// two of the same nodes, on one of which a job runs
+	t.Run("beside reservations of Slurm's", func(t *testing.T) {
 		mustRun(t, s, "oper", "sbatch", "--exclusive", "-N1", "-t60", "-wnode8", "-o/dev/null", "--wrap=exec sleep 1d")
 		eventually(t, "varqd has seen that the job runs", func() bool { return predicted(t, s, node).Running == 1 })
 		for _, r := range []string{"maint", "again"} {
@@ -234,7 +240,8 @@ func TestRoom(t *testing.T) {
 	})
 
 	t.Run("on drained nodes", func(t *testing.T) {
-		four := workload.Request{Size: workload.Size{Nodes: 4}, Limit: 300} // 4 CPUs, as many as one node has
+		// 4 CPUs, as many as one node has
+		four := workload.Request{Size: workload.Size{Nodes: 4}, Limit: 300}
 		eventually(t, "a job of four nodes is promised", func() bool {
 			return quoted(t, s, four, 3600, .3, false).Plan != nil
 		})

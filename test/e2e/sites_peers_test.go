@@ -33,7 +33,8 @@ type pair struct {
 
 type commander func(ctx context.Context, user, name string, args ...string) *exec.Cmd
 
-// way is a way to choose between clusters: a command for a job, of which the options of sbatch and the script come last.
+// way is a way to choose between clusters: a command for a job, of which the options of sbatch and
+// the script come last.
 type way struct {
 	name    string
 	varq    bool
@@ -42,8 +43,9 @@ type way struct {
 	federated bool
 }
 
-// soonest is varq reserve with further options, for jobs that are to start as soon as they can: with a window that is longer than any waits,
-// of which many times are looked at, because those of a few would be the same in both clusters.
+// soonest is varq reserve with further options, for jobs that are to start as soon as they can:
+// with a window that is longer than any waits, of which many times are looked at, because those of
+// a few would be the same in both clusters.
 func soonest(options ...string) func() []string {
 	return func() []string {
 		always := []string{"varq", "reserve", "--clusters=all", "--best-effort", "--min-prob=.5", "--latest=now+30minutes", "--slots=60", "--gap=30s"}
@@ -65,9 +67,11 @@ type killedClients struct {
 	after  int // all had been said
 }
 
-// TestSitesBesideSlurm runs the same jobs at the same times on pairs of clusters that are alike, each with the same jobs of others, and
-// has them go to either cluster in varq's ways and in Slurm's. With varq they are reserved by best effort and with a generous window, so
-// that they start as soon as they can; a start by a deadline is another service. It takes some quarter of an hour more than jobs come:
+// TestSitesBesideSlurm runs the same jobs at the same times on pairs of clusters that are alike,
+// each with the same jobs of others, and has them go to either cluster in varq's ways and in
+// Slurm's. With varq they are reserved by best effort and with a generous window, so that they
+// start as soon as they can; a start by a deadline is another service. It takes some quarter of an
+// hour more than jobs come:
 //
 //	go test ./test/e2e -run TestSitesBesideSlurm -v -timeout 3h -peers=30m
 func TestSitesBesideSlurm(t *testing.T) {
@@ -172,7 +176,8 @@ func (p *pair) submit(ctx context.Context, j *stream.Job, script []string) *exec
 	return p.command(ctx, j.User, command[0], args...)
 }
 
-// quiet returns a function that reports whether no job is left in either queue, or those that are have been left for long.
+// quiet returns a function that reports whether no job is left in either queue, or those that are
+// have been left for long.
 func (p *pair) quiet(t *testing.T) func() bool {
 	since := time.Now()
 	var before []string
@@ -182,7 +187,8 @@ func (p *pair) quiet(t *testing.T) func() bool {
 			before, since = left, time.Now()
 		}
 		p.left = left
-		return len(left) == 0 || time.Since(since) > p.clusters[0].Paced(10*time.Minute) // longer than any job runs
+		// longer than any job runs
+		return len(left) == 0 || time.Since(since) > p.clusters[0].Paced(10*time.Minute)
 	}
 }
 
@@ -198,7 +204,8 @@ func (p *pair) queued(ctx context.Context) (jobs []string) {
 	return slices.DeleteFunc(jobs, func(j string) bool { return j == "" })
 }
 
-// killClients kills clients at random moments of their submissions, and counts what becomes of their jobs. The clusters are idle.
+// killClients kills clients at random moments of their submissions, and counts what becomes of
+// their jobs. The clusters are idle.
 func (p *pair) killClients(t *testing.T) error {
 	const kills, measured = 40, 5
 	random := rand.New(rand.NewPCG(*peerSeed, 0x6b696c6c))

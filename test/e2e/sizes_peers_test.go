@@ -24,7 +24,8 @@ var (
 	peerSeed = flag.Uint64("peers-seed", 16, "what TestSizesBesideSlurm and TestSitesBesideSlurm draw their jobs from")
 )
 
-// sizePolicy is a way to choose the number of nodes of jobs that can have any: the options of sbatch for one.
+// sizePolicy is a way to choose the number of nodes of jobs that can have any: the options of
+// sbatch for one.
 type sizePolicy struct {
 	name    string
 	varq    bool
@@ -58,8 +59,9 @@ func autoSize(sizes []int32) sizePolicy {
 	}}
 }
 
-// TestSizesBesideSlurm runs the same jobs at the same times on clusters that are alike: where jobs that can run on any number of nodes have
-// one that their users think of, where they take what is free (--nodes=1-8), and where varq chooses. For figures:
+// TestSizesBesideSlurm runs the same jobs at the same times on clusters that are alike: where jobs
+// that can run on any number of nodes have one that their users think of, where they take what is
+// free (--nodes=1-8), and where varq chooses. For figures:
 //
 //	go test ./test/e2e -run TestSizesBesideSlurm -v -timeout 3h -peers=40m
 func TestSizesBesideSlurm(t *testing.T) {
@@ -140,7 +142,8 @@ func emptyQueue(ctx context.Context, c *cluster.Cluster) bool {
 	return err == nil && len(strings.Fields(string(out))) == 0
 }
 
-// tellSizes tells how a policy fared, beside another one, and returns the mean turnaround of the jobs that can have any size, in seconds.
+// tellSizes tells how a policy fared, beside another one, and returns the mean turnaround of the
+// jobs that can have any size, in seconds.
 func tellSizes(t *testing.T, name string, all, beside []stream.Outcome, nodes int32) float64 {
 	t.Helper()
 	var turnarounds, waits, gains, others []float64

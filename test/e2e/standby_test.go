@@ -16,8 +16,9 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// TestStandBy: a varqd that stands by takes over from one that is killed, from one that hangs and is then killed, and from one that is
-// stopped, while users submit. All that they were promised is there and is kept, and who was promised nothing was told why.
+// TestStandBy: a varqd that stands by takes over from one that is killed, from one that hangs and
+// is then killed, and from one that is stopped, while users submit. All that they were promised is
+// there and is kept, and who was promised nothing was told why.
 func TestStandBy(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 1)
@@ -69,7 +70,8 @@ func TestStandBy(t *testing.T) {
 	crowd.check(t)
 }
 
-// stopInPlace makes varqd hang until resume is called. It keeps its ledger, so that nobody takes over; a submission is refused meanwhile.
+// stopInPlace makes varqd hang until resume is called. It keeps its ledger, so that nobody takes
+// over; a submission is refused meanwhile.
 func stopInPlace(t *testing.T, s *site.Site) (resume func()) {
 	t.Helper()
 	if err := syscall.Kill(s.VarqdPID(), syscall.SIGSTOP); err != nil {
@@ -143,7 +145,8 @@ func (c *crowd) submit(t *testing.T, user string) {
 	c.promised[user] = append(c.promised[user], id)
 }
 
-// check checks that the jobs of promises are in the queue, and no others, and that varqd knows all promises.
+// check checks that the jobs of promises are in the queue, and no others, and that varqd knows all
+// promises.
 func (c *crowd) check(t *testing.T) {
 	t.Helper()
 	t.Logf("%d submissions were promised something, and %d were refused", c.size(), c.refused)

@@ -33,8 +33,8 @@ func tlsSites(t *testing.T) (sites map[string]*site.Site, authority *certs.Autho
 	return map[string]*site.Site{"alpha": alpha, "beta": beta}, authority
 }
 
-// Users of a cluster reserve at another one whose munge they have not for varq, by their own varqd, and race between the two. Their
-// sbatch alone, which submits there, authenticates as Slurm wants.
+// Users of a cluster reserve at another one whose munge they have not for varq, by their own varqd,
+// and race between the two. Their sbatch alone, which submits there, authenticates as Slurm wants.
 func TestSitesByTLS(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 2)
@@ -112,8 +112,8 @@ func TestSitesByTLS(t *testing.T) {
 	}
 }
 
-// By TLS, too, the work of jobs at two clusters begins at the same time. If one cluster is stopped after they were reserved, no work runs,
-// and nothing is left.
+// By TLS, too, the work of jobs at two clusters begins at the same time. If one cluster is stopped
+// after they were reserved, no work runs, and nothing is left.
 func TestAllOfByTLS(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 2)
@@ -151,7 +151,8 @@ func TestAllOfByTLS(t *testing.T) {
 	for _, m := range r.out.Members {
 		got := settled(t, sites[m.Site], "alice", m.Job, api.SettledStates...)
 		want := api.StateCancelled
-		if m.Site == "beta" && got.Start == 0 { // else it had its nodes before the cluster was stopped
+		// else it had its nodes before the cluster was stopped
+		if m.Site == "beta" && got.Start == 0 {
 			want = api.StateMissed
 		}
 		if got.State != want || !strings.HasSuffix(got.Note, " at beta did not start in time") {
@@ -160,8 +161,8 @@ func TestAllOfByTLS(t *testing.T) {
 	}
 }
 
-// By TLS, too, the work of all jobs of --all-of begins or of none, whoever is killed while they are reserved. It takes the flags of
-// TestReserveKills.
+// By TLS, too, the work of all jobs of --all-of begins or of none, whoever is killed while they are
+// reserved. It takes the flags of TestReserveKills.
 func TestGroupKillsByTLS(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 2)

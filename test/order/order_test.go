@@ -26,7 +26,8 @@ func line(t *testing.T, at int64, j workload.Job, reason string) string {
 	return string(text) + "\n"
 }
 
-// What is read of a recording is what happened to each job: its priority when it began to wait, and what changed.
+// What is read of a recording is what happened to each job: its priority when it began to wait, and
+// what changed.
 func TestRead(t *testing.T) {
 	j := workload.Job{ID: 7, Submit: 1000, Eligible: 1000, State: workload.Pending, Priority: 5000}
 	waits, later, runs := j, j, j
@@ -49,7 +50,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A replay asks twice about each job, knows no more than it is to, and Compare writes a line for each quantile, knowledge and question.
+// A replay asks twice about each job, knows no more than it is to, and Compare writes a line for
+// each quantile, knowledge and question.
 func TestCompare(t *testing.T) {
 	const jobs = 200
 	random := rand.New(rand.NewPCG(1, 1))
@@ -92,7 +94,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestTwin: on recordings of a real Slurm, with what it says of its order, simulations are much nearer to the waits that came.
+// TestTwin: on recordings of a real Slurm, with what it says of its order, simulations are much
+// nearer to the waits that came.
 func TestTwin(t *testing.T) {
 	thorough.Only(t)
 	for _, name := range []string{"campaigns", "unseen"} {

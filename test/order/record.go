@@ -14,8 +14,9 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 )
 
-// Sighting is what was seen of a job at a time, Unix seconds, that was not seen so before. Reason is why it was pending, as Slurm writes it. A
-// recording is a line of JSON for each sighting, in the order of time: first those of the queue, and then one of each run in accounting.
+// Sighting is what was seen of a job at a time, Unix seconds, that was not seen so before. Reason
+// is why it was pending, as Slurm writes it. A recording is a line of JSON for each sighting, in
+// the order of time: first those of the queue, and then one of each run in accounting.
 type Sighting struct {
 	At     int64        `json:"at"`
 	Job    workload.Job `json:"job"`

@@ -20,8 +20,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Quicker is how many times as long as in the recording all takes in a Replay: 5 seconds are 50 minutes then, and three quarters of an hour
-// 19 days.
+// Quicker is how many times as long as in the recording all takes in a Replay: 5 seconds are 50
+// minutes then, and three quarters of an hour 19 days.
 const Quicker = 600
 
 // aging is that of conf, in the time of a Replay.
@@ -89,7 +89,8 @@ func Read(from io.Reader) (*Recording, error) {
 	return r, lines.Err()
 }
 
-// stretch changes the times of a sighting to those of a Replay, and returns when its job began to wait.
+// stretch changes the times of a sighting to those of a Replay, and returns when its job began to
+// wait.
 func stretch(s *Sighting) (begun int64) {
 	j := &s.Job
 	for _, t := range []*int64{&s.At, &j.Submit, &j.Eligible, &j.Start, &j.End, &j.Limit} {
@@ -118,12 +119,12 @@ func pools(string) twin.Pool {
 	return twin.Pool{Name: "main", Size: workload.Size{Nodes: nodes, CPUs: nodes * cpus}}
 }
 
-// Ask asks a forecaster about a job that is going to start. Submitted is false just before the job is submitted, when its priority is not known
-// yet.
+// Ask asks a forecaster about a job that is going to start. Submitted is false just before the job
+// is submitted, when its priority is not known yet.
 type Ask func(j *workload.Job, submitted bool, f forecast.Forecaster)
 
-// Replay lives through the recording, and asks about each job that is going to start and has a wait, twice: just before it is submitted, and
-// when it has just been.
+// Replay lives through the recording, and asks about each job that is going to start and has a
+// wait, twice: just before it is submitted, and when it has just been.
 func (r *Recording) Replay(k Knowledge, ask Ask) {
 	q := new(queue.Queue)
 	f := predictor.Standard(q, predictor.Options{Pools: pools}, rand.New(rand.NewPCG(1, 1)))
@@ -173,7 +174,8 @@ type observer interface {
 	forecast.Changer
 }
 
-// submission is an observer that asks about a job which the queue has, and the forecaster has not observed.
+// submission is an observer that asks about a job which the queue has, and the forecaster has not
+// observed.
 type submission struct {
 	waits map[int64]*workload.Job
 	ask   func(*workload.Job)

@@ -16,12 +16,14 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Known is what is known in the replays that are compared. The first one is what the others are compared with.
+// Known is what is known in the replays that are compared. The first one is what the others are
+// compared with.
 var Known = []Knowledge{{"nothing", false, false}, {"full QOS", false, true}, {"priorities", true, false}, {"both", true, true}}
 
 var quantiles = [...]float64{.5, .75, .9, .95}
 
-// blocks is in how many parts, of equal time, the jobs that are scored are divided. Only these are taken to be independent of one another.
+// blocks is in how many parts, of equal time, the jobs that are scored are divided. Only these are
+// taken to be independent of one another.
 const blocks = 10
 
 // tally is how well one quantile was forecast, by block.
@@ -34,7 +36,8 @@ type tally struct {
 // scores are those of one Knowledge, of the forecasts before a submission and after it.
 type scores [2][len(quantiles)]tally
 
-// Compare replays the recording with each of Known, and writes how well the jobs after the first quarter of the time were forecast.
+// Compare replays the recording with each of Known, and writes how well the jobs after the first
+// quarter of the time were forecast.
 func (r *Recording) Compare(to io.Writer) error {
 	first, last := r.jobs[0].Submit, r.jobs[len(r.jobs)-1].Submit
 	first += (last - first) / 4
@@ -105,7 +108,8 @@ func (r *Recording) past() past {
 	return started
 }
 
-// before returns the last waits before a time, in increasing order: as many as backtest.Score takes where there is no forecast.
+// before returns the last waits before a time, in increasing order: as many as backtest.Score takes
+// where there is no forecast.
 func (p past) before(at int64) (waits []int64) {
 	const most = 300
 	n := sort.Search(len(p), func(i int) bool { return p[i].Start >= at })

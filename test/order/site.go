@@ -13,7 +13,8 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 )
 
-// Site is a private cluster on which Slurm orders jobs by fair share, age, size and QOS, and limits what a QOS and an account have at once.
+// Site is a private cluster on which Slurm orders jobs by fair share, age, size and QOS, and limits
+// what a QOS and an account have at once.
 type Site struct {
 	Seed uint64
 	// Until is when the last job is submitted, since the first.

@@ -15,9 +15,9 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 )
 
-// install runs `make install` with the DESTDIR dest, a new folder, as a package build does. It installs what
-// `make build` built. For a Slurm that is not the machine's own, install builds the SPANK
-// plugin again with the headers of that version.
+// install runs `make install` with the DESTDIR dest, a new folder, as a package build does. It
+// installs what `make build` built. For a Slurm that is not the machine's own, install builds the
+// SPANK plugin again with the headers of that version.
 func (s *Site) install(ctx context.Context, version cluster.Version, progress io.Writer) (err error) {
 	if s.dest, err = os.MkdirTemp("", "varq-site-"); err != nil {
 		return err

@@ -23,9 +23,9 @@ type Run struct {
 	Took           time.Duration
 }
 
-// Run runs a command as a user of the cluster: a command of Slurm, or of varq ("varq",
-// "varqd", "varq-wrapper"). A non-zero exit code is not an error. If the command failed because a busy
-// varqd did not answer in time, Run runs it again.
+// Run runs a command as a user of the cluster: a command of Slurm, or of varq ("varq", "varqd",
+// "varq-wrapper"). A non-zero exit code is not an error. If the command failed because a busy varqd
+// did not answer in time, Run runs it again.
 func (s *Site) Run(ctx context.Context, user, name string, args ...string) (Run, error) {
 	for {
 		if r, err := s.runOnce(ctx, user, name, args...); r.Code == 0 || !strings.Contains(r.Stderr, ": no answer within ") {
@@ -71,7 +71,8 @@ func (s *Site) Submit(ctx context.Context, user string, args ...string) (int64, 
 	if r.Code != 0 {
 		return 0, r, fmt.Errorf("sbatch %s: exit code %d: %s", strings.Join(args, " "), r.Code, r.Stderr)
 	}
-	number, _, _ := strings.Cut(strings.TrimSpace(r.Stdout), ";") // a cluster that was named comes behind it
+	// a cluster that was named comes behind it
+	number, _, _ := strings.Cut(strings.TrimSpace(r.Stdout), ";")
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
 		return 0, r, fmt.Errorf("sbatch --parsable printed %q", r.Stdout)

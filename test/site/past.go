@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Remember writes past jobs into varqd's cache of accounting, as if varqd had read all of the time since then (Unix seconds). varqd
-// must have run before, and not run now.
+// Remember writes past jobs into varqd's cache of accounting, as if varqd had read all of the time
+// since then (Unix seconds). varqd must have run before, and not run now.
 func (s *Site) Remember(ctx context.Context, since int64, past iter.Seq[workload.Job]) (err error) {
 	const batch = 10_000
 	h, _, err := history.Open(s.History())

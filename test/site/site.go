@@ -29,7 +29,8 @@ type Options struct {
 	Version  cluster.Version
 	// Name is what Slurm calls the cluster, "lab" if empty.
 	Name string
-	// Beside is a running site of which this one's cluster uses the slurmdbd and the munge key; see cluster.Options.
+	// Beside is a running site of which this one's cluster uses the slurmdbd and the munge key; see
+	// cluster.Options.
 	Beside *Site
 	// History is loaded into the accounting database before varqd starts.
 	History iter.Seq2[workload.Job, error]
@@ -38,7 +39,8 @@ type Options struct {
 	Operator bool
 	// Looks is the time between two looks of varqd at the queue: a second or two if it is 0.
 	Looks time.Duration
-	// DefaultWatch leaves the section watch of varq.yaml out, so that varqd looks at the queue as often as it does by default.
+	// DefaultWatch leaves the section watch of varq.yaml out, so that varqd looks at the queue as
+	// often as it does by default.
 	DefaultWatch bool
 	// RestTimeout is slurmrestd.timeout of varq.yaml, unless it is 0.
 	RestTimeout time.Duration
@@ -50,13 +52,15 @@ type Options struct {
 	// build, that the site uses and leaves as it is, with the configuration in the cluster's
 	// folder. Without it, Start installs varq from the source tree.
 	Installed string
-	// Dir, CPUs and Detached are those of cluster.Options. Installed needs Dir. A site that is Detached is stopped as a cluster is.
+	// Dir, CPUs and Detached are those of cluster.Options. Installed needs Dir. A site that is
+	// Detached is stopped as a cluster is.
 	Dir      string
 	CPUs     int
 	Detached bool
 	// Bind lists folders of the machine that a cluster in a chroot sees at the same paths.
 	Bind []string
-	// NodeConf holds additional parameters of every node, and GresConf is the text of gres.conf. Kinds are those of cluster.Options.
+	// NodeConf holds additional parameters of every node, and GresConf is the text of gres.conf.
+	// Kinds are those of cluster.Options.
 	NodeConf, GresConf string
 	Kinds              []cluster.Kind
 	// Boot is that of cluster.Options.

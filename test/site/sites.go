@@ -13,8 +13,9 @@ import (
 	"github.com/varq-project/varq/test/certs"
 )
 
-// Join makes each site known to the commands of the first, as on a host from which several clusters are used. Each has its own
-// varqd, and its own munge key and slurmdbd unless it was started beside the first: then sbatch --clusters reaches it.
+// Join makes each site known to the commands of the first, as on a host from which several clusters
+// are used. Each has its own varqd, and its own munge key and slurmdbd unless it was started beside
+// the first: then sbatch --clusters reaches it.
 func Join(first *Site, others ...*Site) error {
 	var known strings.Builder
 	known.WriteString("sites:\n")
@@ -32,8 +33,8 @@ func Join(first *Site, others ...*Site) error {
 	return first.configureMore(known.String())
 }
 
-// JoinBare is Join of two sites, of which the second is as one without varqd: nothing but its slurmrestd is known. bin, if not
-// empty, is the folder of its commands, and more are further keys.
+// JoinBare is Join of two sites, of which the second is as one without varqd: nothing but its
+// slurmrestd is known. bin, if not empty, is the folder of its commands, and more are further keys.
 func JoinBare(ctx context.Context, first, bare *Site, bin, more string) error {
 	conf, found, err := bare.seenFrom(first)
 	if err != nil {
@@ -61,8 +62,9 @@ func (s *Site) Meet(ctx context.Context, sites ...*Site) error {
 	return s.RestartVarqd(ctx)
 }
 
-// JoinByTLS makes sites known to each other's varqds, by certificates, and the others to the commands of the first, whose varqd relays
-// what users ask. Each varqd lets the others speak for these users. The varqds are then started again.
+// JoinByTLS makes sites known to each other's varqds, by certificates, and the others to the
+// commands of the first, whose varqd relays what users ask. Each varqd lets the others speak for
+// these users. The varqds are then started again.
 func JoinByTLS(ctx context.Context, authority *certs.Authority, users []string, first *Site, others ...*Site) (err error) {
 	all := append([]*Site{first}, others...)
 	addresses := map[*Site]string{}
@@ -110,7 +112,8 @@ func JoinByTLS(ctx context.Context, authority *certs.Authority, users []string, 
 	return nil
 }
 
-// ProveBy gives the site a certificate until expires, whose key only varqd can read, in place of one that it has.
+// ProveBy gives the site a certificate until expires, whose key only varqd can read, in place of
+// one that it has.
 func (s *Site) ProveBy(authority *certs.Authority, expires time.Time) error {
 	files, err := authority.Write(s.Path("varq"), expires, s.Name)
 	if err != nil {
@@ -135,8 +138,9 @@ func (s *Site) configureMore(text string) error {
 	return err
 }
 
-// seenFrom returns the slurm.conf, and the folder of the commands, with which users of another site's hosts, or of its own, reach the
-// cluster. The commands of a cluster in a chroot run outside of it with the libraries and plugins inside.
+// seenFrom returns the slurm.conf, and the folder of the commands, with which users of another
+// site's hosts, or of its own, reach the cluster. The commands of a cluster in a chroot run outside
+// of it with the libraries and plugins inside.
 func (s *Site) seenFrom(host *Site) (conf, bin string, err error) {
 	if s == host || s.Root() == "/" {
 		return s.Conf(), "''", nil

@@ -178,7 +178,8 @@ func (s *Site) awaitVarqd(ctx context.Context) error {
 // SetAhead sets by how much varqd's clock is ahead, from its next start on.
 func (s *Site) SetAhead(d time.Duration) { s.ahead = d }
 
-// Skewed builds a varqd whose clock is ahead by its option --ahead, unless that is done, and returns its path.
+// Skewed builds a varqd whose clock is ahead by its option --ahead, unless that is done, and
+// returns its path.
 func (s *Site) Skewed(ctx context.Context) (string, error) {
 	name := filepath.Join(s.programs.sbin, "skewed")
 	if _, err := os.Stat(name); err == nil {

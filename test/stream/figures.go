@@ -7,8 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/stats"
 )
 
-// Mean is a mean over jobs with its interval of confidence .95, by a bootstrap over jobs. Known is false, and there is no interval, with
-// fewer than stats.LeastBlocks jobs.
+// Mean is a mean over jobs with its interval of confidence .95, by a bootstrap over jobs. Known is
+// false, and there is no interval, with fewer than stats.LeastBlocks jobs.
 type Mean struct {
 	Mean, Low, High float64
 	Known           bool

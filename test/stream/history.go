@@ -9,8 +9,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Past returns what a cluster's accounting would have of the two days before end, in Unix seconds, in which such streams ran on it with
-// EASY backfilling, other jobs than those of the Config. streams tells which. Jobs that can have any number of nodes had one of sizes, by chance, as their
+// Past returns what a cluster's accounting would have of the two days before end, in Unix seconds,
+// in which such streams ran on it with EASY backfilling, other jobs than those of the Config.
+// streams tells which. Jobs that can have any number of nodes had one of sizes, by chance, as their
 // users thought fit.
 func (c Config) Past(end int64, streams func(Config) []Job, sizes []int32) iter.Seq2[workload.Job, error] {
 	const days = 2

@@ -25,15 +25,15 @@ type Runner struct {
 	Name string
 	// Most is the most nodes that a job without Nodes gets.
 	Most int32
-	// Quicker is how many times as quick all that happens is as the jobs say: their submission and their work. Their limits stay,
-	// because Slurm's are whole minutes. 0 stands for 1.
+	// Quicker is how many times as quick all that happens is as the jobs say: their submission and
+	// their work. Their limits stay, because Slurm's are whole minutes. 0 stands for 1.
 	Quicker float64
 	// Submit is how jobs are submitted.
 	Submit Submit
 }
 
-// Outcome is what has become of a job. Times are seconds since the stream began, as they really were; of a job that has not ended, End
-// is 0.
+// Outcome is what has become of a job. Times are seconds since the stream began, as they really
+// were; of a job that has not ended, End is 0.
 type Outcome struct {
 	Job
 	Submitted float64
@@ -59,7 +59,8 @@ func (o *Outcome) Wait() float64 { return o.Starts[0].Began - o.Submitted }
 // Done reports whether the job's work was done, once.
 func (o *Outcome) Done() bool { return len(o.Starts) == 1 && o.Starts[0].End > 0 }
 
-// script is the work of a job: it writes when it begins and when it ends, and sleeps as long as it runs on as many nodes as it has.
+// script is the work of a job: it writes when it begins and when it ends, and sleeps as long as it
+// runs on as many nodes as it has.
 const script = `#!/bin/sh
 #SBATCH --output=/dev/null
 name=$1 file=$2
@@ -71,8 +72,9 @@ echo ended $name $SLURM_CLUSTER_NAME $SLURM_JOB_ID $SLURM_JOB_NUM_NODES $(date +
 
 func (r *Runner) file() string { return filepath.Join(r.Dir, r.Name+".log") }
 
-// Run submits the jobs, which are in the order of their submission, and waits until the last command that submits has ended. The
-// stream begins at began. Ended returns true when no job is left in the queue; Run asks it until then, or until ctx is done.
+// Run submits the jobs, which are in the order of their submission, and waits until the last
+// command that submits has ended. The stream begins at began. Ended returns true when no job is
+// left in the queue; Run asks it until then, or until ctx is done.
 func (r *Runner) Run(ctx context.Context, began time.Time, jobs []Job, ended func() bool) ([]Outcome, error) {
 	name, err := r.prepare()
 	if err != nil {
@@ -91,8 +93,9 @@ func (r *Runner) Run(ctx context.Context, began time.Time, jobs []Job, ended fun
 	return all, r.finish(ctx, all, began, ended)
 }
 
-// OneByOne submits n jobs of a second on one node, each when the command of the one before has ended, and calls submitted with how long that
-// took. It waits as Run does until no job is left. Times of the outcomes have no meaning.
+// OneByOne submits n jobs of a second on one node, each when the command of the one before has
+// ended, and calls submitted with how long that took. It waits as Run does until no job is left.
+// Times of the outcomes have no meaning.
 func (r *Runner) OneByOne(ctx context.Context, n int, submitted func(took time.Duration), ended func() bool) ([]Outcome, error) {
 	name, err := r.prepare()
 	if err != nil {
@@ -133,7 +136,8 @@ func (r *Runner) finish(ctx context.Context, all []Outcome, began time.Time, end
 
 func (r *Runner) times() float64 { return cmp.Or(r.Quicker, 1) }
 
-// work is the job's script with its arguments: the seconds that it takes on 1, 2, 3, ... nodes come last.
+// work is the job's script with its arguments: the seconds that it takes on 1, 2, 3, ... nodes come
+// last.
 func (r *Runner) work(name string, j *Job) []string {
 	args := []string{name, j.Name, r.file()}
 	for n := range max(r.Most, j.Nodes) {

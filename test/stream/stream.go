@@ -1,5 +1,6 @@
-// Package stream makes up jobs that come one after the other, some of which can run on several numbers of nodes, and
-// runs them on real clusters, so that what varq does for them can be held beside what Slurm does.
+// Package stream makes up jobs that come one after the other, some of which can run on several
+// numbers of nodes, and runs them on real clusters, so that what varq does for them can be held
+// beside what Slurm does.
 package stream
 
 import (
@@ -36,8 +37,8 @@ func (j *Job) On(n int32) float64 {
 	return j.Run / law.Of(float64(n))
 }
 
-// LimitOn returns the time limit with which the job is asked for on n nodes, in seconds: what it needs there, in whole minutes of
-// Slurm's, if it can have any number of nodes.
+// LimitOn returns the time limit with which the job is asked for on n nodes, in seconds: what it
+// needs there, in whole minutes of Slurm's, if it can have any number of nodes.
 func (j *Job) LimitOn(n int32) int64 {
 	if j.Nodes > 0 {
 		return j.Limit
@@ -55,8 +56,9 @@ type Config struct {
 	Until float64 // when the last job is submitted, in seconds
 }
 
-// Others returns the jobs of others, which would keep half of the cluster busy: for a while more jobs come than it can run, and few
-// then. phase, from 0 to 1, says where in that the stream begins.
+// Others returns the jobs of others, which would keep half of the cluster busy: for a while more
+// jobs come than it can run, and few then. phase, from 0 to 1, says where in that the stream
+// begins.
 func (c Config) Others(phase float64) []Job {
 	const (
 		period = 1200.0 // seconds
@@ -74,8 +76,8 @@ func (c Config) Others(phase float64) []Job {
 	}, func(j *Job) { c.drawRigid(random, j) })
 }
 
-// Moldable returns jobs that can have any number of nodes. They come all the time, and on one node each they would keep a quarter
-// of the cluster busy.
+// Moldable returns jobs that can have any number of nodes. They come all the time, and on one node
+// each they would keep a quarter of the cluster busy.
 func (c Config) Moldable() []Job {
 	const (
 		share = .25
@@ -88,8 +90,8 @@ func (c Config) Moldable() []Job {
 		func(j *Job) { j.Run = least * math.Pow(most/least, random.Float64()) })
 }
 
-// Rigid returns jobs of one user whose sizes are fixed, as those of others are. They come all the time, and would keep six tenths of the
-// cluster busy; they are for two of its kind.
+// Rigid returns jobs of one user whose sizes are fixed, as those of others are. They come all the
+// time, and would keep six tenths of the cluster busy; they are for two of its kind.
 func (c Config) Rigid() []Job {
 	const share = .6
 	random := rand.New(rand.NewPCG(c.Seed, 0x7269676964))
@@ -97,7 +99,8 @@ func (c Config) Rigid() []Job {
 	return c.arrivals(random, "alice", "job", func(float64) float64 { return rate }, func(j *Job) { c.drawRigid(random, j) })
 }
 
-// Run times of jobs with a fixed size, in seconds, and up to how many times as long their limits are.
+// Run times of jobs with a fixed size, in seconds, and up to how many times as long their limits
+// are.
 const (
 	shortest   = 30.0
 	longest    = 480.0
@@ -132,7 +135,8 @@ func size(random *rand.Rand) int32 {
 	return 1 << (len(shares) - 1)
 }
 
-// arrivals are a Poisson process of which the rate, in jobs a second, may change with time, by thinning.
+// arrivals are a Poisson process of which the rate, in jobs a second, may change with time, by
+// thinning.
 func (c Config) arrivals(random *rand.Rand, user, name string, rate func(at float64) float64, draw func(*Job)) []Job {
 	highest := 0.0
 	for at := range 3600 {

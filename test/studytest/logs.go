@@ -12,8 +12,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Logs has a small log for every name. Its jobs run for minutes on a few nodes, and one is submitted
-// every few seconds.
+// Logs has a small log for every name. Its jobs run for minutes on a few nodes, and one is
+// submitted every few seconds.
 type Logs struct{}
 
 // normalQueue is the number of DataStar's queue "normal", the only one whose jobs the study varq

@@ -9,7 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Ended is a sim.Observer that collects the jobs that have ended, those of the user 3 as of "user3".
+// Ended is a sim.Observer that collects the jobs that have ended, those of the user 3 as of
+// "user3".
 type Ended struct{ jobs []workload.Job }
 
 // Jobs returns the jobs that have ended, by ID.

@@ -1,6 +1,6 @@
-// Package prompt prompts an application to checkpoint when that is worth what it costs, and before its job
-// is stopped. It works in a process beside the application, which is none of its children: whatever
-// goes wrong here, the application runs on.
+// Package prompt prompts an application to checkpoint when that is worth what it costs, and before
+// its job is stopped. It works in a process beside the application, which is none of its children:
+// whatever goes wrong here, the application runs on.
 package prompt
 
 import (
@@ -16,15 +16,15 @@ import (
 // Prompter prompts one application.
 type Prompter struct {
 	Settings
-	// Tell completes a request by the risk of the job's nodes, and by what stops the job there. If that is not
-	// known, there is no hazard then. An error is part of a sentence about the risk.
+	// Tell completes a request by the risk of the job's nodes, and by what stops the job there. If
+	// that is not known, there is no hazard then. An error is part of a sentence about the risk.
 	Tell func(context.Context, *checkpoint.Request) error
 	// End returns when Slurm stops the job, in Unix seconds, or 0 if that is not known.
 	End func() (int64, error)
 	// Ready returns an error if the application cannot be prompted now, but perhaps later.
 	Ready func() error
-	// Prompt prompts the application, and returns when its checkpoint is done, as far as it can know that, or when
-	// the context is.
+	// Prompt prompts the application, and returns when its checkpoint is done, as far as it can
+	// know that, or when the context is.
 	Prompt func(ctx context.Context, why string) error
 	// Log receives messages for the user.
 	Log io.Writer
@@ -32,8 +32,8 @@ type Prompter struct {
 	failing map[string]bool // what did not work the last time
 }
 
-// Slurm is asked anew when the job is stopped after a share of the time that is left, between two bounds. The first time
-// is sooner, as varq-wrapper may just be trimming the job's limit.
+// Slurm is asked anew when the job is stopped after a share of the time that is left, between two
+// bounds. The first time is sooner, as varq-wrapper may just be trimming the job's limit.
 const (
 	renewalShare     = 20
 	oftenest, rarest = time.Minute, 10 * time.Minute
@@ -42,10 +42,12 @@ const (
 	lately = 5 * time.Second
 )
 
-// again is the time after which the last prompt is tried again that the application was not ready for.
+// again is the time after which the last prompt is tried again that the application was not ready
+// for.
 const again = time.Second
 
-// renewal returns when Slurm is asked again that has said now when the job is stopped, Unix seconds or 0.
+// renewal returns when Slurm is asked again that has said now when the job is stopped, Unix seconds
+// or 0.
 func renewal(now time.Time, end int64) time.Time {
 	pause := rarest
 	if end != 0 {
@@ -94,7 +96,8 @@ func (p *Prompter) Run(ctx context.Context) {
 		r.Interval = pause.Seconds()
 		advice := checkpoint.Advise(&r)
 		if early := advice.Reason == checkpoint.Worth && since < p.Interval; prompts && advice.Checkpoint && !early {
-			if end != 0 && advice.Reason == checkpoint.LastChance && now.Sub(asked) >= lately { // the limit may have been raised meanwhile
+			// the limit may have been raised meanwhile
+			if end != 0 && advice.Reason == checkpoint.LastChance && now.Sub(asked) >= lately {
 				renew = now
 				continue
 			}
@@ -113,8 +116,9 @@ func (p *Prompter) Run(ctx context.Context) {
 // instant is added to a time, in seconds, lest rounding makes it too short.
 const instant = 1e-6
 
-// last returns when the last prompt comes of a job that is stopped then. One that is shorter than that
-// allows has no time but for the checkpoint itself; or, if nobody knows how long that takes, for half of what is left.
+// last returns when the last prompt comes of a job that is stopped then. One that is shorter than
+// that allows has no time but for the checkpoint itself; or, if nobody knows how long that takes,
+// for half of what is left.
 func (p *Prompter) last(began, stopped time.Time) time.Time {
 	last := stopped.Add(-p.Lead)
 	switch {
@@ -127,7 +131,8 @@ func (p *Prompter) last(began, stopped time.Time) time.Time {
 	}
 }
 
-// end returns when the job is stopped, in Unix seconds, and what was known before if nobody can tell.
+// end returns when the job is stopped, in Unix seconds, and what was known before if nobody can
+// tell.
 func (p *Prompter) end(before int64) int64 {
 	end, err := p.End()
 	p.complain("end", "nobody knows until when the job may run: %v", err)
@@ -137,8 +142,8 @@ func (p *Prompter) end(before int64) int64 {
 	return end
 }
 
-// tell completes a request. Where nobody knows the risk, and without an Interval, there is none: then the
-// application is prompted only before the job is stopped.
+// tell completes a request. Where nobody knows the risk, and without an Interval, there is none:
+// then the application is prompted only before the job is stopped.
 func (p *Prompter) tell(ctx context.Context, r *checkpoint.Request) {
 	err := p.Tell(ctx, r)
 	if r.Hazard == nil || p.Interval == 0 {

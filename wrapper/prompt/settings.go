@@ -29,14 +29,15 @@ type Settings struct {
 	// Cost is how long a checkpoint stops the work; if it is Guessed, that is Lead.
 	Cost    time.Duration
 	Guessed bool
-	// Interval is the time from one question whether to checkpoint to the next. If it is 0, there are prompts only
-	// before the job is stopped.
+	// Interval is the time from one question whether to checkpoint to the next. If it is 0, there
+	// are prompts only before the job is stopped.
 	Interval time.Duration
 	// Lead is how long before the job is stopped the last prompt comes. It is at least Cost.
 	Lead time.Duration
 	// MTBF is the mean time between failures of one node, or 0 if varqd knows the risk.
 	MTBF time.Duration
-	// Signal prompts the application, unless it is 0: the command itself if Alone, else the steps of its job.
+	// Signal prompts the application, unless it is 0: the command itself if Alone, else the steps
+	// of its job.
 	Signal syscall.Signal
 	Alone  bool
 	// File is made to prompt the application, unless it is "", and removed by it.

@@ -18,7 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ways prompt an application in the ways that Settings name: by a file, then by a signal, then by a command.
+// Ways prompt an application in the ways that Settings name: by a file, then by a signal, then by a
+// command.
 type Ways struct {
 	Settings
 	Application *Application
@@ -36,8 +37,9 @@ const (
 	leastPatience = time.Minute
 )
 
-// Prompt prompts the application, but sends it no signal that would end it. It returns when the checkpoint is done: when the application has removed the file,
-// else when the command has ended, else after the time that a checkpoint takes. Until then there is no other.
+// Prompt prompts the application, but sends it no signal that would end it. It returns when the
+// checkpoint is done: when the application has removed the file, else when the command has ended,
+// else after the time that a checkpoint takes. Until then there is no other.
 func (w *Ways) Prompt(ctx context.Context, why string) error {
 	var errs []error
 	filed := false
@@ -70,8 +72,8 @@ func (w *Ways) Prompt(ctx context.Context, why string) error {
 	return errors.Join(errs...)
 }
 
-// Ready returns an error, which says what to do, if a prompt now would only end the application: nothing but a signal
-// prompts it, which it does not take yet.
+// Ready returns an error, which says what to do, if a prompt now would only end the application:
+// nothing but a signal prompts it, which it does not take yet.
 func (w *Ways) Ready() error {
 	if !w.Alone || w.File != "" || w.Command != "" {
 		return nil
@@ -82,7 +84,8 @@ func (w *Ways) Ready() error {
 // signature is what every prompt in a file begins with.
 const signature = "varq: checkpoint: "
 
-// makeFile makes the file by which the application is prompted. One that is there already is a prompt too.
+// makeFile makes the file by which the application is prompted. One that is there already is a
+// prompt too.
 func makeFile(path, why string) error {
 	for {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
@@ -100,7 +103,8 @@ func makeFile(path, why string) error {
 	}
 }
 
-// CheckFile returns an error if a file that prompts could not be made, or removed, for want of its folder.
+// CheckFile returns an error if a file that prompts could not be made, or removed, for want of its
+// folder.
 func CheckFile(path string) error {
 	dir := filepath.Dir(path)
 	if err := unix.Access(dir+"/.", unix.W_OK|unix.X_OK); err != nil {
@@ -112,8 +116,8 @@ func CheckFile(path string) error {
 // longestPrompt bounds what a file that prompts has, in bytes.
 const longestPrompt = 1 << 10
 
-// isPrompt returns nil if the whole of a file is a prompt, which is one line, and else why not: it may be what its user has
-// named by mistake.
+// isPrompt returns nil if the whole of a file is a prompt, which is one line, and else why not: it
+// may be what its user has named by mistake.
 func isPrompt(path string) error {
 	return inFolder(path, func(dir *os.Root, name string) error { return isPromptIn(dir, name, path) })
 }
@@ -125,7 +129,8 @@ func isPromptIn(dir *os.Root, name, path string) error {
 		return err
 	}
 	if info.Mode().IsRegular() {
-		file, err := dir.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0) // what has taken its place by now may be a pipe
+		// what has taken its place by now may be a pipe
+		file, err := dir.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 		if err != nil {
 			return err
 		}
@@ -170,10 +175,11 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// command runs the command. It is killed, with what it has started, when its time is over or the application
-// has ended.
+// command runs the command. It is killed, with what it has started, when its time is over or the
+// application has ended.
 //
-// Invariant: what a command leaves behind has none of this process's files, which would keep the job's step from ending.
+// Invariant: what a command leaves behind has none of this process's files, which would keep the
+// job's step from ending.
 func (w *Ways) command(ctx context.Context) error {
 	patience := max(patienceTimes*w.Cost, leastPatience)
 	limited, cancel := context.WithTimeout(ctx, patience)
@@ -220,8 +226,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Application is the process that is prompted. It need not be a child of this one, and its number may be
-// used again: it is known by a file descriptor.
+// Application is the process that is prompted. It need not be a child of this one, and its number
+// may be used again: it is known by a file descriptor.
 type Application struct{ fd int }
 
 // Self returns a descriptor of this process, for an Application in another. It needs Linux 5.3.
@@ -258,8 +264,9 @@ func (a *Application) signal(s syscall.Signal) error {
 	return unix.PidfdSendSignal(a.fd, s, nil, 0)
 }
 
-// takes returns an error, which says what to do, if a signal would end the application, as far as Linux tells: it
-// neither catches nor ignores it, and has no thread that blocks it or waits for signals.
+// takes returns an error, which says what to do, if a signal would end the application, as far as
+// Linux tells: it neither catches nor ignores it, and has no thread that blocks it or waits for
+// signals.
 func (a *Application) takes(s syscall.Signal) error {
 	switch s {
 	case unix.SIGCHLD, unix.SIGCONT, unix.SIGURG, unix.SIGWINCH:

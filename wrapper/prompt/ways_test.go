@@ -63,7 +63,8 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// TestTakes: a signal is sent that the application catches, ignores or waits for, and none that would end it.
+// TestTakes: a signal is sent that the application catches, ignores or waits for, and none that
+// would end it.
 func TestTakes(t *testing.T) {
 	for script, takes := range map[string]bool{
 		"exec sleep 1d":                         false,
@@ -124,7 +125,8 @@ func TestCommandEndsWithTheApplication(t *testing.T) {
 	}
 }
 
-// TestLeftBehind: what a command leaves behind has no file of the job's step, and what it prints is seen.
+// TestLeftBehind: what a command leaves behind has no file of the job's step, and what it prints is
+// seen.
 func TestLeftBehind(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	output, err := os.Create(filepath.Join(t.TempDir(), "output"))
@@ -159,7 +161,8 @@ func TestLeftBehind(t *testing.T) {
 	}
 }
 
-// TestFile: the checkpoint is done when the file is removed, and one that is there already is a prompt too.
+// TestFile: the checkpoint is done when the file is removed, and one that is there already is a
+// prompt too.
 func TestFile(t *testing.T) {
 	due := filepath.Join(t.TempDir(), "due")
 	w := Ways{Settings: Settings{File: due, Cost: time.Hour}}
@@ -191,7 +194,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestForeignFile: a file that is no prompt, such as the checkpoint itself, is neither removed nor taken for a prompt.
+// TestForeignFile: a file that is no prompt, such as the checkpoint itself, is neither removed nor
+// taken for a prompt.
 func TestForeignFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.ckpt")
 	for _, text := range []string{"", "step 7", "varq: checkpoint", signature + "now", signature + "now\nstep 7\n", signature + strings.Repeat("now", longestPrompt) + "\n"} {

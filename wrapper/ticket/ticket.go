@@ -28,7 +28,8 @@ type Ticket struct {
 	WorkLimit int64
 	// Plan is the promise's identifier. It is empty in the ticket of a quote.
 	Plan string
-	// Group is the group of which the job is a member, or empty. The work of a member begins only when varqd says so.
+	// Group is the group of which the job is a member, or empty. The work of a member begins only
+	// when varqd says so.
 	Group string
 }
 
@@ -52,16 +53,18 @@ func (t Ticket) String() string {
 	return text
 }
 
-// noPromise begins the ticket of a job without a promise. NO_PROMISE of the SPANK plugin is its first byte.
+// noPromise begins the ticket of a job without a promise. NO_PROMISE of the SPANK plugin is its
+// first byte.
 const noPromise = "-:"
 
-// Sized returns the ticket of a job without a promise whose size varq has chosen: nothing is held, but the work is told what it
-// has. limit is its time limit in seconds.
+// Sized returns the ticket of a job without a promise whose size varq has chosen: nothing is held,
+// but the work is told what it has. limit is its time limit in seconds.
 func Sized(limit int64) string { return noPromise + ":" + strconv.FormatInt(limit, 10) }
 
-// SizedByNodes is Sized for a job whose size may change as long as it waits. limits are the time limits in seconds, by numbers of
-// nodes. tasksPerNode, if not 0, is how many tasks each node has: the environment that sbatch gives the job has their total at
-// submission, and the SPANK plugin puts that right.
+// SizedByNodes is Sized for a job whose size may change as long as it waits. limits are the time
+// limits in seconds, by numbers of nodes. tasksPerNode, if not 0, is how many tasks each node has:
+// the environment that sbatch gives the job has their total at submission, and the SPANK plugin
+// puts that right.
 func SizedByNodes(tasksPerNode int32, limits map[int32]int64) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s%d:", noPromise, tasksPerNode)
@@ -74,7 +77,8 @@ func SizedByNodes(tasksPerNode int32, limits map[int32]int64) string {
 	return text.String()
 }
 
-// Parse parses a ticket in the format of String. Those of Sized and SizedByNodes are a Ticket without anything.
+// Parse parses a ticket in the format of String. Those of Sized and SizedByNodes are a Ticket
+// without anything.
 func Parse(text string) (Ticket, error) {
 	if rest, sized := strings.CutPrefix(text, noPromise); sized {
 		if !validSize(rest) {

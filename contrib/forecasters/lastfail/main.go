@@ -1,5 +1,6 @@
-// Lastfail is an example of a forecaster of failures of the site's own: a node that has failed fails again soon, as often
-// as nodes did so far. Of nodes that have not failed lately it knows nothing, and says so.
+// Lastfail is an example of a forecaster of failures of the site's own: a node that has failed
+// fails again soon, as often as nodes did so far. Of nodes that have not failed lately it knows
+// nothing, and says so.
 package main
 
 import (
@@ -24,12 +25,14 @@ func main() {
 
 // lastFail implements extern.FaultModel.
 type lastFail struct {
-	soon            int64            // seconds
-	last            map[string]int64 // by node, Unix seconds
-	failures, again float64          // again counts the failures soon after another of the same node
+	soon int64            // seconds
+	last map[string]int64 // by node, Unix seconds
+	// again counts the failures soon after another of the same node
+	failures, again float64
 }
 
-// newLastFail returns a model that has seen, before anything else, one node fail again and three that did not.
+// newLastFail returns a model that has seen, before anything else, one node fail again and three
+// that did not.
 func newLastFail(soon time.Duration) *lastFail {
 	return &lastFail{soon: int64(soon.Seconds()), last: map[string]int64{}, failures: 4, again: 1}
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 )
 
-// row is a row of the dashboard: a title, and the panels below it from left to right and from top to bottom.
+// row is a row of the dashboard: a title, and the panels below it from left to right and from top
+// to bottom.
 type row struct {
 	title  string
 	panels []panel

@@ -19,13 +19,14 @@ import (
 // panel is one panel.
 type panel struct {
 	title string
-	// shows says what is drawn, good how it looks if all is well, and otherwise what to do if not. Together they are the
-	// panel's description.
+	// shows says what is drawn, good how it looks if all is well, and otherwise what to do if not.
+	// Together they are the panel's description.
 	shows, good, otherwise string
 	kind                   kind
 	width                  uint32 // of 24
 	unit                   string // of Grafana
-	// limits are the values from which on the colour is another, in order. Below the first it is green.
+	// limits are the values from which on the colour is another, in order. Below the first it is
+	// green.
 	limits  []limit
 	queries []query
 }
@@ -119,7 +120,8 @@ func (p identified) thresholds() *dashboard.ThresholdsConfig {
 	return t
 }
 
-// tabulate makes one table of the answers to the queries, whose columns are called as their legends.
+// tabulate makes one table of the answers to the queries, whose columns are called as their
+// legends.
 func (p identified) tabulate(built *dashboard.Panel) {
 	columns := map[string]string{"band": "probability promised"}
 	for i, q := range p.queries {

@@ -1,4 +1,5 @@
-// Command guide renders the site guide, guide.md, into guide.html in the current folder: one file without anything to fetch.
+// Command guide renders the site guide, guide.md, into guide.html in the current folder: one file
+// without anything to fetch.
 package main
 
 import (

@@ -36,10 +36,10 @@ func (c *Cluster) MostBilling(r workload.Request, n *workload.Needs) float64 {
 }
 
 // mostCharged returns the greatest size that Slurm may charge for a job of the request. It may
-// charge a whole core for each CPU asked for, and so many CPUs that none has more than MaxMemPerCPU.
-// A job that does not say its memory has the partition's default, or else all of its nodes, as one that
-// asks for it. One that is alone has all their CPUs and GPUs. No job has more than the largest nodes
-// have.
+// charge a whole core for each CPU asked for, and so many CPUs that none has more than
+// MaxMemPerCPU. A job that does not say its memory has the partition's default, or else all of its
+// nodes, as one that asks for it. One that is alone has all their CPUs and GPUs. No job has more
+// than the largest nodes have.
 func (c *Cluster) mostCharged(r workload.Request, n *workload.Needs) workload.Size {
 	size := c.Largest(r, n)
 	if c.Nodes == nil {

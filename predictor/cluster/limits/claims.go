@@ -8,13 +8,15 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Claims returns what Slurm's own reservations have between two times, as claims on the nodes of the job's partition
-// that can be used, in order of time. A job can have nothing of theirs while its time limit reaches into them. Of
-// those that float, a job can only have nodes if MaxLimit bounds its time limit by them. The pieces are what the job
-// needs of single nodes, as far as that is known.
+// Claims returns what Slurm's own reservations have between two times, as claims on the nodes of
+// the job's partition that can be used, in order of time. A job can have nothing of theirs while
+// its time limit reaches into them. Of those that float, a job can only have nodes if MaxLimit
+// bounds its time limit by them. The pieces are what the job needs of single nodes, as far as that
+// is known.
 //
-// A claim has its nodes alone if the job can have no part of them, and otherwise CPUs of each. However many reservations have a
-// node at once, or one after the other without a gap, one claim has it, for all of that time.
+// A claim has its nodes alone if the job can have no part of them, and otherwise CPUs of each.
+// However many reservations have a node at once, or one after the other without a gap, one claim
+// has it, for all of that time.
 func (c *Cluster) Claims(job workload.Request, pieces workload.Pieces, after, before int64) []workload.Claim {
 	edges := c.edgesWithin(job, after, before)
 	if len(edges) == 0 {
@@ -47,8 +49,8 @@ func (c *Cluster) Claims(job workload.Request, pieces workload.Pieces, after, be
 	return claims.list()
 }
 
-// edgesWithin returns the starts and ends of those reservations that have usable nodes of the job's partition between two
-// times, in order of time.
+// edgesWithin returns the starts and ends of those reservations that have usable nodes of the job's
+// partition between two times, in order of time.
 func (c *Cluster) edgesWithin(job workload.Request, after, before int64) []edge {
 	bound, usable := c.floating(job.Partition, job.Nodes), map[string]int(nil)
 	var edges []edge

@@ -18,7 +18,8 @@ const None int64 = -1
 type Cluster struct {
 	// Name is Slurm's ClusterName, empty where it is not known.
 	Name string
-	// Federated is true if other clusters of a federation start jobs that are submitted here, unless sbatch --clusters names this one.
+	// Federated is true if other clusters of a federation start jobs that are submitted here,
+	// unless sbatch --clusters names this one.
 	Federated bool
 
 	Partitions   map[string]Partition
@@ -39,14 +40,16 @@ type Cluster struct {
 	MaxTRES bool
 	// Aging is how the priorities of jobs that wait grow; it adds nothing where that is not known.
 	Aging workload.Aging
-	// Basic is true when a job's priority tells no more than how many were submitted before it (Slurm's PriorityType=priority/basic).
+	// Basic is true when a job's priority tells no more than how many were submitted before it
+	// (Slurm's PriorityType=priority/basic).
 	Basic bool
-	// Strict is true when the jobs of a partition start in their order, so that none fills a hole before one that waits for
-	// more (SchedulerType=sched/builtin).
+	// Strict is true when the jobs of a partition start in their order, so that none fills a hole
+	// before one that waits for more (SchedulerType=sched/builtin).
 	Strict bool
 	// PrivateNodes is true when only operators may see the nodes (Slurm's PrivateData=nodes).
 	PrivateNodes bool
-	// Zone is that of Slurm's controller, in which sentences tell times, or nil where it is not known. Repeat sets it.
+	// Zone is that of Slurm's controller, in which sentences tell times, or nil where it is not
+	// known. Repeat sets it.
 	Zone *time.Location
 }
 
@@ -63,10 +66,11 @@ type Partition struct {
 	Nodes       []string
 	TotalCPUs   int64
 	QOS         string // the partition's own QOS, may be empty
-	// Tier is Slurm's PriorityTier: jobs in a partition of a higher one go first, whatever their priorities. It is 0
-	// where that is not known.
+	// Tier is Slurm's PriorityTier: jobs in a partition of a higher one go first, whatever their
+	// priorities. It is 0 where that is not known.
 	Tier int64
-	// Resume is how long, in seconds, a node may take to be up that Slurm had powered down, or 0 if it powers none down.
+	// Resume is how long, in seconds, a node may take to be up that Slurm had powered down, or 0 if
+	// it powers none down.
 	Resume int64
 	// WholeNodes is true if jobs share no nodes here, and have all CPUs of theirs.
 	WholeNodes bool
@@ -78,8 +82,8 @@ type Partition struct {
 	// Overcommits is true if a job may start here though other jobs have all processors: jobs
 	// may share them, or give way.
 	Overcommits bool
-	// Preempted is what Slurm does to a job here if one of a partition of a higher tier needs its nodes, as PreemptMode ("REQUEUE"). It is
-	// empty if none may take them.
+	// Preempted is what Slurm does to a job here if one of a partition of a higher tier needs its
+	// nodes, as PreemptMode ("REQUEUE"). It is empty if none may take them.
 	Preempted string
 	// ConsumableMemory is true if jobs here have their memory for themselves, so that a node can
 	// run out of it.
@@ -95,10 +99,10 @@ type Partition struct {
 
 // Memory says what memory jobs have, and so what they are charged.
 type Memory struct {
-	// DefMemPerCPU and DefMemPerNode are the memory of a job that does not say how much it needs, and
-	// MaxMemPerCPU is how much a CPU may have before a job gets more CPUs; MiB, 0 where not set. A
-	// job that asks for more than MaxMemPerNode of a node never starts. One of the two is set at
-	// most.
+	// DefMemPerCPU and DefMemPerNode are the memory of a job that does not say how much it needs,
+	// and MaxMemPerCPU is how much a CPU may have before a job gets more CPUs; MiB, 0 where not
+	// set. A job that asks for more than MaxMemPerNode of a node never starts. One of the two is
+	// set at most.
 	DefMemPerCPU, DefMemPerNode, MaxMemPerCPU, MaxMemPerNode int64
 	// GPUDefaults is true if a job gets CPUs or memory with its GPUs (JobDefaults).
 	GPUDefaults bool
@@ -121,7 +125,8 @@ type Node struct {
 	Awake bool
 }
 
-// License counts the licences of one name: all, and those that jobs, or Slurm's own reservations, have now.
+// License counts the licences of one name: all, and those that jobs, or Slurm's own reservations,
+// have now.
 type License struct{ Total, Used int64 }
 
 // TRES counts by name, as Slurm writes them: "cpu", "mem" (MiB), "node",
@@ -185,15 +190,16 @@ type Reservation struct {
 	Name       string
 	Start, End int64
 	Nodes      []string
-	// Cores counts the cores that it has of each of its nodes, by name. Jobs may have the others. It is nil if the
-	// reservation has its nodes whole, or where that is not known.
+	// Cores counts the cores that it has of each of its nodes, by name. Jobs may have the others.
+	// It is nil if the reservation has its nodes whole, or where that is not known.
 	Cores map[string]int64
 	// Repeats is how often the reservation comes again, and Again when it does, in order of time;
 	// see Repeat.
 	Repeats Repeats
 	Again   []Span
 	// Floats is true if Start moves on with the time, always as far ahead (Slurm's TIME_FLOAT), and
-	// Ahead is how far, in seconds; see Repeat. No job with a longer time limit starts on its nodes.
+	// Ahead is how far, in seconds; see Repeat. No job with a longer time limit starts on its
+	// nodes.
 	Floats      bool
 	Ahead       int64
 	Maintenance bool

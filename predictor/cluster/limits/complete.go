@@ -56,8 +56,8 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	return r, nil
 }
 
-// CompleteWith is Complete for a job with needs: it fills in the CPUs of its nodes if it is alone on
-// them, and their memory if it asks for all.
+// CompleteWith is Complete for a job with needs: it fills in the CPUs of its nodes if it is alone
+// on them, and their memory if it asks for all.
 func (c *Cluster) CompleteWith(r workload.Request, n *workload.Needs) (workload.Request, error) {
 	job, err := c.Complete(r)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// halves has four nodes of four cores, of which a reservation has two of the first node and two of the second.
+// halves has four nodes of four cores, of which a reservation has two of the first node and two of
+// the second.
 func halves() Cluster {
 	c := Cluster{
 		Partitions:   map[string]Partition{"main": {Name: "main", Nodes: []string{"a", "b", "c", "d"}}},
@@ -24,8 +25,8 @@ func halves() Cluster {
 	return c
 }
 
-// TestReservedCores: a reservation of cores takes these, and its nodes only from a job of which no piece fits beside it. Slurm 22.05 starts
-// the jobs that are not blocked here, and no others.
+// TestReservedCores: a reservation of cores takes these, and its nodes only from a job of which no
+// piece fits beside it. Slurm 22.05 starts the jobs that are not blocked here, and no others.
 func TestReservedCores(t *testing.T) {
 	each := func(count, cpus int32) workload.Pieces {
 		return workload.Pieces{Count: count, Each: workload.Size{CPUs: cpus}}
@@ -39,15 +40,16 @@ func TestReservedCores(t *testing.T) {
 		change  func(c *Cluster)
 		blocked string
 	}{
-		"a node each":            {workload.Size{Nodes: 4, CPUs: 4}, each(4, 1), cores, ""},
-		"half a node each":       {workload.Size{Nodes: 4, CPUs: 8}, each(4, 2), cores, ""},
-		"all that is left":       {workload.Size{Nodes: 1, CPUs: 12}, workload.Pieces{}, cores, ""},
-		"more than is left":      {workload.Size{Nodes: 1, CPUs: 13}, workload.Pieces{}, cores, few},
-		"more of two nodes":      {workload.Size{Nodes: 2, CPUs: 6}, each(2, 3), cores, ""},
-		"more of three nodes":    {workload.Size{Nodes: 3, CPUs: 9}, each(3, 3), cores, nodes},
-		"two whole nodes":        {workload.Size{Nodes: 2, CPUs: 8}, whole(2), cores, ""},
-		"three whole nodes":      {workload.Size{Nodes: 3, CPUs: 12}, whole(3), cores, nodes},
-		"more than there is":     {workload.Size{Nodes: 1, CPUs: 17}, workload.Pieces{}, cores, ""}, // which another rule forbids
+		"a node each":         {workload.Size{Nodes: 4, CPUs: 4}, each(4, 1), cores, ""},
+		"half a node each":    {workload.Size{Nodes: 4, CPUs: 8}, each(4, 2), cores, ""},
+		"all that is left":    {workload.Size{Nodes: 1, CPUs: 12}, workload.Pieces{}, cores, ""},
+		"more than is left":   {workload.Size{Nodes: 1, CPUs: 13}, workload.Pieces{}, cores, few},
+		"more of two nodes":   {workload.Size{Nodes: 2, CPUs: 6}, each(2, 3), cores, ""},
+		"more of three nodes": {workload.Size{Nodes: 3, CPUs: 9}, each(3, 3), cores, nodes},
+		"two whole nodes":     {workload.Size{Nodes: 2, CPUs: 8}, whole(2), cores, ""},
+		"three whole nodes":   {workload.Size{Nodes: 3, CPUs: 12}, whole(3), cores, nodes},
+		// which another rule forbids
+		"more than there is":     {workload.Size{Nodes: 1, CPUs: 17}, workload.Pieces{}, cores, ""},
 		"cores of two CPUs":      {workload.Size{Nodes: 3, CPUs: 3}, each(3, 1), func(c *Cluster) { threads(c, 2) }, "reservation half leaves partition main 2 of 4 nodes with room for such a job"},
 		"all cores":              {workload.Size{Nodes: 3, CPUs: 3}, each(3, 1), func(c *Cluster) { c.Reservations[0].Cores = map[string]int64{"a": 4, "b": 4} }, nodes},
 		"cores of a node only":   {workload.Size{Nodes: 4, CPUs: 4}, each(4, 1), func(c *Cluster) { delete(c.Reservations[0].Cores, "b") }, "reservation half leaves partition main 3 of 4 nodes with room for such a job"},
@@ -83,7 +85,8 @@ func also(c *Cluster, node string, cores int64) {
 	c.Reservations = append(c.Reservations, Reservation{Name: "also", Start: 100, End: 200, Nodes: []string{node}, Cores: map[string]int64{node: cores}})
 }
 
-// TestClaimsOfCores: reserved cores are claims on pieces of their nodes, and on all of those of which the job can have no part.
+// TestClaimsOfCores: reserved cores are claims on pieces of their nodes, and on all of those of
+// which the job can have no part.
 func TestClaimsOfCores(t *testing.T) {
 	c := halves()
 	also(&c, "b", 1)

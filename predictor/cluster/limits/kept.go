@@ -6,8 +6,9 @@ type Kept struct {
 	CPUs int64
 }
 
-// Kept returns when Slurm's reservations have any CPUs of the nodes whose CPUs are given by name: the first most of the stretches that are
-// not over at a time, in order. With e starts and ends of reservations it takes O(e log e), and O(1) for each node of theirs.
+// Kept returns when Slurm's reservations have any CPUs of the nodes whose CPUs are given by name:
+// the first most of the stretches that are not over at a time, in order. With e starts and ends of
+// reservations it takes O(e log e), and O(1) for each node of theirs.
 func (c *Cluster) Kept(cpus map[string]int64, at int64, most int) []Kept {
 	if len(c.Reservations) == 0 {
 		return nil
@@ -47,7 +48,8 @@ func (c *Cluster) Kept(cpus map[string]int64, at int64, most int) []Kept {
 	return spans
 }
 
-// Apart returns the nodes that Slurm's own reservations have whole at a time, by name, and until when the last of them has each.
+// Apart returns the nodes that Slurm's own reservations have whole at a time, by name, and until
+// when the last of them has each.
 func (c *Cluster) Apart(at int64) map[string]int64 {
 	until := map[string]int64{}
 	for i := range c.Reservations {

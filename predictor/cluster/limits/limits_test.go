@@ -702,7 +702,8 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// A job that asks for all the memory of its nodes is charged that of as many as Slurm may give to it.
+// A job that asks for all the memory of its nodes is charged that of as many as Slurm may give to
+// it.
 func TestMostBillingOfAllMemory(t *testing.T) {
 	c := cluster()
 	c.Partitions["main"] = Partition{Nodes: []string{"n1", "n2"}, BillingWeights: map[string]float64{"mem": 1}}

@@ -7,14 +7,14 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// byDefault returns the memory, in MiB, of a job that does not say how much it needs, on so many nodes
-// and CPUs; 0 if there is no default.
+// byDefault returns the memory, in MiB, of a job that does not say how much it needs, on so many
+// nodes and CPUs; 0 if there is no default.
 func (m *Memory) byDefault(nodes, cpus int64) int64 {
 	return max(m.DefMemPerNode*nodes, m.DefMemPerCPU*cpus)
 }
 
-// AsksAllMemory reports whether a job asks for all the memory of its nodes, and returns how much that
-// is at least.
+// AsksAllMemory reports whether a job asks for all the memory of its nodes, and returns how much
+// that is at least.
 func (c *Cluster) AsksAllMemory(r workload.Request, n *workload.Needs) (mib int64, ok bool) {
 	if n == nil || !n.AllMemory() {
 		return 0, false
@@ -40,7 +40,8 @@ func (c *Cluster) checkMaxMemory(r *workload.Request, n *workload.Needs) *Rule {
 	switch option := n.NodeMemory.Option; {
 	case n.AllMemory():
 		return forbids("%s=0 asks for all of a node's: say --mem=%d or less", option, most)
-	case option == "--mem-per-gpu" || option == "" && r.Memory > 0: // how much that is of a node, is not known
+	case option == "--mem-per-gpu" || option == "" && r.Memory > 0:
+		// how much that is of a node, is not known
 		return nil
 	case option == "--mem-per-cpu" && n.MostNodes == r.Nodes:
 		each = max(each, (r.Memory+int64(r.Nodes)-1)/int64(r.Nodes))

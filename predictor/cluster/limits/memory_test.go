@@ -55,7 +55,8 @@ func TestMaxMemory(t *testing.T) {
 	}
 }
 
-// TestTakesMemory: a job takes the memory that it asks for, that it has by default, or that of its nodes.
+// TestTakesMemory: a job takes the memory that it asks for, that it has by default, or that of its
+// nodes.
 func TestTakesMemory(t *testing.T) {
 	c := Cluster{
 		Nodes: map[string]Node{"a": {Memory: 4000}, "b": {Memory: 3000}},

@@ -45,8 +45,8 @@ func (c *Cluster) CheckNeeds(r workload.Request, n *workload.Needs) *Rule {
 	return rule
 }
 
-// Fitting returns the nodes of the partition that satisfy the job's needs and may start jobs. The request is
-// complete, and n nil if it needs no certain nodes.
+// Fitting returns the nodes of the partition that satisfy the job's needs and may start jobs. The
+// request is complete, and n nil if it needs no certain nodes.
 func (c *Cluster) Fitting(r workload.Request, n *workload.Needs) []Node {
 	if n == nil {
 		n = &workload.Needs{}
@@ -55,8 +55,8 @@ func (c *Cluster) Fitting(r workload.Request, n *workload.Needs) []Node {
 	return slices.DeleteFunc(nodes, func(n Node) bool { return !n.Usable })
 }
 
-// selected returns the known nodes of the partition that satisfy the needs, or the first rule by which these
-// cannot be satisfied.
+// selected returns the known nodes of the partition that satisfy the needs, or the first rule by
+// which these cannot be satisfied.
 func (c *Cluster) selected(r *workload.Request, n *workload.Needs) ([]Node, *Rule) {
 	s := selection{c: c, r: r, n: n}
 	for _, name := range c.Partitions[r.Partition].Nodes {
@@ -72,8 +72,8 @@ func (c *Cluster) selected(r *workload.Request, n *workload.Needs) ([]Node, *Rul
 	return s.nodes, nil
 }
 
-// checkThreads refuses an option for the threads of a core where a core is not a CPU: how many CPUs the
-// job then takes is not known.
+// checkThreads refuses an option for the threads of a core where a core is not a CPU: how many CPUs
+// the job then takes is not known.
 func (s *selection) checkThreads() *Rule {
 	if s.n.Threads == "" || !slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Threads > 1 }) {
 		return nil

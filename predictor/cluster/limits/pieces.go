@@ -25,7 +25,8 @@ func (t *Takes) Pieces(r workload.Request, n *workload.Needs) workload.Pieces {
 		return workload.Pieces{Count: 1, Each: workload.Size{CPUs: max(t.CPUs(r), t.wholeCores(r.Partition, nodeCPUs)), GPUs: r.GPUs, Memory: t.Memory(r)}}
 	case n.MostNodes <= nodes:
 		most := t.of(r.Partition).most
-		rest := func(all int32, of int64) int32 { return all - clamp(int64(nodes-1)*of) } // beside all of the others
+		// beside all of the others
+		rest := func(all int32, of int64) int32 { return all - clamp(int64(nodes-1)*of) }
 		return workload.Pieces{Count: nodes, Each: workload.Size{
 			CPUs:   max(t.wholeCores(r.Partition, nodeCPUs), rest(t.CPUs(r), most.CPUs)),
 			GPUs:   max(gpusPerNode(n), rest(r.GPUs, most.GPUs)),

@@ -7,8 +7,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Resume returns how long, in seconds, the nodes of a request may take to be up once Slurm gives them to the job, because it powers down nodes
-// that nobody needs, and the rule that says so. It is 0 where Slurm powers down none.
+// Resume returns how long, in seconds, the nodes of a request may take to be up once Slurm gives
+// them to the job, because it powers down nodes that nobody needs, and the rule that says so. It is
+// 0 where Slurm powers down none.
 func (c *Cluster) Resume(r workload.Request) (seconds int64, by Rule) {
 	p := c.Partitions[r.Partition]
 	if p.Resume <= 0 {
@@ -21,7 +22,8 @@ func (c *Cluster) Resume(r workload.Request) (seconds int64, by Rule) {
 	}
 }
 
-// Waking is Resume for a request that is eligible now: it is 0, too, if the request needs no more nodes of its partition than are up and idle.
+// Waking is Resume for a request that is eligible now: it is 0, too, if the request needs no more
+// nodes of its partition than are up and idle.
 func (c *Cluster) Waking(r workload.Request) (seconds int64, by Rule) {
 	if seconds, by = c.Resume(r); seconds == 0 || c.awake(r) {
 		return 0, Rule{}
@@ -29,7 +31,8 @@ func (c *Cluster) Waking(r workload.Request) (seconds int64, by Rule) {
 	return seconds, by
 }
 
-// awake reports whether a request needs no more nodes of its partition than are up and idle now, so that none must be powered up for it.
+// awake reports whether a request needs no more nodes of its partition than are up and idle now, so
+// that none must be powered up for it.
 func (c *Cluster) awake(r workload.Request) bool {
 	nodes, cpus := int64(0), int64(0)
 	for _, name := range c.Partitions[r.Partition].Nodes {

@@ -21,9 +21,9 @@ const (
 	Weekly
 )
 
-// next returns when a reservation comes again. Its start and its end move by days of the local time,
-// so that both keep their time of day. For some, Slurm goes by the day of the week on which the
-// reservation is over.
+// next returns when a reservation comes again. Its start and its end move by days of the local
+// time, so that both keep their time of day. For some, Slurm goes by the day of the week on which
+// the reservation is over.
 func (r Repeats) next(s Span, zone *time.Location) Span {
 	if r == Hourly {
 		return Span{s.Start + 3600, s.End + 3600}
@@ -45,16 +45,16 @@ func (r Repeats) next(s Span, zone *time.Location) Span {
 	return Span{move(s.Start), move(s.End)}
 }
 
-// Bounds of Reservation.Again: of all reservations together, and of how far ahead they start (seconds).
-// No deadline is farther ahead.
+// Bounds of Reservation.Again: of all reservations together, and of how far ahead they start
+// (seconds). No deadline is farther ahead.
 const (
 	mostRepetitions = 1000
 	farthest        = 366 * 24 * 3600
 )
 
-// Repeat finds out when reservations come again, or how far ahead they float, as of now. Each has an equal
-// part of mostRepetitions, which for a single one that comes hourly are 41 days. zone is that of Slurm's
-// controller.
+// Repeat finds out when reservations come again, or how far ahead they float, as of now. Each has
+// an equal part of mostRepetitions, which for a single one that comes hourly are 41 days. zone is
+// that of Slurm's controller.
 func (c *Cluster) Repeat(now int64, zone *time.Location) {
 	c.Zone = zone
 	repeating := 0
@@ -65,7 +65,8 @@ func (c *Cluster) Repeat(now int64, zone *time.Location) {
 	}
 	for i := range c.Reservations {
 		v := &c.Reservations[i]
-		v.Again, v.Ahead = nil, max(0, (v.Start-now+30)/60*60) // Start is of another second than now
+		// Start is of another second than now
+		v.Again, v.Ahead = nil, max(0, (v.Start-now+30)/60*60)
 		if v.Floats || v.Repeats == Never || v.Start >= v.End {
 			continue
 		}
@@ -76,9 +77,9 @@ func (c *Cluster) Repeat(now int64, zone *time.Location) {
 	}
 }
 
-// floating returns the reservation that floats, and that bounds the time limit of a job of some nodes of
-// a partition: that job has too few nodes outside of it and of those that are less far ahead. Each counts as
-// having its nodes whole. floating returns nil if there is none.
+// floating returns the reservation that floats, and that bounds the time limit of a job of some
+// nodes of a partition: that job has too few nodes outside of it and of those that are less far
+// ahead. Each counts as having its nodes whole. floating returns nil if there is none.
 func (c *Cluster) floating(partition string, nodes int32) *Reservation {
 	var floats []*Reservation
 	for i := range c.Reservations {
@@ -102,8 +103,8 @@ func (c *Cluster) floating(partition string, nodes int32) *Reservation {
 	return nil
 }
 
-// times returns each time at which the reservation has its nodes, in order, and without overlaps. One that
-// floats has none.
+// times returns each time at which the reservation has its nodes, in order, and without overlaps.
+// One that floats has none.
 func (v *Reservation) times() iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		over := int64(0)

@@ -33,11 +33,15 @@ func TestRepeat(t *testing.T) {
 		{Hourly, "2026-11-22T22:25", 5 * minute, []string{"2026-11-22T23:25", "2026-11-23T00:25"}},
 		{Daily, "2026-11-22T22:15", 30 * minute, []string{"2026-11-23T22:15", "2026-11-24T22:15"}},
 		{Weekly, "2026-11-22T23:15", 30 * minute, []string{"2026-11-29T23:15", "2026-12-06T23:15"}},
-		{Weekly, "2027-10-24T12:00", 30 * minute, []string{"2027-10-31T12:00", "2027-11-07T12:00"}}, // the clocks go back
+		// the clocks go back
+		{Weekly, "2027-10-24T12:00", 30 * minute, []string{"2027-10-31T12:00", "2027-11-07T12:00"}},
 		{Weekdays, "2026-11-19T21:42", 5 * minute, []string{"2026-11-20T21:42", "2026-11-23T21:42", "2026-11-24T21:42"}},
-		{Weekdays, "2026-11-21T21:42", 5 * minute, []string{"2026-11-23T21:42"}},                     // on a Saturday
-		{Weekdays, "2026-11-22T21:42", 5 * minute, []string{"2026-11-23T21:42"}},                     // on a Sunday
-		{Weekends, "2026-11-23T20:42", 5 * minute, []string{"2026-11-28T20:42", "2026-11-29T20:42"}}, // on a Monday
+		// on a Saturday
+		{Weekdays, "2026-11-21T21:42", 5 * minute, []string{"2026-11-23T21:42"}},
+		// on a Sunday
+		{Weekdays, "2026-11-22T21:42", 5 * minute, []string{"2026-11-23T21:42"}},
+		// on a Monday
+		{Weekends, "2026-11-23T20:42", 5 * minute, []string{"2026-11-28T20:42", "2026-11-29T20:42"}},
 		{Weekends, "2026-11-20T21:42", 5 * minute, []string{"2026-11-21T21:42", "2026-11-22T21:42", "2026-11-28T21:42"}},
 	} {
 		start := local(v.start)
@@ -84,8 +88,8 @@ func TestRepeatIsBounded(t *testing.T) {
 	}
 }
 
-// TestRepeatedReservations: nodes are blocked and claimed each time that a reservation comes, also where
-// it would come again before it is over.
+// TestRepeatedReservations: nodes are blocked and claimed each time that a reservation comes, also
+// where it would come again before it is over.
 func TestRepeatedReservations(t *testing.T) {
 	c := cluster()
 	c.Nodes = map[string]Node{}
@@ -110,8 +114,8 @@ func TestRepeatedReservations(t *testing.T) {
 	}
 }
 
-// TestFloats: a reservation that is always half an hour ahead lets shorter jobs start at any time, and
-// longer ones at none.
+// TestFloats: a reservation that is always half an hour ahead lets shorter jobs start at any time,
+// and longer ones at none.
 func TestFloats(t *testing.T) {
 	const now, ahead = 1000 * hour, hour / 2
 	c := Cluster{
@@ -149,7 +153,8 @@ func TestFloats(t *testing.T) {
 	}
 }
 
-// TestExactGap: a job whose limit is exactly the time between two windows may start at the end of the first, and at no other time, as in Slurm.
+// TestExactGap: a job whose limit is exactly the time between two windows may start at the end of
+// the first, and at no other time, as in Slurm.
 func TestExactGap(t *testing.T) {
 	daily := Window{Start: 24 * hour, End: 26 * hour}
 	for start, stops := range map[int64]bool{2*hour - 1: false, 2 * hour: false, 2*hour + 1: true} {

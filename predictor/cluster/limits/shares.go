@@ -47,8 +47,8 @@ func (c *Cluster) CheckShares(r workload.Request, id, deadline int64, jobs iter.
 
 // LimitBeside returns the longest time limit, in seconds, that a job of the request's size may have
 // beside others, and the rule that sets it: MaxLimit for what is left of limits on all running jobs
-// together (GrpTRESRunMins) by those that CheckShares counts. One that runs has what is left of its time
-// limit at the deadline, one that waits all of it. It returns None if nothing limits it.
+// together (GrpTRESRunMins) by those that CheckShares counts. One that runs has what is left of its
+// time limit at the deadline, one that waits all of it. It returns None if nothing limits it.
 func (c *Cluster) LimitBeside(r workload.Request, id, deadline int64, jobs iter.Seq[*workload.Job]) (seconds int64, by Rule) {
 	best := longest{seconds: None}
 	shares := slices.DeleteFunc(c.shares(&r), func(s share) bool { return s.minutes == nil })
@@ -79,8 +79,8 @@ type use struct {
 	seconds            map[string]float64 // TRES x seconds, of what the share limits by minutes
 }
 
-// beside returns what the jobs that may run beside the one of the request have of each share. id and
-// deadline are as in CheckShares.
+// beside returns what the jobs that may run beside the one of the request have of each share. id
+// and deadline are as in CheckShares.
 func (c *Cluster) beside(r *workload.Request, id, deadline int64, shares []share, jobs iter.Seq[*workload.Job]) []use {
 	used := make([]use, len(shares))
 	for i := range used {
@@ -185,8 +185,8 @@ func (c *Cluster) shares(r *workload.Request) []share {
 		}
 		return of
 	}
-	// add adds those limits of a share that no QOS has set before. Settings of a QOS and of associations
-	// that limit the same have the same kind.
+	// add adds those limits of a share that no QOS has set before. Settings of a QOS and of
+	// associations that limit the same have the same kind.
 	add := func(kind string, qos bool, s share) {
 		limits := []Share{{TRES: left(s.TRES, kind+" TRES", qos)}, {Jobs: s.Jobs}, {Submitted: s.Submitted}}
 		minutes := left(s.minutes, kind+" minutes", qos)

@@ -135,8 +135,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestLimitBeside: other jobs take of the minutes that all running jobs together may have left, those
-// that run what is left of their time limits at the deadline, and those that wait all of it.
+// TestLimitBeside: other jobs take of the minutes that all running jobs together may have left,
+// those that run what is left of their time limits at the deadline, and those that wait all of it.
 func TestLimitBeside(t *testing.T) {
 	const deadline = 10_000
 	job := func(user, account, qos string, cpus int32, limit int64) *workload.Job {
@@ -166,7 +166,8 @@ func TestLimitBeside(t *testing.T) {
 		{"no limit", func(*Cluster, JobLimits) {}, []*workload.Job{running("alice", "physics", "normal", 4, 600)}, None, ""},
 		{"no other job", ofQOS, nil, None, ""},
 		{
-			"one runs", ofQOS, []*workload.Job{running("bob", "astro", "normal", 4, 601)}, 14 * 60, // 40.07 CPU-minutes
+			// 40.07 CPU-minutes
+			"one runs", ofQOS, []*workload.Job{running("bob", "astro", "normal", 4, 601)}, 14 * 60,
 			"QOS normal leaves a job of this size 00:14:00 beside other jobs that may run at the deadline (GrpTRESRunMins=cpu)",
 		},
 		{"it ends before the deadline", ofQOS, []*workload.Job{running("bob", "astro", "normal", 4, 0)}, None, ""},

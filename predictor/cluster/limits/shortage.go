@@ -9,22 +9,24 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Shortage says that too few nodes can start jobs now (Unix seconds) for the request, and why the others
-// cannot: part of a sentence. It is "" if there are enough, or if not all nodes of the partition are
-// known. The request is complete.
+// Shortage says that too few nodes can start jobs now (Unix seconds) for the request, and why the
+// others cannot: part of a sentence. It is "" if there are enough, or if not all nodes of the
+// partition are known. The request is complete.
 func (c *Cluster) Shortage(r workload.Request, now int64) string { return c.ShortageBy(r, now, now) }
 
-// ShortageBy is Shortage for a job that is to start by a deadline: the nodes of reservations that are over by then do not count as
-// such that cannot start jobs.
+// ShortageBy is Shortage for a job that is to start by a deadline: the nodes of reservations that
+// are over by then do not count as such that cannot start jobs.
 func (c *Cluster) ShortageBy(r workload.Request, now, deadline int64) string {
 	return c.shortage(r, c.reserving(r.Partition, now, deadline))
 }
 
-// Missing is Shortage for nodes of which nobody knows when they come back: those that are down or drained.
+// Missing is Shortage for nodes of which nobody knows when they come back: those that are down or
+// drained.
 func (c *Cluster) Missing(r workload.Request) string { return c.shortage(r, nil) }
 
-// Unusable says how many nodes of a partition can start no jobs now (Unix seconds), and why: "7 of the 8 nodes of partition main could
-// start no jobs (7 drained: node[2-8])". It is "" if all can, or if not all nodes of the partition are known.
+// Unusable says how many nodes of a partition can start no jobs now (Unix seconds), and why: "7 of
+// the 8 nodes of partition main could start no jobs (7 drained: node[2-8])". It is "" if all can,
+// or if not all nodes of the partition are known.
 func (c *Cluster) Unusable(partition string, now int64) string {
 	reserving := c.reserving(partition, now, now)
 	v, known := c.divide(partition, reserving)
@@ -41,7 +43,8 @@ type divided struct {
 	reserved      int
 }
 
-// divide divides the nodes of a partition while these reservations have theirs. It reports false if not all nodes are known.
+// divide divides the nodes of a partition while these reservations have theirs. It reports false if
+// not all nodes are known.
 func (c *Cluster) divide(partition string, reserving []*Reservation) (v divided, known bool) {
 	reserved := c.reserved(reserving)
 	for _, name := range c.Partitions[partition].Nodes {
@@ -65,8 +68,8 @@ func (c *Cluster) divide(partition string, reserving []*Reservation) (v divided,
 	return v, true
 }
 
-// others says why the nodes that are not usable are not, "2 drained: n[3-4], 1 reserved", with what until says of reservations. It names
-// no nodes that only operators may see.
+// others says why the nodes that are not usable are not, "2 drained: n[3-4], 1 reserved", with what
+// until says of reservations. It names no nodes that only operators may see.
 func (c *Cluster) others(v *divided, until string) string {
 	of := func(names []string, state string) string {
 		said := fmt.Sprintf("%d %s", len(names), state)
@@ -108,7 +111,8 @@ func (c *Cluster) shortage(r workload.Request, reserving []*Reservation) string 
 		len(usable), count(all, "node"), r.Partition, c.others(&v, until), consequence)
 }
 
-// until names reservations, and when the last of them ends: the end of "8 reserved". It is "" where the zone is not known.
+// until names reservations, and when the last of them ends: the end of "8 reserved". It is "" where
+// the zone is not known.
 func (c *Cluster) until(reserving []*Reservation) string {
 	if c.Zone == nil {
 		return ""
@@ -121,7 +125,8 @@ func (c *Cluster) until(reserving []*Reservation) string {
 	return " by " + and(names) + " until " + slurmtime.Stamp(end, c.Zone)
 }
 
-// reserving returns Slurm's own reservations that have nodes of a partition now, and are not over by a deadline.
+// reserving returns Slurm's own reservations that have nodes of a partition now, and are not over
+// by a deadline.
 func (c *Cluster) reserving(partition string, now, deadline int64) (list []*Reservation) {
 	nodes := c.index(partition, func(string) bool { return true })
 	for i := range c.Reservations {

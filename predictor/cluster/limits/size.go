@@ -8,10 +8,10 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// CheckSize returns the rule that forbids any job as large as the request, or nil if there is
-// none. The partition may have too few nodes or CPUs. The partition's MaxNodes or MinNodes may forbid the
-// job. So may MaxTRES, MaxTRESPerNode, GrpTRES, MinTRES, or what one user or one account may have at once, of a QOS
-// or an association, with the precedence of MaxLimit.
+// CheckSize returns the rule that forbids any job as large as the request, or nil if there is none.
+// The partition may have too few nodes or CPUs. The partition's MaxNodes or MinNodes may forbid the
+// job. So may MaxTRES, MaxTRESPerNode, GrpTRES, MinTRES, or what one user or one account may have
+// at once, of a QOS or an association, with the precedence of MaxLimit.
 func (c *Cluster) CheckSize(r workload.Request) *Rule {
 	p := c.Partitions[r.Partition]
 	partition := "partition " + r.Partition

@@ -50,8 +50,8 @@ func (c *Cluster) places(v *Reservation, index map[string]int) []place {
 	return places
 }
 
-// part returns how many CPUs the reservation has of a node. It reports false if it has all of the node, or that is
-// not known.
+// part returns how many CPUs the reservation has of a node. It reports false if it has all of the
+// node, or that is not known.
 func (c *Cluster) part(v *Reservation, name string) (cpus int64, part bool) {
 	cores, known := v.Cores[name]
 	threads := c.Nodes[name].Threads

@@ -2,8 +2,8 @@ package limits
 
 import "github.com/varq-project/varq/predictor/workload"
 
-// Takes tells what jobs take from others at least. It looks at the nodes of each partition once, and so
-// serves many jobs, but only one goroutine, and only as long as the Cluster does not change.
+// Takes tells what jobs take from others at least. It looks at the nodes of each partition once,
+// and so serves many jobs, but only one goroutine, and only as long as the Cluster does not change.
 type Takes struct {
 	cluster *Cluster
 	sizes   map[string]sizes
@@ -39,8 +39,8 @@ func (t *Takes) of(partition string) sizes {
 	return s
 }
 
-// CPUs returns the CPUs that a job takes: those that it asks for, or gets for its memory, in whole cores.
-// No two jobs share a core.
+// CPUs returns the CPUs that a job takes: those that it asks for, or gets for its memory, in whole
+// cores. No two jobs share a core.
 func (t *Takes) CPUs(r workload.Request) int32 {
 	cpus := r.CPUs
 	if most := t.cluster.Partitions[r.Partition].MaxMemPerCPU; most > 0 {
@@ -49,15 +49,15 @@ func (t *Takes) CPUs(r workload.Request) int32 {
 	return t.wholeCores(r.Partition, cpus)
 }
 
-// wholeCores rounds CPUs up to whole cores of those nodes of a partition whose cores have the fewest
-// CPUs.
+// wholeCores rounds CPUs up to whole cores of those nodes of a partition whose cores have the
+// fewest CPUs.
 func (t *Takes) wholeCores(partition string, cpus int32) int32 {
 	threads := max(1, t.of(partition).threads)
 	return clamp((int64(cpus) + threads - 1) / threads * threads)
 }
 
-// Memory returns the memory, in MiB, that a job takes: what it asks for, or has by default, or all of as
-// many nodes as it asks for. It is 0 where jobs share memory. The request is complete.
+// Memory returns the memory, in MiB, that a job takes: what it asks for, or has by default, or all
+// of as many nodes as it asks for. It is 0 where jobs share memory. The request is complete.
 func (t *Takes) Memory(r workload.Request) int64 {
 	p := t.cluster.Partitions[r.Partition]
 	if !p.ConsumableMemory {
@@ -69,8 +69,8 @@ func (t *Takes) Memory(r workload.Request) int64 {
 	return t.allMemory(&r)
 }
 
-// allMemory returns the memory, in MiB, of as many nodes of the partition as a request names, if all
-// are as its smallest.
+// allMemory returns the memory, in MiB, of as many nodes of the partition as a request names, if
+// all are as its smallest.
 func (t *Takes) allMemory(r *workload.Request) int64 {
 	return t.of(r.Partition).memory * int64(r.Nodes)
 }

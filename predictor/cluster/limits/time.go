@@ -13,12 +13,12 @@ import (
 // have, and the rule that sets it. It returns None if nothing limits it. The request's own limit
 // does not matter.
 //
-// If several places set a limit, the first one decides, as in Slurm. The order is: the
-// partition's QOS, the job's QOS (first if it has the flag OverPartQOS), the user's
-// association, and its parent accounts. The partition's MaxTime applies as well, unless a QOS
-// has the flag PartitionTimeLimit, and so does Ahead of a reservation that floats, if too few nodes are
-// outside. If no QOS sets a limit on a group (Grp...), that of every
-// association of the chain applies, since each counts its own jobs.
+// If several places set a limit, the first one decides, as in Slurm. The order is: the partition's
+// QOS, the job's QOS (first if it has the flag OverPartQOS), the user's association, and its parent
+// accounts. The partition's MaxTime applies as well, unless a QOS has the flag PartitionTimeLimit,
+// and so does Ahead of a reservation that floats, if too few nodes are outside. If no QOS sets a
+// limit on a group (Grp...), that of every association of the chain applies, since each counts its
+// own jobs.
 func (c *Cluster) MaxLimit(r workload.Request) (seconds int64, by Rule) {
 	best := longest{seconds: None}
 	if p := c.Partitions[r.Partition]; p.MaxTime > 0 && !c.overrides(&r, func(q *QOS) bool { return q.PartitionTimeLimit }) {

@@ -16,15 +16,15 @@ type Window struct {
 	Rule
 }
 
-// Stops reports whether a job with a time limit that starts at a time would run into the window, or starts
-// in it.
+// Stops reports whether a job with a time limit that starts at a time would run into the window, or
+// starts in it.
 func (w *Window) Stops(start, limit int64) bool { return w.Start-limit < start && start < w.End }
 
-// Blocked returns the windows in which Slurm's reservations leave the request too few nodes or CPUs of its
-// partition. They are in order of time and do not touch. The pieces are what the job needs of single nodes, as
-// far as that is known. Reservations for the request's own user or account count too, because a job runs in a
-// reservation only if it asks for it by name. Blocked counts what is free at each moment. It ignores that these
-// may be different nodes at different moments.
+// Blocked returns the windows in which Slurm's reservations leave the request too few nodes or CPUs
+// of its partition. They are in order of time and do not touch. The pieces are what the job needs
+// of single nodes, as far as that is known. Reservations for the request's own user or account
+// count too, because a job runs in a reservation only if it asks for it by name. Blocked counts
+// what is free at each moment. It ignores that these may be different nodes at different moments.
 func (c *Cluster) Blocked(r workload.Request, pieces workload.Pieces) []Window {
 	if len(c.Reservations) == 0 {
 		return nil
@@ -104,8 +104,8 @@ func (m *room) fits(n *split) int64 {
 	return 1
 }
 
-// suffices reports whether the job has room beside the reservations: as many nodes as it needs at least, and CPUs
-// for all of it unless the partition never has as many, or they are not known.
+// suffices reports whether the job has room beside the reservations: as many nodes as it needs at
+// least, and CPUs for all of it unless the partition never has as many, or they are not known.
 func (m *room) suffices() bool {
 	return m.left.nodes >= int64(m.job.Nodes) && (m.left.cpus >= int64(m.job.CPUs) || m.all.cpus < int64(m.job.CPUs))
 }
@@ -140,8 +140,8 @@ func and(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// index returns the places of those of a partition's nodes for which ok returns true, in the list of
-// its nodes.
+// index returns the places of those of a partition's nodes for which ok returns true, in the list
+// of its nodes.
 func (c *Cluster) index(partition string, ok func(name string) bool) map[string]int {
 	nodes := make(map[string]int, len(c.Partitions[partition].Nodes))
 	for i, name := range c.Partitions[partition].Nodes {

@@ -97,7 +97,8 @@ func (q *Queue) Pending() iter.Seq[*Job] { return q.pending.all() }
 // Running yields the jobs that run, in the order in which Start added them.
 func (q *Queue) Running() iter.Seq[*Job] { return q.running.all() }
 
-// Moves returns how many jobs have been added to those that Running yields, and removed from them, since q was empty.
+// Moves returns how many jobs have been added to those that Running yields, and removed from them,
+// since q was empty.
 func (q *Queue) Moves() int { return q.running.moves }
 
 // Len returns how many jobs Pending yields and how many Running does.

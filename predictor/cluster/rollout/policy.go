@@ -13,9 +13,10 @@ type Order uint8
 
 // The orders of a queue.
 const (
-	FCFS     Order = iota // first come, first served
-	LWF                   // least work first: processors times limit
-	Priority              // by Slurm's priority, then by rank, and first come, first served among equals
+	FCFS Order = iota // first come, first served
+	LWF               // least work first: processors times limit
+	// by Slurm's priority, then by rank, and first come, first served among equals
+	Priority
 )
 
 // Orders is the number of orders.
@@ -48,7 +49,8 @@ func (p Policy) Compare(a, b Task) int {
 	return cmp.Compare(a.Submit, b.Submit)
 }
 
-// Sort sorts tasks from the order of their submission into the order of the queue. It costs O(n log n) with n tasks.
+// Sort sorts tasks from the order of their submission into the order of the queue. It costs O(n log
+// n) with n tasks.
 func (p Policy) Sort(tasks []Task) {
 	if p.Order == FCFS {
 		return
@@ -62,8 +64,8 @@ func (p Policy) Sort(tasks []Task) {
 	arrange(tasks, keys)
 }
 
-// key is a task's place in the queue as Compare tells it: by first, then by rank, by submit, and by the place before sorting. Sorting
-// moves and compares keys, as tasks are larger.
+// key is a task's place in the queue as Compare tells it: by first, then by rank, by submit, and by
+// the place before sorting. Sorting moves and compares keys, as tasks are larger.
 type key struct {
 	first  int64
 	submit int64
@@ -75,7 +77,8 @@ func (p Policy) key(t *Task, at int32) key {
 	if p.Order == LWF {
 		return key{first: t.work(), at: at}
 	}
-	return key{first: ^t.Priority, submit: t.Submit, at: at, rank: t.Rank} // the highest priority comes first
+	// the highest priority comes first
+	return key{first: ^t.Priority, submit: t.Submit, at: at, rank: t.Rank}
 }
 
 func (k key) compare(other key) int {

@@ -8,8 +8,9 @@ type release struct {
 	procs int32
 }
 
-// releases are those of the running jobs, ascending, in chunks. To add or remove one costs O(chunkSize + n/chunkSize) with n of them,
-// as does a search for when so many processors have been freed. The zero value has none.
+// releases are those of the running jobs, ascending, in chunks. To add or remove one costs
+// O(chunkSize + n/chunkSize) with n of them, as does a search for when so many processors have been
+// freed. The zero value has none.
 type releases struct {
 	chunks []chunk
 	spare  [][]release // memory of chunks that are not needed now
@@ -32,8 +33,8 @@ func (r *releases) clear() {
 	r.chunks = r.chunks[:0]
 }
 
-// load makes the releases those of the running jobs, which are in the order of Planned. Chunks are filled by three
-// quarters, so that few are split soon.
+// load makes the releases those of the running jobs, which are in the order of Planned. Chunks are
+// filled by three quarters, so that few are split soon.
 func (r *releases) load(running []Running) {
 	r.clear()
 	for part := range slices.Chunk(running, chunkSize*3/4) {
@@ -107,7 +108,8 @@ func (r *releases) remove(x release) {
 	}
 }
 
-// chunkOf returns the first chunk that has a release at a time or later, or the number of chunks if none has.
+// chunkOf returns the first chunk that has a release at a time or later, or the number of chunks if
+// none has.
 func (r *releases) chunkOf(at int64) int {
 	low, high := 0, len(r.chunks)
 	for low < high {

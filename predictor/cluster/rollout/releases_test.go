@@ -36,7 +36,8 @@ func (s sorted) by(at int64) (procs int32) {
 	return procs
 }
 
-// TestReleasesAgainstSorting adds and removes at random, with many at the same time, and asks when processors are free.
+// TestReleasesAgainstSorting adds and removes at random, with many at the same time, and asks when
+// processors are free.
 func TestReleasesAgainstSorting(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 3))
@@ -69,7 +70,8 @@ func TestReleasesAgainstSorting(t *testing.T) {
 	}
 }
 
-// BenchmarkReleases removes and adds one of many releases, and asks when half of the processors are free.
+// BenchmarkReleases removes and adds one of many releases, and asks when half of the processors are
+// free.
 func BenchmarkReleases(b *testing.B) {
 	for name, n := range map[string]int{"100": 100, "5000": 5000} {
 		b.Run(name, func(b *testing.B) {

@@ -14,7 +14,8 @@ type Task struct {
 	Run    int64 // how long it runs; at most Limit
 	Procs  int32
 	Rank   int8 // for the Order Priority; the lowest goes first, among equal priorities
-	// Priority is Slurm's, for the Order Priority; the highest goes first. It is 0 where it is not known.
+	// Priority is Slurm's, for the Order Priority; the highest goes first. It is 0 where it is not
+	// known.
 	Priority int64
 	Count    uint16 // equal tasks that it stands for, for the Order LWF; 0 is 1
 }
@@ -55,16 +56,17 @@ const blockSize = 64
 // absent stands for the need of a task that is not in the queue.
 const absent = math.MaxInt32
 
-// Machine simulates one pool of processors. Tasks never move: each has its place in the queue
-// from the beginning, also before it has come. With n tasks and r running jobs an event costs
-// O(log r + r/chunkSize + n/blockSize), chunkSize, and blockSize for each block in which a task might start.
+// Machine simulates one pool of processors. Tasks never move: each has its place in the queue from
+// the beginning, also before it has come. With n tasks and r running jobs an event costs O(log r +
+// r/chunkSize + n/blockSize), chunkSize, and blockSize for each block in which a task might start.
 //
-// With w windows ahead, to find when the first task of the queue can start costs O(w r/chunkSize), and each start and end O(1) more for each
-// window that the task may run into.
+// With w windows ahead, to find when the first task of the queue can start costs O(w r/chunkSize),
+// and each start and end O(1) more for each window that the task may run into.
 //
 // The zero Machine is ready for Load. Each rollout uses the memory of the last one again.
 type Machine struct {
-	// Windows are when not all processors are left to tasks, from the next Load on. They must not change during a rollout.
+	// Windows are when not all processors are left to tasks, from the next Load on. They must not
+	// change during a rollout.
 	Windows Windows
 
 	backfill sched.Backfill
@@ -144,7 +146,8 @@ func (c *Machine) note(b int) {
 	c.blocks[b] = noted
 }
 
-// reopen counts what the windows that have begun by now leave, and what is free again after those that are over.
+// reopen counts what the windows that have begun by now leave, and what is free again after those
+// that are over.
 func (c *Machine) reopen() {
 	if c.reserve.next() <= c.now {
 		c.free -= c.reserve.enter(c.now)

@@ -13,13 +13,15 @@ import (
 	"github.com/varq-project/varq/test/synthetic"
 )
 
-// reservation is of processors for a time, in seconds, as near to a time from now as jobs that run leave it.
+// reservation is of processors for a time, in seconds, as near to a time from now as jobs that run
+// leave it.
 type reservation struct {
 	at, seconds int64
 	procs       int32
 }
 
-// simulated returns when a sim.Simulator starts the tasks of the scene, with these reservations, and what they leave of the processors.
+// simulated returns when a sim.Simulator starts the tasks of the scene, with these reservations,
+// and what they leave of the processors.
 func simulated(s *synthetic.Scene, policy rollout.Policy, reservations []reservation) (starts []int64, left rollout.Windows) {
 	w := &witness{starts: make([]int64, len(s.Tasks))}
 	config := sched.Config{Procs: s.Procs, Backfill: policy.Backfill}
@@ -45,7 +47,8 @@ func simulated(s *synthetic.Scene, policy rollout.Policy, reservations []reserva
 	return w.starts, w.windows(s.Procs)
 }
 
-// witness records when the jobs of a simulation start, and the edges of its reservations: how many processors more these have from a time on.
+// witness records when the jobs of a simulation start, and the edges of its reservations: how many
+// processors more these have from a time on.
 type witness struct {
 	starts   []int64
 	reserved []edge
@@ -102,7 +105,8 @@ func TestAgainstSim(t *testing.T) {
 	}
 }
 
-// TestWindowsAgainstSim compares rollouts with windows with package sim, where all or some of the processors are reserved in them.
+// TestWindowsAgainstSim compares rollouts with windows with package sim, where all or some of the
+// processors are reserved in them.
 func TestWindowsAgainstSim(t *testing.T) {
 	m := new(rollout.Machine)
 	for seed := range uint64(4000) {
@@ -145,9 +149,11 @@ func TestThroughAWindow(t *testing.T) {
 	m := rollout.Machine{Windows: rollout.Windows{{From: 10, To: 50}, {From: 1100, To: 1200}, {From: 1300, To: 1400}}}
 	running := []rollout.Running{{Planned: 1250, End: 1230, Procs: 6, Place: -1}}
 	tasks := []rollout.Task{
-		{Submit: 1000, Limit: 100, Run: 60, Procs: 4},  // ends just before the window
-		{Submit: 1000, Limit: 110, Run: 30, Procs: 8},  // does not, nor has it room when that is over
-		{Submit: 1000, Limit: 40, Run: 20, Procs: 4},   // fits before the window when the first has ended
+		{Submit: 1000, Limit: 100, Run: 60, Procs: 4}, // ends just before the window
+		// does not, nor has it room when that is over
+		{Submit: 1000, Limit: 110, Run: 30, Procs: 8},
+		// fits before the window when the first has ended
+		{Submit: 1000, Limit: 40, Run: 20, Procs: 4},
 		{Submit: 1000, Limit: 150, Run: 150, Procs: 1}, // fits between no windows
 	}
 	m.Load(sched.EASY, 1000, 4, running, tasks, nil, nil)

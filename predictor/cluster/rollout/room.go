@@ -2,8 +2,9 @@ package rollout
 
 import "github.com/varq-project/varq/predictor/cluster/sched"
 
-// Room is what a window ahead leaves to a task that has its processors when the window begins: Left of them, beside the running jobs and
-// the first task of the queue, as far as these may still have theirs then.
+// Room is what a window ahead leaves to a task that has its processors when the window begins: Left
+// of them, beside the running jobs and the first task of the queue, as far as these may still have
+// theirs then.
 type Room struct {
 	From int64 // when the window begins
 	Left int32
@@ -12,8 +13,8 @@ type Room struct {
 // Rooms are those of the windows ahead, in the order of time.
 type Rooms []Room
 
-// Admit reports whether the rooms suffice for a task that needs so many processors and may run until a time. It costs O(1) for each window
-// that begins before that.
+// Admit reports whether the rooms suffice for a task that needs so many processors and may run
+// until a time. It costs O(1) for each window that begins before that.
 func (r Rooms) Admit(need int32, until int64) bool {
 	for i := 0; i < len(r) && r[i].From < until; i++ {
 		if r[i].Left < need {
@@ -33,7 +34,8 @@ type reserve struct {
 	rooms Rooms   // by window of list, beside the first task, too
 }
 
-// load begins before all windows, with the running jobs in the order of Planned. With w windows and r jobs it takes O(w + r).
+// load begins before all windows, with the running jobs in the order of Planned. With w windows and
+// r jobs it takes O(w + r).
 func (w *reserve) load(list Windows, free int32, running []Running) {
 	w.kept, w.until, w.list = 0, sched.Never, list
 	if len(list) == 0 {
@@ -55,7 +57,8 @@ func (w *reserve) load(list Windows, free int32, running []Running) {
 	w.beside(0, 0, 0)
 }
 
-// next returns when the next window begins or the one that has begun is over; sched.Never: none does.
+// next returns when the next window begins or the one that has begun is over; sched.Never: none
+// does.
 func (w *reserve) next() int64 {
 	if len(w.list) > 0 {
 		return min(w.until, w.list[0].From)
@@ -77,7 +80,8 @@ func (w *reserve) enter(now int64) (more int32) {
 	return more
 }
 
-// has counts the processors of a job that may run until planned: one that starts (positive), or ends.
+// has counts the processors of a job that may run until planned: one that starts (positive), or
+// ends.
 func (w *reserve) has(procs int32, planned int64) {
 	for i := 0; i < len(w.left) && w.left[i].From < planned; i++ {
 		w.left[i].Left -= procs
@@ -85,7 +89,8 @@ func (w *reserve) has(procs int32, planned int64) {
 	}
 }
 
-// beside makes the rooms those beside a first task that needs so many processors from a time on until another.
+// beside makes the rooms those beside a first task that needs so many processors from a time on
+// until another.
 func (w *reserve) beside(need int32, from, until int64) {
 	copy(w.rooms, w.left)
 	for i := range w.rooms {
@@ -95,8 +100,8 @@ func (w *reserve) beside(need int32, from, until int64) {
 	}
 }
 
-// plan returns when a task can start at the latest, with so many processors free now, and how many are free then: once enough running
-// jobs have reached their limits and no window is in its way.
+// plan returns when a task can start at the latest, with so many processors free now, and how many
+// are free then: once enough running jobs have reached their limits and no window is in its way.
 func (w *reserve) plan(now int64, free int32, planned *releases, need int32, limit int64) (at int64, then int32) {
 	all, kept, ahead, left := free+w.kept, w.kept, w.list, w.left
 	for from, until, on := now, w.next(), w.until != sched.Never; ; on = !on {

@@ -1,16 +1,19 @@
 package rollout
 
-// Window is a stretch of time, From included and To not (Unix seconds), in which a Machine has only Left of each Of processors for its tasks,
-// and none if Left is 0. It starts no task that would have one of the others in that time. A job that ran from the beginning may run through it.
+// Window is a stretch of time, From included and To not (Unix seconds), in which a Machine has only
+// Left of each Of processors for its tasks, and none if Left is 0. It starts no task that would
+// have one of the others in that time. A job that ran from the beginning may run through it.
 type Window struct {
 	From, To int64
 	Left, Of int32
 }
 
-// serving is the least share of the processors that serve a queue. A smaller one serves hardly any of those that wait.
+// serving is the least share of the processors that serve a queue. A smaller one serves hardly any
+// of those that wait.
 const serving = 1. / 16
 
-// Closes reports whether a window closes a Machine: what it leaves serves hardly any of those that wait.
+// Closes reports whether a window closes a Machine: what it leaves serves hardly any of those that
+// wait.
 func (w *Window) Closes() bool { return w.share() < serving }
 
 // share returns the share of the processors that is left.
@@ -51,12 +54,14 @@ func (w Windows) Closing() Windows {
 	return closing
 }
 
-// For returns what is left to a task with a limit (seconds), by when it starts: the least of what any window that it may run into leaves.
+// For returns what is left to a task with a limit (seconds), by when it starts: the least of what
+// any window that it may run into leaves.
 func (w Windows) For(limit int64) Windows {
 	if len(w) == 0 || limit <= 1 {
 		return w
 	}
-	from := func(i int) int64 { return w[i].From - limit + 1 } // what starts a second earlier ends in time
+	// what starts a second earlier ends in time
+	from := func(i int) int64 { return w[i].From - limit + 1 }
 	var of Windows
 	for at, first := from(0), 0; first < len(w); {
 		least, next := first, first+1
@@ -85,8 +90,8 @@ func (w Windows) For(limit int64) Windows {
 	return of
 }
 
-// Closed returns how many seconds less a Machine serves in windows between two times, because of what they leave: half of a window's
-// seconds if that leaves half of the processors.
+// Closed returns how many seconds less a Machine serves in windows between two times, because of
+// what they leave: half of a window's seconds if that leaves half of the processors.
 func (w Windows) Closed(from, to int64) (seconds int64) {
 	for i := range w {
 		if in := min(to, w[i].To) - max(from, w[i].From); in > 0 {

@@ -1,7 +1,7 @@
-// Package walltime predicts the run times of jobs, not their time limits. It predicts them from
-// the run times of similar jobs, as Smith, Foster and Taylor do ("Predicting Application Run Times Using Historical
-// Information", 1998; used by Smith 2000, section 4.1). A template is a set of attributes
-// that similar jobs share. Each job belongs to one category of each template. The
+// Package walltime predicts the run times of jobs, not their time limits. It predicts them from the
+// run times of similar jobs, as Smith, Foster and Taylor do ("Predicting Application Run Times
+// Using Historical Information", 1998; used by Smith 2000, section 4.1). A template is a set of
+// attributes that similar jobs share. Each job belongs to one category of each template. The
 // category with the tightest confidence interval makes the prediction.
 //
 // Four things differ from the paper:

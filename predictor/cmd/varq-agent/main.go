@@ -1,4 +1,5 @@
-// Command varq-agent measures on a node what may announce its failure, and sends that to varqd; see varq-agent(8).
+// Command varq-agent measures on a node what may announce its failure, and sends that to varqd; see
+// varq-agent(8).
 package main
 
 import (
@@ -39,7 +40,8 @@ sends that to varqd.
   --version
 `
 
-// textfiles are the folders of node_exporter's textfile collector, by Debian and by its documentation, and of others.
+// textfiles are the folders of node_exporter's textfile collector, by Debian and by its
+// documentation, and of others.
 const textfiles = "/var/lib/prometheus/node-exporter,/var/lib/node_exporter/textfile_collector,/run/prometheus"
 
 const (
@@ -63,7 +65,8 @@ func main() {
 // errUsage ends a command line that makes no sense.
 var errUsage = errors.New("varq-agent --help lists the options")
 
-// run is main with all that it depends on. It returns the exit code: 2 for a command line that makes no sense.
+// run is main with all that it depends on. It returns the exit code: 2 for a command line that
+// makes no sense.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	switch err := start(ctx, args, getenv, stdout, stderr); {
 	case errors.Is(err, flag.ErrHelp):

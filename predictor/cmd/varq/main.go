@@ -19,7 +19,8 @@ import (
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	log.SetOutput(io.Discard) // net/http tells its log of servers that misbehave; the user reads it from the command
+	// net/http tells its log of servers that misbehave; the user reads it from the command
+	log.SetOutput(io.Discard)
 	return command.Run(args, command.Env{
 		Env:   cli.NewEnv(stdin, stdout, stderr),
 		Host:  doctor.Host,

@@ -21,7 +21,8 @@ import (
 func main() { os.Exit(run()) }
 
 func run() int {
-	// What other daemons read their configuration again at, ends this one no more than a terminal that is closed does.
+	// What other daemons read their configuration again at, ends this one no more than a terminal
+	// that is closed does.
 	signal.Ignore(syscall.SIGHUP)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -34,7 +34,8 @@ func TestOneUser(t *testing.T) {
 				l.wait(j, mean*l.random.ExpFloat64())
 			}
 			asked := []string{"user3", "newcomer", ""}
-			// covers returns how often waits of others are within the p-quantile of their forecasts.
+			// covers returns how often waits of others are within the p-quantile of their
+			// forecasts.
 			covers := func(user string, p float64) float64 {
 				_, a := job(user)
 				return 1 - math.Exp(-a.Wait.Quantile(p)/mean)

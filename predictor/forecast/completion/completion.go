@@ -2,17 +2,18 @@
 //
 // A forecast passes through three stages:
 //
-//	sum             the distribution of the wait is convolved with that of the run time, which the
-//	                time limit truncates. The product of a probability that the job starts in time and one
-//	                that it then runs for no longer than the rest would ask for far later deadlines.
-//	dependence      jobs that waited for longer than expected may also run for longer: a Gaussian copula,
-//	                whose correlation is learnt, joins the two (dependence.go)
-//	recalibration   each probability is replaced by how often such probabilities came true, for wait
-//	                and run time together (package recalibration). The forecast is a mixture of that and the
-//	                sum itself, by how well each has done, because what came of a forecast is known late.
+//	sum             the distribution of the wait is convolved with the distribution of the run
+//	                time, which the time limit truncates. (A product of two probabilities, of a
+//	                start in time and of a run within the rest, would ask for far later deadlines.)
+//	dependence      jobs that waited for longer than expected may also run for longer: a Gaussian
+//	                copula, whose correlation is learnt, joins the two (dependence.go)
+//	recalibration   each probability is replaced by how often such probabilities came true, for
+//	                wait and run time together (package recalibration). The forecast is a mixture
+//	                of the replaced and the plain probability, by how well each has done, because
+//	                what came of a forecast is known late.
 //
-// Like a blend, a Forecaster learns prequentially: it forecasts every job when it begins to wait, and learns
-// when the job has ended.
+// Like a blend, a Forecaster learns prequentially: it forecasts every job when it begins to wait,
+// and learns when the job has ended.
 package completion
 
 import (
@@ -58,15 +59,15 @@ type record struct {
 	waited       float64 // rank of the wait, in (0,1), once it is known; or 0
 }
 
-// New returns a Forecaster that has learnt nothing. Its Observer methods pass each event on to waits. rng breaks
-// ties, as in a blend.
+// New returns a Forecaster that has learnt nothing. Its Observer methods pass each event on to
+// waits. rng breaks ties, as in a blend.
 func New(waits forecast.Forecaster, runs RunTimes, rng *rand.Rand) *Forecaster {
 	return &Forecaster{waits: waits, runs: runs, rng: rng, recalibration: recalibration.New(), weights: mixture.New(2), unscored: pending.New[*record]()}
 }
 
-// everybody is the one group of weights, and the one user of the recalibration. The run times of users, which
-// are what these differ by, are in the sum; on real logs a recalibration of each user made the losses of high quantiles
-// greater by 5 %.
+// everybody is the one group of weights, and the one user of the recalibration. The run times of
+// users, which are what these differ by, are in the sum; on real logs a recalibration of each user
+// made the losses of high quantiles greater by 5 %.
 const everybody = ""
 
 // Name is the name of a Forecaster.
@@ -75,8 +76,8 @@ const Name = "completion"
 // Name implements forecast.Forecaster.
 func (*Forecaster) Name() string { return Name }
 
-// Forecast implements forecast.Forecaster: a.Wait and a.Lower are of the time until the job ends, and the
-// Evidence is that of its wait.
+// Forecast implements forecast.Forecaster: a.Wait and a.Lower are of the time until the job ends,
+// and the Evidence is that of its wait.
 func (f *Forecaster) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	r := &record{question: *q}
 	r.answered = f.waits.Forecast(q, a)
@@ -91,8 +92,8 @@ func (f *Forecaster) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return true
 }
 
-// join replaces the distribution of a wait by that of the time until a job with a run time has ended, and notes
-// in r what it was made of.
+// join replaces the distribution of a wait by that of the time until a job with a run time has
+// ended, and notes in r what it was made of.
 func (f *Forecaster) join(r *record, a *forecast.Answer, run *walltime.Distribution) {
 	f.dependence.sum(&a.Wait, run, &r.sum)
 	f.recalibration.Apply(everybody, &r.sum, &r.recalibrated)
@@ -105,7 +106,8 @@ func (f *Forecaster) join(r *record, a *forecast.Answer, run *walltime.Distribut
 	f.recalibration.LowerBounds(everybody, &a.Wait, &a.Lower)
 }
 
-// SetConfidence sets the confidence of the lower bounds on probabilities, in (0,1). The default is .95.
+// SetConfidence sets the confidence of the lower bounds on probabilities, in (0,1). The default is
+// .95.
 func (f *Forecaster) SetConfidence(confidence float64) { f.recalibration.SetConfidence(confidence) }
 
 // Submitted implements forecast.Observer.
@@ -134,9 +136,9 @@ func (f *Forecaster) Ended(j *workload.Job) {
 	f.waits.Ended(j)
 }
 
-// Expect forecasts the answer to q, a question about a job that begins to wait, and stores the forecast until
-// the job ends. Submitted, Started and Ended do what Expect, Waited and Score do, and then pass the event on; a
-// caller of these tells waits itself.
+// Expect forecasts the answer to q, a question about a job that begins to wait, and stores the
+// forecast until the job ends. Submitted, Started and Ended do what Expect, Waited and Score do,
+// and then pass the event on; a caller of these tells waits itself.
 func (f *Forecaster) Expect(j *workload.Job, q forecast.Question) {
 	if f.unscored.Wants(j.ID) {
 		r := f.latest.Load()
@@ -159,7 +161,8 @@ func (f *Forecaster) Waited(j *workload.Job) {
 	}
 }
 
-// Score learns from the forecast stored for a job that has ended. A job that never started teaches nothing.
+// Score learns from the forecast stored for a job that has ended. A job that never started teaches
+// nothing.
 func (f *Forecaster) Score(j *workload.Job) {
 	f.latest.Store(nil)
 	r, ok := f.unscored.Take(j.ID)

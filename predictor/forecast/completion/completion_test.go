@@ -54,7 +54,8 @@ func dependent(correlation float64) dependence {
 	return dependence{n: 1e9, waits: 1e9, runs: 1e9, products: correlation * 1e9}
 }
 
-// The sum is the distribution of sums that are drawn, also where wait and run time depend on one another.
+// The sum is the distribution of sums that are drawn, also where wait and run time depend on one
+// another.
 func TestSumAgainstDraws(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	wait := forecasttest.Exponential(1800)
@@ -84,7 +85,8 @@ func TestSumAgainstDraws(t *testing.T) {
 	}
 }
 
-// The forecasts come true as often as they say, although the wait's are far too short and both depend on one another.
+// The forecasts come true as often as they say, although the wait's are far too short and both
+// depend on one another.
 func TestForecastsHold(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	runs := learnt(limit, func() int64 { return int64(600 * math.Exp(r.NormFloat64())) })
@@ -126,7 +128,8 @@ func TestForecastsHold(t *testing.T) {
 	}
 }
 
-// Jobs that never start, or about whose wait nothing is known, teach nothing and leave nothing behind.
+// Jobs that never start, or about whose wait nothing is known, teach nothing and leave nothing
+// behind.
 func TestNothingToLearn(t *testing.T) {
 	for name, waits := range map[string]scripted{"cancelled": {forecasttest.Exponential(60)}, "no forecast": {}} {
 		f := New(waits, learnt(limit, func() int64 { return 60 }), rand.New(rand.NewPCG(3, 3)))

@@ -9,9 +9,10 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 )
 
-// dependence is the correlation of waits and run times beyond what their forecasts know: that of the normal
-// scores of their ranks under these (a Gaussian copula).
-type dependence struct{ n, wait, run, waits, runs, products float64 } // sums over jobs, which fade: of scores, their squares and products
+// dependence is the correlation of waits and run times beyond what their forecasts know: that of
+// the normal scores of their ranks under these (a Gaussian copula).
+// sums over jobs, which fade: of scores, their squares and products
+type dependence struct{ n, wait, run, waits, runs, products float64 }
 
 const (
 	memory    = 2000. // jobs, mean age
@@ -46,8 +47,8 @@ func (d *dependence) correlation() float64 {
 	return max(-strongest, min(c, strongest))
 }
 
-// sum sets total to the distribution of the sum of a wait and a run time. With n quantiles of the run time
-// it takes O(n delay.Points).
+// sum sets total to the distribution of the sum of a wait and a run time. With n quantiles of the
+// run time it takes O(n delay.Points).
 func (d *dependence) sum(wait *delay.Distribution, run *walltime.Distribution, total *delay.Distribution) {
 	correlation := d.correlation()
 	if math.Abs(correlation) < weakest {

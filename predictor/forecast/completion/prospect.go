@@ -16,19 +16,19 @@ type Circumstances struct {
 	Checkpoints int64
 }
 
-// Prospect is when one job will have ended, as far as that may be promised. The zero Prospect is that of a
-// job that never ends.
+// Prospect is when one job will have ended, as far as that may be promised. The zero Prospect is
+// that of a job that never ends.
 //
-// A job that is stopped at its time limit has not done its work, and a promise about its end is then void. So the
-// probabilities are those given that this does not happen.
+// A job that is stopped at its time limit has not done its work, and a promise about its end is
+// then void. So the probabilities are those given that this does not happen.
 type Prospect struct {
 	end     delay.Distribution // lower bounds on the probability that the job has ended
 	timeOut delay.Distribution // that its limit has ended it
 	lost    delay.Distribution // by which failures lower the probability that it has ended
 }
 
-// Prob returns the probability that the job has done its work within a number of seconds from the question's
-// Submit.
+// Prob returns the probability that the job has done its work within a number of seconds from the
+// question's Submit.
 func (p *Prospect) Prob(seconds float64) float64 {
 	timeOut := p.timeOut.Within(seconds)
 	if timeOut >= 1 {
@@ -37,8 +37,8 @@ func (p *Prospect) Prob(seconds float64) float64 {
 	return max(0, (p.end.Within(seconds)-p.lost.Within(seconds)-timeOut)/(1-timeOut))
 }
 
-// Within returns the least number of seconds, a multiple of step, within which the job has done its work with a
-// probability. It reports false if there is none.
+// Within returns the least number of seconds, a multiple of step, within which the job has done its
+// work with a probability. It reports false if there is none.
 func (p *Prospect) Within(prob float64, step int64) (seconds int64, ok bool) {
 	for i := range delay.Points {
 		if p.Prob(delay.At(i)) < prob {
@@ -60,8 +60,8 @@ func (p *Prospect) Within(prob float64, step int64) (seconds int64, ok bool) {
 // TimeOut returns the probability that the job is stopped at its time limit.
 func (p *Prospect) TimeOut() float64 { return p.timeOut[delay.Points-1] }
 
-// Lost returns by how much failures of nodes lower the probability that the job has done its work within a
-// number of seconds.
+// Lost returns by how much failures of nodes lower the probability that the job has done its work
+// within a number of seconds.
 func (p *Prospect) Lost(seconds float64) float64 { return p.lost.Within(seconds) }
 
 // Wait forecasts what is left of the wait of a job that has been waiting for some seconds at the
@@ -92,8 +92,9 @@ func (f *Forecaster) Prospect(q *forecast.Question, c Circumstances, wait *delay
 	return p
 }
 
-// Rest forecasts the end of a job that has run for age seconds, from then on: as Prospect would if it did not wait, given
-// that it has not ended yet. A failure counts as if the job never ended, because what it is to wait for then is not known.
+// Rest forecasts the end of a job that has run for age seconds, from then on: as Prospect would if
+// it did not wait, given that it has not ended yet. A failure counts as if the job never ended,
+// because what it is to wait for then is not known.
 func (f *Forecaster) Rest(q *forecast.Question, age int64, c Circumstances) (p Prospect) {
 	run := f.runs.RunTime(q)
 	limit := max(q.Limit, 1)
@@ -123,10 +124,10 @@ func (f *Forecaster) Rest(q *forecast.Question, age int64, c Circumstances) (p P
 	return p
 }
 
-// given makes d, the distribution of a delay that begins now, that of what is left of one that has lasted for some
-// seconds. It is between two: that the delay has so much less to go, and that it is as if it began now, which holds
-// for whatever keeps a job that should have started long ago. Each counts as much as it is likely to have made the delay
-// last so long.
+// given makes d, the distribution of a delay that begins now, that of what is left of one that has
+// lasted for some seconds. It is between two: that the delay has so much less to go, and that it is
+// as if it began now, which holds for whatever keeps a job that should have started long ago. Each
+// counts as much as it is likely to have made the delay last so long.
 func given(d *delay.Distribution, lasted float64) {
 	if lasted <= 0 {
 		return
@@ -141,8 +142,9 @@ func given(d *delay.Distribution, lasted float64) {
 // starts is how many times of a failure within a run are looked at.
 const starts = 4
 
-// lost returns by how much failures lower the probability that a job has ended. After a failure the job
-// waits once more, and repeats its work since the last checkpoint. After a second one, it never ends.
+// lost returns by how much failures lower the probability that a job has ended. After a failure the
+// job waits once more, and repeats its work since the last checkpoint. After a second one, it never
+// ends.
 func lost(wait *delay.Distribution, run *walltime.Distribution, c Circumstances) (less delay.Distribution) {
 	if c.FailureRate <= 0 {
 		return less

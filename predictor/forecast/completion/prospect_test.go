@@ -12,8 +12,8 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// certain returns a Forecaster whose lower bounds are the probabilities themselves, and whose forecasts are not
-// recalibrated, as it has seen that they hold.
+// certain returns a Forecaster whose lower bounds are the probabilities themselves, and whose
+// forecasts are not recalibrated, as it has seen that they hold.
 func certain(t *testing.T, wait *delay.Distribution, runs *runTimes) *Forecaster {
 	t.Helper()
 	return trained(wait, runs, 1)
@@ -36,8 +36,8 @@ func trained(wait *delay.Distribution, runs *runTimes, times float64) *Forecaste
 	return f
 }
 
-// The probabilities are how often jobs that are drawn have done their work in time, of those that are not stopped
-// before at their limit.
+// The probabilities are how often jobs that are drawn have done their work in time, of those that
+// are not stopped before at their limit.
 func TestProspectAgainstDraws(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	wait := forecasttest.Exponential(1800)
@@ -64,7 +64,8 @@ func TestProspectAgainstDraws(t *testing.T) {
 		for _, by := range []float64{1800, 3600, 7200, 9000, 20_000} {
 			done, stopped := 0., 0.
 			for range draws {
-				waited := -1800 * math.Log(r.Float64()) // without memory: what has been waited for does not matter
+				// without memory: what has been waited for does not matter
+				waited := -1800 * math.Log(r.Float64())
 				ran := float64(run.Draw(r))
 				total := waited + ran
 				if fails := r.ExpFloat64() / max(c.FailureRate, 1e-30); fails < ran {
@@ -137,7 +138,8 @@ func TestRestAgainstDraws(t *testing.T) {
 	}
 }
 
-// A job that starts at once, and has not run yet, is no less likely to end in time than when it was promised.
+// A job that starts at once, and has not run yet, is no less likely to end in time than when it was
+// promised.
 func TestRestFollowsProspect(t *testing.T) {
 	thorough.Only(t)
 	r := rand.New(rand.NewPCG(7, 7))
@@ -160,8 +162,8 @@ func TestRestFollowsProspect(t *testing.T) {
 	}
 }
 
-// A job that has waited for longer than any before is forecast as if it came now: that it never starts is not
-// known. One that has waited for a part of its time has less to go.
+// A job that has waited for longer than any before is forecast as if it came now: that it never
+// starts is not known. One that has waited for a part of its time has less to go.
 func TestLongWait(t *testing.T) {
 	minutes := func(from, to float64) (d delay.Distribution) {
 		for i := range d {
@@ -177,7 +179,8 @@ func TestLongWait(t *testing.T) {
 	given(&d, 300)
 	for _, seconds := range []float64{60, 150, 300, 500} {
 		less, begun := min(1, seconds/300), seconds/600
-		if got, want := d.Within(seconds), (less*.5+begun)/1.5; math.Abs(got-want) > .03 { // twice what recalibration errs by
+		// twice what recalibration errs by
+		if got, want := d.Within(seconds), (less*.5+begun)/1.5; math.Abs(got-want) > .03 {
 			t.Errorf("after five minutes: %.3f within %g s, want %.3f", got, seconds, want)
 		}
 	}

@@ -20,7 +20,8 @@ func randomState(random *rand.Rand, most int) state {
 	for range random.IntN(most + 1) {
 		s.jobs = append(s.jobs, Running{
 			Procs: 1 + int32(random.IntN(1<<random.IntN(6))),
-			Age:   stats.LogUniform{Min: .1, Max: 200_000}.Rand(random), // some too young, some too old
+			// some too young, some too old
+			Age: stats.LogUniform{Min: .1, Max: 200_000}.Rand(random),
 			// Mostly of one class.
 			Lifetimes: lifetimes[max(0, random.IntN(4)-2)],
 		})

@@ -12,7 +12,8 @@ import (
 // futures is how many futures of the machine Simulated draws for each choice.
 const futures = 40
 
-// fewRuns is how many longer runs of like size there must be for them alone to tell how long a job still runs.
+// fewRuns is how many longer runs of like size there must be for them alone to tell how long a job
+// still runs.
 const fewRuns = 20
 
 // mostRuns is how many runs of a size are remembered.
@@ -48,8 +49,8 @@ func (h *history) learn(procs int32, seconds float64) {
 	h.all.add(seconds)
 }
 
-// longer returns the run times of past jobs like one of some processors that has run for a time: those that ran
-// longer than that. If too few of the same size did, it returns those of all sizes.
+// longer returns the run times of past jobs like one of some processors that has run for a time:
+// those that ran longer than that. If too few of the same size did, it returns those of all sizes.
 func (h *history) longer(procs int32, age float64) []float64 {
 	for _, r := range []*runs{&h.ranges[bits.Len32(uint32(procs))-1], &h.all} {
 		if i := sort.SearchFloat64s(r.sorted, age); len(r.sorted)-i >= fewRuns {
@@ -59,9 +60,9 @@ func (h *history) longer(procs int32, age float64) []float64 {
 	return nil
 }
 
-// simulated returns the expected waits for one more processor than are free, two more and so on, up to most: the
-// mean over futures in which each running job ends as past jobs of its size that had run for as long did. A job that
-// has run longer than nearly all runs for up to as long again.
+// simulated returns the expected waits for one more processor than are free, two more and so on, up
+// to most: the mean over futures in which each running job ends as past jobs of its size that had
+// run for as long did. A job that has run longer than nearly all runs for up to as long again.
 func (s *System) simulated(h *head) []float64 {
 	m := h.machine
 	s.waits = slices.Grow(s.waits[:0], int(h.most))[:h.most-m.free]

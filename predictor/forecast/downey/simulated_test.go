@@ -24,7 +24,8 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestLonger: a job is compared with those of its size that ran for longer, or with all if these are few.
+// TestLonger: a job is compared with those of its size that ran for longer, or with all if these
+// are few.
 func TestLonger(t *testing.T) {
 	var h history
 	for i := range 100 {
@@ -46,8 +47,8 @@ func TestLonger(t *testing.T) {
 	}
 }
 
-// TestSimulated: where all past jobs ran for as long, waits are those of the machine, and expected waits are means over
-// many draws.
+// TestSimulated: where all past jobs ran for as long, waits are those of the machine, and expected
+// waits are means over many draws.
 func TestSimulated(t *testing.T) {
 	s := NewSystem(64, Strategy{Rule: VARQ})
 	for range 100 {
@@ -80,8 +81,8 @@ func TestSimulated(t *testing.T) {
 	m.start(5, 100, 200)
 	m.jobs[0].end, m.jobs[1].end = 2000, 2000
 	h = head{most: 64, now: 200, machine: m}
-	// The remaining times are uniform up to 800 and 900: the first of them ends after their expected minimum,
-	// 800/2 - 800^2/(6*900) = 281.5 s, and the last after 568.5 s.
+	// The remaining times are uniform up to 800 and 900: the first of them ends after their
+	// expected minimum, 800/2 - 800^2/(6*900) = 281.5 s, and the last after 568.5 s.
 	first, last := 0., 0.
 	const times = 200
 	for range times {
@@ -94,8 +95,8 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// TestSimulatedGains: jobs that choose by simulated waits save at least 95 % of what is possible, and their machine is
-// used no less efficiently than with AVG.
+// TestSimulatedGains: jobs that choose by simulated waits save at least 95 % of what is possible,
+// and their machine is used no less efficiently than with AVG.
 func TestSimulatedGains(t *testing.T) {
 	model := Model{Procs: 128, Load: .75}
 	random := rand.New(rand.NewPCG(1, 3))

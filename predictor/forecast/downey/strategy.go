@@ -41,7 +41,8 @@ const (
 	// HEUR holds out for all that is of use to the job, until a fifth of what that
 	// would gain has passed (section 5.5).
 	HEUR Rule = "HEUR"
-	// VARQ is PRED with expected waits that are simulated from past run times. It is not the paper's.
+	// VARQ is PRED with expected waits that are simulated from past run times. It is not the
+	// paper's.
 	VARQ Rule = "varq"
 )
 

@@ -118,7 +118,8 @@ func (s *System) begin(o *Outcome) {
 	}
 }
 
-// learn lets the predictions that have come out by now correct later ones, and remembers the runs that have ended.
+// learn lets the predictions that have come out by now correct later ones, and remembers the runs
+// that have ended.
 func (s *System) learn(now float64) {
 	s.runs = slices.DeleteFunc(s.runs, func(a allocation) bool {
 		if a.end <= now {

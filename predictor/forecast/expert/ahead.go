@@ -79,7 +79,8 @@ func (f *Ahead) caseOf(q *forecast.Question) forest.Case {
 	}
 	var v features.Vector
 	m.Look(&q.Request, q.Job, m.at, q.Submit, &v)
-	lead := q.Submit - m.at - f.forest.Windows(q.Partition).Closed(m.at, q.Submit) // meanwhile the queue is served
+	// meanwhile the queue is served
+	lead := q.Submit - m.at - f.forest.Windows(q.Partition).Closed(m.at, q.Submit)
 	return f.model.Case(append(v[:], features.Delay(float64(lead)), f.forest.overtaking(q)))
 }
 

@@ -71,7 +71,8 @@ func (f *Forest) later(q *forecast.Question) anchor {
 			simulated.Submit = last.To
 		}
 	}
-	over := func(wait float64) float64 { // what of the wait is over when it is submitted, or does not count
+	// what of the wait is over when it is submitted, or does not count
+	over := func(wait float64) float64 {
 		submit := max(q.Submit, simulated.Submit)
 		return float64(submit-simulated.Submit) + float64(windows.For(q.Limit).Closed(submit, simulated.Submit+int64(wait)))
 	}
@@ -90,7 +91,8 @@ func (f *Forest) later(q *forecast.Question) anchor {
 	return of.less(over)
 }
 
-// overtaking returns the share of the jobs that came last which would go before that of a question, or 0 where no priorities are known.
+// overtaking returns the share of the jobs that came last which would go before that of a question,
+// or 0 where no priorities are known.
 func (f *Forest) overtaking(q *forecast.Question) float32 {
 	if f.twin == nil {
 		return 0

@@ -9,7 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestSurelyBeyond: where short jobs went before those with long limits, more work than ever is ahead of one as soon as it is in any order.
+// TestSurelyBeyond: where short jobs went before those with long limits, more work than ever is
+// ahead of one as soon as it is in any order.
 func TestSurelyBeyond(t *testing.T) {
 	const hour = 3600.
 	random := rand.New(rand.NewPCG(1, 1))

@@ -80,8 +80,8 @@ func (f *Downey) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return true
 }
 
-// Predict returns the predicted wait in seconds, before and after correction. It reports false if there is no
-// prediction.
+// Predict returns the predicted wait in seconds, before and after correction. It reports false if
+// there is no prediction.
 func (f *Downey) Predict(q *forecast.Question) (predicted, corrected float64, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

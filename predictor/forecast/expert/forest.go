@@ -46,10 +46,10 @@ type anchored struct {
 	anchor
 }
 
-// NewForest returns a Forest that has learnt nothing. If t is not nil, the Forest tells t
-// of each event, adds what t expects to the features of a situation, and what a watch of the jobs that wait tells, and learns
-// thoroughly: the twin's rollouts cost more than that. Trees grow in the Background, or at
-// once if that is nil.
+// NewForest returns a Forest that has learnt nothing. If t is not nil, the Forest tells t of each
+// event, adds what t expects to the features of a situation, and what a watch of the jobs that wait
+// tells, and learns thoroughly: the twin's rollouts cost more than that. Trees grow in the
+// Background, or at once if that is nil.
 func NewForest(rng *rand.Rand, t *twin.Twin, b forest.Background) *Forest {
 	count, effort := features.Count, forest.Light
 	if t != nil {
@@ -69,8 +69,8 @@ func NewForest(rng *rand.Rand, t *twin.Twin, b forest.Background) *Forest {
 	return f
 }
 
-// simulated is the number of features that a twin adds. The last of them, ordered, tell the job's place in Slurm's own order, and are 0 while
-// no priorities are known.
+// simulated is the number of features that a twin adds. The last of them, ordered, tell the job's
+// place in Slurm's own order, and are 0 while no priorities are known.
 const (
 	simulated = 2 + rollout.Orders + ordered
 	ordered   = 2
@@ -141,7 +141,8 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 	return s
 }
 
-// Windows returns what Slurm's reservations leave of the pool of a partition; see twin.Twin.Windows. Without a twin none are known.
+// Windows returns what Slurm's reservations leave of the pool of a partition; see
+// twin.Twin.Windows. Without a twin none are known.
 func (f *Forest) Windows(partition string) rollout.Windows {
 	if f.twin == nil {
 		return nil
@@ -151,8 +152,8 @@ func (f *Forest) Windows(partition string) rollout.Windows {
 	return f.twin.Windows(partition)
 }
 
-// RunTime returns the distribution of the run time of a job with q's Request, as the twin predicts it.
-// Without a twin nothing but the time limit is known.
+// RunTime returns the distribution of the run time of a job with q's Request, as the twin predicts
+// it. Without a twin nothing but the time limit is known.
 func (f *Forest) RunTime(q *forecast.Question) walltime.Distribution {
 	if f.twin == nil {
 		var nothing walltime.Predictor

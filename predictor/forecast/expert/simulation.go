@@ -11,10 +11,11 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Simulation forecasts that a wait will differ from the one that a Forest's twin expects as past waits did: in the
-// logarithm, the newest and those that were expected to be alike before all others (localised conformal prediction,
-// Guan 2023). Some dozens of waits are enough for it, where a Forest needs hundreds, and it is the better the more the twin knows of
-// Slurm's order. A forecast costs O(mostErrors).
+// Simulation forecasts that a wait will differ from the one that a Forest's twin expects as past
+// waits did: in the logarithm, the newest and those that were expected to be alike before all
+// others (localised conformal prediction, Guan 2023). Some dozens of waits are enough for it, where
+// a Forest needs hundreds, and it is the better the more the twin knows of Slurm's order. A
+// forecast costs O(mostErrors).
 type Simulation struct {
 	forest    *Forest
 	waiting   pending.Sample[float64] // by job: the logarithm of the wait that was expected
@@ -33,13 +34,15 @@ const (
 	errorsLife = 150
 	// if the wait expected then is so much longer or shorter than this one, in the logarithm.
 	errorsReach = 2. / 3
-	// errorsShift, in seconds, is added to a wait before its logarithm is taken, as differences that are much shorter count little.
+	// errorsShift, in seconds, is added to a wait before its logarithm is taken, as differences
+	// that are much shorter count little.
 	errorsShift = 600
 	// leastWeight is the weight of an error, whatever it is of.
 	leastWeight = 1e-6
 )
 
-// NewSimulation returns a Simulation that has learnt nothing. The caller must tell it of each event before it tells f, which must have a twin.
+// NewSimulation returns a Simulation that has learnt nothing. The caller must tell it of each event
+// before it tells f, which must have a twin.
 func NewSimulation(f *Forest) *Simulation {
 	return &Simulation{forest: f, waiting: pending.New[float64](), influence: influence.New()}
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/twin"
 )
 
-// TestSimulationLearnsItsErrors: after some dozens of jobs its forecasts score better than the distribution of all waits, quantiles hold
-// about as often as their levels, and no more errors are kept than are used.
+// TestSimulationLearnsItsErrors: after some dozens of jobs its forecasts score better than the
+// distribution of all waits, quantiles hold about as often as their levels, and no more errors are
+// kept than are used.
 func TestSimulationLearnsItsErrors(t *testing.T) {
 	jobs := forecasttest.Jobs(4000, 1)
 	var q queue.Queue

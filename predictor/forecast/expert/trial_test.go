@@ -20,7 +20,8 @@ type trial struct {
 // share returns the share of the answers of which the quantile of a level held.
 func (r *trial) share(level int) float64 { return float64(r.held[level]) / float64(r.answered) }
 
-// try asks a forecaster about each job when it is submitted. Measured is told whether it answered, and says whether that is measured.
+// try asks a forecaster about each job when it is submitted. Measured is told whether it answered,
+// and says whether that is measured.
 func try(t *testing.T, jobs []workload.Job, q *queue.Queue, f forecast.Forecaster, levels []float64, measured func(asked int, ok bool) bool, others ...forecast.Observer) *trial {
 	t.Helper()
 	var all delay.Distribution

@@ -11,8 +11,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// watch learns from jobs while they wait how likely those like them are to start soon. It sees each job when it begins to wait, and at each
-// look a few of those that wait.
+// watch learns from jobs while they wait how likely those like them are to start soon. It sees each
+// job when it begins to wait, and at each look a few of those that wait.
 type watch struct {
 	hazards *forest.Hazards
 	queue   *queue.Queue
@@ -25,12 +25,13 @@ type watch struct {
 var horizons = []int64{1800, 2 * 3600, 8 * 3600, 24 * 3600}
 
 const (
-	// lookEvery is how many seconds pass between two looks. Some pass more, at random, so that looks do not keep to the times of what
-	// comes each hour.
+	// lookEvery is how many seconds pass between two looks. Some pass more, at random, so that
+	// looks do not keep to the times of what comes each hour.
 	lookEvery = 1800
 	// looked is how many jobs a look sees.
 	looked = 8
-	// aging is the number of features, beside those of package features, of a job that has waited for a while.
+	// aging is the number of features, beside those of package features, of a job that has waited
+	// for a while.
 	aging = 5
 )
 
@@ -40,7 +41,8 @@ func newWatch(q *queue.Queue, rng *rand.Rand, b forest.Background) *watch {
 	return &watch{hazards: forest.NewHazards(features.Count+aging, horizons, rng, b), queue: q, rng: rng}
 }
 
-// logOdds appends to list the log-odds that a job with these features starts within each of horizons from now.
+// logOdds appends to list the log-odds that a job with these features starts within each of
+// horizons from now.
 func (w *watch) logOdds(list []float32, v *features.Vector, limit, since, now int64) []float32 {
 	return w.hazards.LogOdds(list, sight(v, limit, since, now))
 }
@@ -59,8 +61,9 @@ func (w *watch) submitted(j *workload.Job, v *features.Vector) {
 	w.hazards.See(sight(v, j.Limit, j.Since(), j.Since()), j.ID, j.Since())
 }
 
-// teaches reports whether how long a job goes on waiting tells anything of others: not of one that waits for a limit of its own, or for
-// nodes that it has named, nor of many tasks that are one job as yet.
+// teaches reports whether how long a job goes on waiting tells anything of others: not of one that
+// waits for a limit of its own, or for nodes that it has named, nor of many tasks that are one job
+// as yet.
 func teaches(j *workload.Job) bool { return j.Count() == 1 && !j.AtLimit && !j.Pinned }
 
 func (w *watch) started(j *workload.Job) {
@@ -73,7 +76,8 @@ func (w *watch) started(j *workload.Job) {
 
 func (w *watch) ended(j *workload.Job) { w.hazards.Withdrawn(j.ID, j.End) }
 
-// look takes a look if one is due. It costs O(n) with n jobs waiting, and what a few questions cost.
+// look takes a look if one is due. It costs O(n) with n jobs waiting, and what a few questions
+// cost.
 func (w *watch) look(e *features.Extractor, now int64) {
 	if now < w.next {
 		return

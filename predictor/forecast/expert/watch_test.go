@@ -18,7 +18,8 @@ func waits(id, since int64) workload.Job {
 	return workload.Job{ID: id, Submit: since, Eligible: since, Request: workload.Request{User: "a", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 3600}}
 }
 
-// TestLooks: each look sees a few of the jobs that wait, each as likely as the others, and looks are at least half an hour apart.
+// TestLooks: each look sees a few of the jobs that wait, each as likely as the others, and looks
+// are at least half an hour apart.
 func TestLooks(t *testing.T) {
 	var q queue.Queue
 	w := newWatch(&q, rand.New(rand.NewPCG(1, 1)), nil)
@@ -62,7 +63,8 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// TestWhoTeaches: jobs that wait for something of their own are not looked at, and their starts count for nothing.
+// TestWhoTeaches: jobs that wait for something of their own are not looked at, and their starts
+// count for nothing.
 func TestWhoTeaches(t *testing.T) {
 	for name, change := range map[string]func(*workload.Job){
 		"":         func(*workload.Job) {},
@@ -90,7 +92,8 @@ func TestWhoTeaches(t *testing.T) {
 	}
 }
 
-// TestSight: a sight has what the job needs, how long it has waited, and the hours of now and of its end.
+// TestSight: a sight has what the job needs, how long it has waited, and the hours of now and of
+// its end.
 func TestSight(t *testing.T) {
 	v := features.Vector{0: 1}
 	s := sight(&v, 7200, 0, 5*24*3600+3600)
@@ -101,8 +104,9 @@ func TestSight(t *testing.T) {
 	}
 }
 
-// TestForestKnowsOfAStandstill: jobs start after a minute, until none does any more. Before any of those that wait has started, the forest has
-// learnt from them that log-odds are low, though its delays are still those of a minute.
+// TestForestKnowsOfAStandstill: jobs start after a minute, until none does any more. Before any of
+// those that wait has started, the forest has learnt from them that log-odds are low, though its
+// delays are still those of a minute.
 func TestForestKnowsOfAStandstill(t *testing.T) {
 	var q queue.Queue
 	rng := rand.New(rand.NewPCG(2, 2))

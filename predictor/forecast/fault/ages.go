@@ -2,8 +2,8 @@ package fault
 
 import "math"
 
-// ages is a Weibull model of the time from one failure of a node to its next. A shape below 1 says that
-// the longer a node has been well, the longer it will be.
+// ages is a Weibull model of the time from one failure of a node to its next. A shape below 1 says
+// that the longer a node has been well, the longer it will be.
 type ages struct {
 	last         []float64 // by node: its last failure, or the start, in days since the start
 	gaps         []float64 // between failures, in days: the last mostGaps of them
@@ -32,8 +32,8 @@ func (a *ages) observe(n int, now float64) {
 	a.last[n] = now
 }
 
-// fit fits shape and scale by likelihood to the gaps, and to the time that has passed since the last
-// failure of each node, which is a gap that has not ended.
+// fit fits shape and scale by likelihood to the gaps, and to the time that has passed since the
+// last failure of each node, which is a gap that has not ended.
 func (a *ages) fit(now float64) {
 	if len(a.gaps) < fewGaps {
 		return

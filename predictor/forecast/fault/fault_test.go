@@ -43,11 +43,12 @@ func made(nodes, days int, rate, spread, again, others float64, r *rand.Rand) []
 	return events
 }
 
-// result is what forecasts came to: nats lost, and failures expected and seen, of windows of a node each.
+// result is what forecasts came to: nats lost, and failures expected and seen, of windows of a node
+// each.
 type result struct{ loss, constant, own, expected, failed float64 }
 
-// try lets a model live through the events, and looks at its forecasts for all nodes of each window of a number
-// of days, from a day on.
+// try lets a model live through the events, and looks at its forecasts for all nodes of each window
+// of a number of days, from a day on.
 func try(nodes, days, from, window int, events []Event) result {
 	list := names(nodes)
 	m := New(list, nil, 0)
@@ -95,7 +96,8 @@ func TestForecasts(t *testing.T) {
 		name                  string
 		spread, again, others float64
 		window                int
-		gain, beyond          float64 // least gain over a constant, and over each node's own rate, in nats per failure
+		// least gain over a constant, and over each node's own rate, in nats per failure
+		gain, beyond float64
 	}{
 		{"all alike", 0, 0, 0, 1, -.01, -.02},
 		{"some nodes are worse", 1, 0, 0, 1, .3, -.02},
@@ -230,7 +232,8 @@ func TestPlannedWork(t *testing.T) {
 	}
 }
 
-// A node that fails several times a day has more failures in a week than in a day, and none is safe after the first.
+// A node that fails several times a day has more failures in a week than in a day, and none is safe
+// after the first.
 func TestRiskGoesOn(t *testing.T) {
 	m := New(names(10), nil, 0)
 	for at := int64(0); at < 100*86400; at += 5 * 3600 {

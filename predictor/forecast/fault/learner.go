@@ -2,15 +2,16 @@ package fault
 
 import "math"
 
-// learner learns the risk of a node for one horizon: whether it fails within a span from now on. Time is cut into
-// windows of that span. When one begins, the learner notes the features of each node; when it ends, it learns
-// from which nodes failed.
+// learner learns the risk of a node for one horizon: whether it fails within a span from now on.
+// Time is cut into windows of that span. When one begins, the learner notes the features of each
+// node; when it ends, it learns from which nodes failed.
 //
-// The number of failures expected of a node is a sum of features, each times its weight, which is how many
-// failures the feature has accounted for over how many it would have made if its weight were 1. Both sums have
-// a prior (gamma), and each failure is shared out among the features in proportion to what they
-// made likely (expectation maximisation). As no feature has a negative weight, and each needs failures
-// to gain some, the sum stays near what is known to be safe where little has been seen.
+// The number of failures expected of a node is a sum of features, each times its weight, which is
+// how many failures the feature has accounted for over how many it would have made if its weight
+// were 1. Both sums have a prior (gamma), and each failure is shared out among the features in
+// proportion to what they made likely (expectation maximisation). As no feature has a negative
+// weight, and each needs failures to gain some, the sum stays near what is known to be safe where
+// little has been seen.
 type learner struct {
 	span      float64
 	end       float64 // of the window
@@ -29,8 +30,9 @@ type learner struct {
 }
 
 const (
-	// frailStarts and its like are weights before anything was learnt, and frailSure and its like how many
-	// failures they count for. Those of events that are no failures are small: many nodes may have them at once.
+	// frailStarts and its like are weights before anything was learnt, and frailSure and its like
+	// how many failures they count for. Those of events that are no failures are small: many nodes
+	// may have them at once.
 	frailStarts, frailSure = .5, 2.
 	otherStarts, otherSure = .03, .5
 	eventStarts, eventSure = .003, .1
@@ -94,8 +96,8 @@ func (l *learner) close(weekly bool) {
 	l.open()
 }
 
-// remember keeps the features of a node that failed. Once there are too many, the oldest goes, and with
-// it its share of the time that has been seen.
+// remember keeps the features of a node that failed. Once there are too many, the oldest goes, and
+// with it its share of the time that has been seen.
 func (l *learner) remember(x []float64) {
 	if len(l.seen) < mostSeen {
 		l.seen = append(l.seen, append([]float64(nil), x...))
@@ -135,7 +137,8 @@ func (l *learner) sum(x []float64) float64 {
 	return max(sum, math.SmallestNonzeroFloat32)
 }
 
-// Voters are the models that vote: a constant rate, a rate of each node, one that fades, and the sum of all features.
+// Voters are the models that vote: a constant rate, a rate of each node, one that fades, and the
+// sum of all features.
 var Voters = [...]string{"constant", "rates", "fading", "features"}
 
 // votes returns the failures expected by each of the Voters.
@@ -143,8 +146,8 @@ func (l *learner) votes(x []float64) [len(Voters)]float64 {
 	return [...]float64{x[constant], x[frail], x[frailLately], l.sum(x)}
 }
 
-// ask returns the features of a node, and how many failures of it are expected within the span. A negative n stands for
-// a node of which nothing is known.
+// ask returns the features of a node, and how many failures of it are expected within the span. A
+// negative n stands for a node of which nothing is known.
 func (l *learner) ask(n int) (x []float64, expected float64) {
 	x = make([]float64, len(l.weights))
 	l.past.fill(x, n, l.within)

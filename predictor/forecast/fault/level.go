@@ -6,14 +6,14 @@ import "math"
 type level struct{ failed, expected float64 } // fade
 
 const (
-	// levelMemory is the mean age, in days, of what counts, and levelSure how many failures are taken to have
-	// come as expected.
+	// levelMemory is the mean age, in days, of what counts, and levelSure how many failures are
+	// taken to have come as expected.
 	levelMemory = 60.
 	levelSure   = 10.
 )
 
-// learn takes in how many nodes failed in a window of a span of days, and how many were expected to with the level
-// until then.
+// learn takes in how many nodes failed in a window of a span of days, and how many were expected to
+// with the level until then.
 func (v *level) learn(failed, expected, span float64) {
 	f := math.Exp(-span / levelMemory)
 	of := v.of()

@@ -19,11 +19,12 @@ type Event struct {
 // day is the unit of time in the package, in seconds.
 const day = 86400.
 
-// Model forecasts the failures of a cluster's nodes. It must be told of events in the order in which
-// they happen.
+// Model forecasts the failures of a cluster's nodes. It must be told of events in the order in
+// which they happen.
 //
-// With n nodes, k kinds and f failures remembered, Observe and Advance take O(n k), Advance as much for each six
-// hours that have passed, and O(f k) for each week. Expected takes O(k), and Forecast and Prob as much for each node.
+// With n nodes, k kinds and f failures remembered, Observe and Advance take O(n k), Advance as much
+// for each six hours that have passed, and O(f k) for each week. Expected takes O(k), and Forecast
+// and Prob as much for each node.
 type Model struct {
 	index    map[string]int
 	start    int64
@@ -32,8 +33,8 @@ type Model struct {
 	learners [len(horizons)]*learner
 }
 
-// horizons are the spans of time, in days, for which the Model learns. Between them it takes risks to
-// grow evenly.
+// horizons are the spans of time, in days, for which the Model learns. Between them it takes risks
+// to grow evenly.
 var horizons = [...]float64{1. / 4, 1, 7}
 
 // dayHorizon is the place of the day in horizons.
@@ -42,9 +43,9 @@ const dayHorizon = 1
 // week is how often ages and weights are fitted, in days: when windows of all horizons end.
 const week = 7
 
-// New returns a Model that knows nothing yet at the time start, in Unix seconds. Nodes that stand near each other
-// in the list are taken to stand near each other in the machine room. Kinds are those of events that are no
-// failures but may announce some.
+// New returns a Model that knows nothing yet at the time start, in Unix seconds. Nodes that stand
+// near each other in the list are taken to stand near each other in the machine room. Kinds are
+// those of events that are no failures but may announce some.
 func New(nodes, kinds []string, start int64) *Model {
 	m := &Model{index: make(map[string]int, len(nodes)), start: start, past: newPast(len(nodes), kinds)}
 	for i, node := range nodes {
@@ -56,8 +57,8 @@ func New(nodes, kinds []string, start int64) *Model {
 	return m
 }
 
-// Observe takes in an event, and reports whether it knows the node. One of an unknown node or kind is ignored, and one
-// from before the last call is taken to have happened then.
+// Observe takes in an event, and reports whether it knows the node. One of an unknown node or kind
+// is ignored, and one from before the last call is taken to have happened then.
 func (m *Model) Observe(e Event) (known bool) {
 	m.Advance(e.At)
 	n, ok := m.index[e.Node]
@@ -99,10 +100,10 @@ func (m *Model) Advance(now int64) {
 	}
 }
 
-// Expected returns how many failures of a node are expected from now on within a number of seconds, as
-// if each left the node as it is: the node fails with probability 1-exp(-Expected). It grows with span,
-// evenly between the horizons and beyond them. A node that is not known is taken to be one of which nothing
-// is known.
+// Expected returns how many failures of a node are expected from now on within a number of seconds,
+// as if each left the node as it is: the node fails with probability 1-exp(-Expected). It grows
+// with span, evenly between the horizons and beyond them. A node that is not known is taken to be
+// one of which nothing is known.
 func (m *Model) Expected(node string, span int64) float64 {
 	growth := m.growth(m.place(node))
 	return growth.within(span)
@@ -130,8 +131,8 @@ func (m *Model) place(node string) int {
 	return -1
 }
 
-// Prob returns the probability that at least one of the nodes fails between two times, in seconds from
-// now on.
+// Prob returns the probability that at least one of the nodes fails between two times, in seconds
+// from now on.
 func (m *Model) Prob(nodes []string, from, to int64) float64 {
 	return m.Forecast(nodes).Prob(nodes, from, to)
 }

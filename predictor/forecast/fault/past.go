@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Kernels say how long an event is felt, in days. Those of failures reach farther than those of other
-// events.
+// Kernels say how long an event is felt, in days. Those of failures reach farther than those of
+// other events.
 var (
 	failureKernels = [...]float64{.5, 2, 8, 32, 128}
 	eventKernels   = [...]float64{.1, 1, 8}
@@ -20,8 +20,9 @@ const (
 	memory = 200.
 )
 
-// faded says, for a span of days, how much of an event fades within it: by kernel, 1-exp(-span/kernel). That is how
-// many failures an event makes within the span where it makes one at all.
+// faded says, for a span of days, how much of an event fades within it: by kernel,
+// 1-exp(-span/kernel). That is how many failures an event makes within the span where it makes one
+// at all.
 type faded struct {
 	span     float64
 	failures [len(failureKernels)]float64

@@ -20,7 +20,8 @@ func NewRates(nodes int) *Rates {
 	return f
 }
 
-// Advance adds a span of days in which no node failed, after what was known has faded by exp(-fading).
+// Advance adds a span of days in which no node failed, after what was known has faded by
+// exp(-fading).
 func (f *Rates) Advance(span, fading float64) {
 	if fading > 0 {
 		fade(f.counts, fading)

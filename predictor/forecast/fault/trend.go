@@ -2,9 +2,9 @@ package fault
 
 import "math"
 
-// Trend follows a signal of a node with a level and a slope, and how far it usually lies off them. That is Holt's linear
-// exponential smoothing (1957), for measurements at any distance t in time (Wright 1986), with a scale that outliers
-// cannot carry away (Gelper, Fried and Croux 2010):
+// Trend follows a signal of a node with a level and a slope, and how far it usually lies off them.
+// That is Holt's linear exponential smoothing (1957), for measurements at any distance t in time
+// (Wright 1986), with a scale that outliers cannot carry away (Gelper, Fried and Croux 2010):
 //
 //	expected  y' = level + slope t
 //	level     y' + a (y - y')                       a = 1 - exp(-t/levelTime)
@@ -25,13 +25,15 @@ const (
 	usualTime = day
 	// far is how many usual distances an outlier counts for.
 	far = 3.
-	// fewSeen is how many measurements say nothing yet, and longestGap, in seconds, after which time a trend is over.
+	// fewSeen is how many measurements say nothing yet, and longestGap, in seconds, after which
+	// time a trend is over.
 	fewSeen    = 24
 	longestGap = 6 * 3600
 )
 
-// Observe takes in a finite value, measured at a time in Unix seconds, and returns by how many usual distances it
-// exceeds what was expected: 0 if it does not, or if too little has been seen to say. A usual distance is at least least, which is positive.
+// Observe takes in a finite value, measured at a time in Unix seconds, and returns by how many
+// usual distances it exceeds what was expected: 0 if it does not, or if too little has been seen to
+// say. A usual distance is at least least, which is positive.
 func (t *Trend) Observe(at int64, value, least float64) (off float64) {
 	if t.seen == 0 || at-t.at > longestGap {
 		*t = Trend{seen: 1, at: at, level: value}

@@ -33,7 +33,8 @@ func TestTrendIsHolts(t *testing.T) {
 	}
 }
 
-// TestTrendTellsJumps: noise and a steady rise stay within ten usual distances, a jump does not, whatever outliers came before.
+// TestTrendTellsJumps: noise and a steady rise stay within ten usual distances, a jump does not,
+// whatever outliers came before.
 func TestTrendTellsJumps(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var trend Trend
@@ -58,7 +59,8 @@ func TestTrendTellsJumps(t *testing.T) {
 	}
 }
 
-// TestTrendBegins: little says nothing, the least distance holds for what never changes, and a long gap begins anew.
+// TestTrendBegins: little says nothing, the least distance holds for what never changes, and a long
+// gap begins anew.
 func TestTrendBegins(t *testing.T) {
 	var trend Trend
 	for i := range int64(fewSeen) {

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Vote mixes the forecasts of several models: it is the part that each has in it. A part is as large as it would be
-// if one of the models had been right all the time (Bayes), but for a small share that is given to all alike after
-// each window, so that another may take over (Herbster and Warmuth 1998). In n windows the log loss of a Vote of m
-// models exceeds that of any one of them by no more than -ln(p) + n*forget, where p is the part that the one had at
-// first.
+// Vote mixes the forecasts of several models: it is the part that each has in it. A part is as
+// large as it would be if one of the models had been right all the time (Bayes), but for a small
+// share that is given to all alike after each window, so that another may take over (Herbster and
+// Warmuth 1998). In n windows the log loss of a Vote of m models exceeds that of any one of them by
+// no more than -ln(p) + n*forget, where p is the part that the one had at first.
 type Vote []float64
 
 // forget is that share.
@@ -50,7 +50,8 @@ func (v Vote) Learn(losses []float64) {
 	}
 }
 
-// Expected returns the failures of a node that all models together expect, where each expects so many.
+// Expected returns the failures of a node that all models together expect, where each expects so
+// many.
 func (v Vote) Expected(each []float64) float64 {
 	well := 0.
 	for i, expected := range each {

@@ -16,7 +16,8 @@ func (a *ages) none() bool { return len(a.times) == 0 }
 // first returns the first of the times, of which there is one.
 func (a *ages) first() int64 { return a.heap[0] }
 
-// firstBut returns the first of the times without one of them, or the latest time of all if there is no other.
+// firstBut returns the first of the times without one of them, or the latest time of all if there
+// is no other.
 func (a *ages) firstBut(time int64) int64 {
 	if a.times[time] > 1 || a.heap[0] != time {
 		return a.heap[0]

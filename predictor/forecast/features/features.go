@@ -34,8 +34,8 @@ func New() *Extractor {
 }
 
 // Snapshot returns a snapshot of e, to Look at later. Later events change nothing in it that
-// changes quickly: which jobs wait and run, and which have started recently. The rest, as
-// means over a long time, it shares with e. It costs O(s + r + n) with s different requests waiting, r
+// changes quickly: which jobs wait and run, and which have started recently. The rest, as means
+// over a long time, it shares with e. It costs O(s + r + n) with s different requests waiting, r
 // jobs running, and n users and kinds of jobs.
 func (e *Extractor) Snapshot() *Extractor {
 	snapshot := *e
@@ -95,7 +95,8 @@ type task struct {
 	lnCPUs, lnLimit           float64
 	expected                  float64 // run time, seconds
 	user, account, part, line int32   // line: partition and QOS
-	cell, shape               int32   // cell: line, and about the same CPUs and limit; shape: exactly the same
+	// cell: line, and about the same CPUs and limit; shape: exactly the same
+	cell, shape int32
 }
 
 func (e *Extractor) task(r *workload.Request, id, since int64, number func(key) int32) task {
@@ -160,9 +161,9 @@ func (n *numbering) find(k key) int32 {
 	return unknown
 }
 
-// Look sets v to the features of this question, asked at time now: how long will r wait if
-// it becomes eligible at submit? Both times are in Unix seconds. If r's job waits already, id
-// names it; otherwise id is 0. The cost is O(s + r) with s different requests waiting and r jobs running.
+// Look sets v to the features of this question, asked at time now: how long will r wait if it
+// becomes eligible at submit? Both times are in Unix seconds. If r's job waits already, id names
+// it; otherwise id is 0. The cost is O(s + r) with s different requests waiting and r jobs running.
 func (e *Extractor) Look(r *workload.Request, id, now, submit int64, v *Vector) {
 	t := e.task(r, id, submit, e.names.find)
 	e.setLasting(v, &t, now)

@@ -2,8 +2,9 @@ package features
 
 import "math"
 
-// waiting is the jobs that wait, added up by what they ask for and by user. A question costs O(s) with s different
-// requests, and an event O(log n) with n jobs. Sums are of integers: what is added is taken away again without a trace.
+// waiting is the jobs that wait, added up by what they ask for and by user. A question costs O(s)
+// with s different requests, and an event O(log n) with n jobs. Sums are of integers: what is added
+// is taken away again without a trace.
 type waiting struct {
 	jobs     map[int64]*waiter
 	requests []*request // in no order
@@ -130,14 +131,16 @@ func (w *waiting) remove(id int64) {
 	}
 }
 
-// ahead is what waits, as a task sees it that is not among it. Ages are in seconds, work in CPU-seconds.
+// ahead is what waits, as a task sees it that is not among it. Ages are in seconds, work in
+// CPU-seconds.
 type ahead struct {
 	count, cpus, asked, expected, oldest, largest float64
 	line                                          struct{ count, expected, oldest float64 }
 	part                                          struct{ expected, oldest float64 }
-	smaller, larger, alike                        float64 // age of the oldest that asks for no more, for no less, and in the same cell
-	own                                           struct{ count, oldest, asked, expected float64 }
-	ahead                                         float64 // expected of those with no more CPUs
+	// age of the oldest that asks for no more, for no less, and in the same cell
+	smaller, larger, alike float64
+	own                    struct{ count, oldest, asked, expected float64 }
+	ahead                  float64 // expected of those with no more CPUs
 }
 
 // ahead returns what waits as t sees it.
@@ -189,8 +192,8 @@ func (w *waiting) ahead(t *task, now int64) (a ahead) {
 	return a
 }
 
-// without returns how many jobs there are, the seconds that they are expected to run, and the age of the oldest: but for one job, if it is
-// one of them.
+// without returns how many jobs there are, the seconds that they are expected to run, and the age
+// of the oldest: but for one job, if it is one of them.
 func (s *sums) without(j *waiter, is bool, now int64) (count, run, oldest float64) {
 	n, all, first := s.count, s.run, s.since.first()
 	if is {

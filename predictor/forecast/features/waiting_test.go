@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// walked is what waits, as one pass over all tasks finds it: slow, and so simple that it is taken to be right.
+// walked is what waits, as one pass over all tasks finds it: slow, and so simple that it is taken
+// to be right.
 func walked(pending []task, t *task, now int64) (a ahead) {
 	for i := range pending {
 		p := &pending[i]
@@ -53,7 +54,8 @@ func walked(pending []task, t *task, now int64) (a ahead) {
 	return a
 }
 
-// TestWaitingIsWalked compares the sums of waiting, while jobs come, change and go, with those of a walk over them.
+// TestWaitingIsWalked compares the sums of waiting, while jobs come, change and go, with those of a
+// walk over them.
 func TestWaitingIsWalked(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	w := newWaiting()

@@ -34,7 +34,8 @@ func BenchmarkPredict(b *testing.B) {
 	}
 }
 
-// BenchmarkTree grows one tree of each kind from 55,000 cases of 80 features, a third of which have few values and some of which are alike.
+// BenchmarkTree grows one tree of each kind from 55,000 cases of 80 features, a third of which have
+// few values and some of which are alike.
 func BenchmarkTree(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 1))
 	c, x := cases{width: 81}, make([]float32, 81)

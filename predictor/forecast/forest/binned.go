@@ -5,20 +5,24 @@ import (
 	"slices"
 )
 
-// binned says which bin of each feature a case lies in. Features of which all cases lie in the same bins
-// share a column: where there is one partition, what is known of the partition is what is known of all.
+// binned says which bin of each feature a case lies in. Features of which all cases lie in the same
+// bins share a column: where there is one partition, what is known of the partition is what is
+// known of all.
 type binned struct {
-	edges    []edges // by feature
-	column   []int32 // by feature
-	distinct []int32 // by column: the first of its features; they ascend. The last feature has a column of its own after these.
-	rows     int     // room for so many rows of cases: as many as there are until edges are drawn anew
-	codes    []word  // by block of columns and, in each, by row
-	due      uint64  // the value of cases.pushed at which edges are drawn anew
-	coded    uint64  // the value of cases.pushed when codes were last computed
+	edges  []edges // by feature
+	column []int32 // by feature
+	// by column: the first of its features; they ascend. The last feature has a column of its own
+	// after these.
+	distinct []int32
+	// room for so many rows of cases: as many as there are until edges are drawn anew
+	rows  int
+	codes []word // by block of columns and, in each, by row
+	due   uint64 // the value of cases.pushed at which edges are drawn anew
+	coded uint64 // the value of cases.pushed when codes were last computed
 
-	// late is how many of the last features, but for the very last, may be 0 in all cases for long. usual has a value
-	// of each feature: its only one, or nearly, if it has no edges. unusual is how many other values late features
-	// without edges have had since edges were drawn.
+	// late is how many of the last features, but for the very last, may be 0 in all cases for long.
+	// usual has a value of each feature: its only one, or nearly, if it has no edges. unusual is
+	// how many other values late features without edges have had since edges were drawn.
 	late    int
 	usual   []float32
 	unusual int
@@ -31,11 +35,12 @@ const (
 	redrawn = 20_000
 	// edgeSample is the number of newest cases that edges are drawn by.
 	edgeSample = 5000
-	// mostUnusual is how many unusual values there are until edges are drawn anew: if they come in a row, more
-	// than a bin has.
+	// mostUnusual is how many unusual values there are until edges are drawn anew: if they come in
+	// a row, more than a bin has.
 	mostUnusual = 4 * edgeSample / bins
-	// wide is the number of columns of a block, which are read at once. Blocks lie one after the other, since trees count a block of many
-	// cases at a time: so what they add up stays in the nearest cache.
+	// wide is the number of columns of a block, which are read at once. Blocks lie one after the
+	// other, since trees count a block of many cases at a time: so what they add up stays in the
+	// nearest cache.
 	wide = 8
 )
 
@@ -82,8 +87,8 @@ func (b *binned) isLate(f int) bool { return f < len(b.edges)-1 && f >= len(b.ed
 // tells reports whether cuts are tried of a feature: a late one has none until its values differ.
 func (b *binned) tells(f int) bool { return !b.isLate(f) || b.edges[f].divide() }
 
-// bin computes the codes of the new cases. When it is time, it first draws edges anew, and
-// then computes the codes of all cases. It is time, too, when enough of them differ in a late feature.
+// bin computes the codes of the new cases. When it is time, it first draws edges anew, and then
+// computes the codes of all cases. It is time, too, when enough of them differ in a late feature.
 func (b *binned) bin(c *cases) {
 	b.watch(c)
 	if c.pushed >= b.due || b.unusual >= mostUnusual {
@@ -125,8 +130,8 @@ func (b *binned) redraw(c *cases) {
 	}
 }
 
-// arrange finds which features can share a column, and makes room for the codes of all cases, which are to be
-// computed.
+// arrange finds which features can share a column, and makes room for the codes of all cases, which
+// are to be computed.
 func (b *binned) arrange(c *cases) {
 	last := c.width - 1
 	b.column, b.distinct, b.coded = resize(b.column, c.width), b.distinct[:0], 0
@@ -142,7 +147,8 @@ func (b *binned) arrange(c *cases) {
 	b.codes = resize(b.codes, b.blocks()*b.rows)
 }
 
-// alike reports whether all cases lie in the same bin of two features, and these have the same edges.
+// alike reports whether all cases lie in the same bin of two features, and these have the same
+// edges.
 func (b *binned) alike(c *cases, f, other int) bool {
 	if b.edges[f] != b.edges[other] {
 		return false
@@ -155,8 +161,8 @@ func (b *binned) alike(c *cases, f, other int) bool {
 	return true
 }
 
-// encode computes the codes of the newest n cases. It reports false, and stops, if features that share a column
-// lie in different bins.
+// encode computes the codes of the newest n cases. It reports false, and stops, if features that
+// share a column lie in different bins.
 func (b *binned) encode(c *cases, n uint64) bool {
 	last := c.width - 1
 	codes := make([]uint8, b.blocks()*wide)

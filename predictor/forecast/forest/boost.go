@@ -12,7 +12,8 @@ type boost struct {
 	known    []uint64  // by row: the number, from 1, of the case that residual is for
 }
 
-// falls are the leaves that cases fell into when a boosted tree was new, so that nobody has to find them when it is to go.
+// falls are the leaves that cases fell into when a boosted tree was new, so that nobody has to find
+// them when it is to go.
 type falls struct {
 	into   []uint8 // by age then: the node
 	pushed uint64  // the value of cases.pushed then
@@ -72,7 +73,8 @@ func (b *boost) catchUp(c *cases, n int) {
 	}
 }
 
-// add takes a new tree's predictions from the residuals of the newest n cases, and notes them in the tree.
+// add takes a new tree's predictions from the residuals of the newest n cases, and notes them in
+// the tree.
 func (b *boost) add(c *cases, n int, t *grown, binned *binned) {
 	t.fell = falls{into: make([]uint8, n), pushed: c.pushed}
 	var walk walk

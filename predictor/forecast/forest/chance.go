@@ -2,8 +2,9 @@ package forest
 
 import "math"
 
-// chance is a logistic model: an ensemble of small trees, the sum of which is the logarithm of the odds of a sight. Each tree is fitted to
-// what those before it leave of the log loss, by its gradient; a leaf makes one step of Newton's method. The oldest goes as in boost.
+// chance is a logistic model: an ensemble of small trees, the sum of which is the logarithm of the
+// odds of a sight. Each tree is fitted to what those before it leave of the log loss, by its
+// gradient; a leaf makes one step of Newton's method. The oldest goes as in boost.
 type chance struct {
 	ensemble
 	base  float32 // the log-odds of all
@@ -11,8 +12,8 @@ type chance struct {
 
 	// Only grow reads and changes what follows. All but fell are by row.
 	//
-	// Invariant: between two calls of grow, a row that has log-odds has fallen into a leaf of each tree, and nobody has to find these again
-	// when the tree is to go.
+	// Invariant: between two calls of grow, a row that has log-odds has fallen into a leaf of each
+	// tree, and nobody has to find these again when the tree is to go.
 	fell      [][]uint8 // by tree, as in trees, and row: the node
 	logOddsOf []float32
 	known     []uint64  // the number, from 1, of the sight that logOddsOf is of
@@ -54,7 +55,8 @@ func (m *chance) begin(of []outcome) {
 	m.gradient, m.curvature = make([]float32, window), make([]float32, window)
 }
 
-// grow grows the trees that are to take the place of the oldest. It changes nothing that logOdds reads.
+// grow grows the trees that are to take the place of the oldest. It changes nothing that logOdds
+// reads.
 func (m *chance) grow(g *growers, of []outcome) []*tree {
 	if !m.begun {
 		return nil

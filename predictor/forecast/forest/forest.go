@@ -101,7 +101,8 @@ func New(features int, e Effort, rng *rand.Rand, b Background) *Model {
 	}
 }
 
-// Late says that the last n features may be 0 in all cases for long. Until they differ in some, the Model is as if it did not have them.
+// Late says that the last n features may be 0 in all cases for long. Until they differ in some, the
+// Model is as if it did not have them.
 func (m *Model) Late(n int) { m.growers.binned.late = n }
 
 // Case is the features of a question and, at the end, the boosted ensemble's prediction

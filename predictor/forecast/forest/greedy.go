@@ -33,9 +33,10 @@ type drawn struct {
 // deviations of their targets from a mean. Both numbers share an int64, as counting says.
 type sums []int64
 
-// tree grows a tree from rows, in which a row may come more than once. Value returns what a leaf of some samples predicts. The cost is
-// O(s f d), with s different rows, f columns, and a depth of d, though a histogram of the larger child of a node costs nothing: it is
-// what the smaller one leaves of the node's.
+// tree grows a tree from rows, in which a row may come more than once. Value returns what a leaf of
+// some samples predicts. The cost is O(s f d), with s different rows, f columns, and a depth of d,
+// though a histogram of the larger child of a node costs nothing: it is what the smaller one leaves
+// of the node's.
 func (g *greedy) tree(how growth, rows []int32, target []float32, value func(samples []drawn) float32) grown {
 	g.how, g.target, g.value, g.nodes, g.bins = how, target, value, g.nodes[:0], g.bins[:0]
 	g.draw(rows)
@@ -69,8 +70,8 @@ func (g *greedy) draw(rows []int32) {
 // steps returns the target of a row, in steps of 1/unit.
 func (g *greedy) steps(row int32) int32 { return int32(g.target[row] * unit) }
 
-// split grows the subtree of g.samples[from:to], which were drawn n times in all, and returns its root. of is nil or
-// their sums; split frees it.
+// split grows the subtree of g.samples[from:to], which were drawn n times in all, and returns its
+// root. of is nil or their sums; split frees it.
 func (g *greedy) split(from, to, n, depth int, of sums) int32 {
 	me := int32(len(g.nodes))
 	samples := g.samples[from:to]
@@ -130,7 +131,8 @@ func (g *greedy) count(samples []drawn) sums {
 	if last := len(g.free) - 1; last >= 0 {
 		of, g.free = g.free[last], g.free[:last]
 	}
-	blocks := (len(g.binned.distinct) + wide - 1) / wide // without one that only the last feature has
+	// without one that only the last feature has
+	blocks := (len(g.binned.distinct) + wide - 1) / wide
 	of = resize(of, blocks*wide*bins)
 	clear(of)
 	for k := range blocks {
@@ -169,12 +171,14 @@ func (g *greedy) bestFork(of sums, n int) fork {
 	return c.best
 }
 
-// partition moves the samples up to the cut to the front, and returns their number. It keeps their order.
+// partition moves the samples up to the cut to the front, and returns their number. It keeps their
+// order.
 func (g *greedy) partition(samples []drawn, f fork) int {
 	g.right = resize(g.right, len(samples))
 	left, right, column := 0, 0, g.binned.at(g.binned.column[f.feature])
 	for _, s := range samples {
-		samples[left], g.right[right] = s, s // either may be overwritten by the next: no processor could predict a branch
+		// either may be overwritten by the next: no processor could predict a branch
+		samples[left], g.right[right] = s, s
 		more := int((f.bin - column.code(g.binned.codes, s.row)) >> 7)
 		left, right = left+1-more, right+more
 	}
@@ -193,8 +197,8 @@ func (g *greedy) median(samples []drawn) float32 {
 	return float32(middle(g.targets)) / unit
 }
 
-// middle returns the element in the middle of a list as it would be sorted. It changes the order. The cost is O(n) but
-// for the rarest of lists.
+// middle returns the element in the middle of a list as it would be sorted. It changes the order.
+// The cost is O(n) but for the rarest of lists.
 func middle(list []int32) int32 {
 	k := len(list) / 2
 	for len(list) > 16 {

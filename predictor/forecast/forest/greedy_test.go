@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// plain is the slow tree that greedy's are compared with: each fork is the first of the best cuts by the features in their order.
+// plain is the slow tree that greedy's are compared with: each fork is the first of the best cuts
+// by the features in their order.
 type plain struct {
 	cases  *cases
 	binned *binned
@@ -15,7 +16,8 @@ type plain struct {
 	mean   int
 }
 
-// leaves returns for each of the samples, by row, which may come more than once, the median of its leaf.
+// leaves returns for each of the samples, by row, which may come more than once, the median of its
+// leaf.
 func (p *plain) leaves(samples []sample, depth int, medians map[int32]float32) {
 	var best fork
 	n := len(samples)
@@ -63,8 +65,8 @@ func (p *plain) leaves(samples []sample, depth int, medians map[int32]float32) {
 	p.leaves(right, depth+1, medians)
 }
 
-// TestGreedyIsPlain compares greedy's trees with plain's. Some features are equal to others or to a constant, and a row may be drawn
-// more than once.
+// TestGreedyIsPlain compares greedy's trees with plain's. Some features are equal to others or to a
+// constant, and a row may be drawn more than once.
 func TestGreedyIsPlain(t *testing.T) {
 	for seed := range uint64(12) {
 		random := rand.New(rand.NewPCG(seed, 3))
@@ -96,8 +98,8 @@ func TestGreedyIsPlain(t *testing.T) {
 	}
 }
 
-// alikeCases returns n cases of 8 features and a prediction. The third is a constant as the sixth is, the fifth is as the first, and the
-// seventh lies always in the same bin as the second.
+// alikeCases returns n cases of 8 features and a prediction. The third is a constant as the sixth
+// is, the fifth is as the first, and the seventh lies always in the same bin as the second.
 func alikeCases(n int, random *rand.Rand) *cases {
 	c := &cases{width: 9}
 	for range n {
@@ -111,7 +113,8 @@ func alikeCases(n int, random *rand.Rand) *cases {
 	return c
 }
 
-// TestColumnsPart: features no longer share a column once a case lies in different bins of them, and no code is lost then.
+// TestColumnsPart: features no longer share a column once a case lies in different bins of them,
+// and no code is lost then.
 func TestColumnsPart(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	c, b := alikeCases(3000, random), new(binned)
@@ -177,7 +180,8 @@ func TestMiddle(t *testing.T) {
 	}
 }
 
-// TestResiduals: a residual is what the trees leave of a target, however many trees have come and gone since its case was new.
+// TestResiduals: a residual is what the trees leave of a target, however many trees have come and
+// gone since its case was new.
 func TestResiduals(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	effort := Effort{

@@ -24,8 +24,8 @@ func (g *growers) use(c *cases) {
 	g.greedy.binned = &g.binned
 }
 
-// tree grows a tree from the rows of g.random. It uses the given number of features, the first ones of the cases, or all but the last
-// of them if it tries all.
+// tree grows a tree from the rows of g.random. It uses the given number of features, the first ones
+// of the cases, or all but the last of them if it tries all.
 func (g *growers) tree(how growth, features int, target []float32) grown {
 	if how.tries == math.MaxInt {
 		return g.greedy.tree(how, g.random.rows, target, g.greedy.median)

@@ -5,18 +5,23 @@ import (
 	"math/rand/v2"
 )
 
-// Hazards learns online how likely something that is still awaited is to happen within each of a few horizons, as a job that waits is to
-// start. It learns from sights: what is awaited, seen at a moment, in features.
+// Hazards learns online how likely something that is still awaited is to happen within each of a
+// few horizons, as a job that waits is to start. It learns from sights: what is awaited, seen at a
+// moment, in features.
 //
-// That is survival analysis in discrete time (Cox 1972; Singer and Willett 1993): a logistic model tells which share of what is awaited at a
-// moment happens within the next step. A delay that has not ended, which is censored, teaches all the same: that it outlasts the
-// horizons of its sights. So Hazards knows of a change one horizon after it, while the delays that it prolongs end much later.
+// That is survival analysis in discrete time (Cox 1972; Singer and Willett 1993): a logistic model
+// tells which share of what is awaited at a moment happens within the next step. A delay that has
+// not ended, which is censored, teaches all the same: that it outlasts the horizons of its sights.
+// So Hazards knows of a change one horizon after it, while the delays that it prolongs end much
+// later.
 //
-// A sight counts for a horizon once that is over, even if what was awaited happened long before. If it counted at once, the newest sights
-// would all be of what happened soon. A sight of what was withdrawn within the horizon does not count.
+// A sight counts for a horizon once that is over, even if what was awaited happened long before. If
+// it counted at once, the newest sights would all be of what happened soon. A sight of what was
+// withdrawn within the horizon does not count.
 //
-// Each model is a boosted ensemble of small trees (Friedman 2001), renewed all the time as those of a Model are. LogOdds changes nothing, and
-// may run at the same time as itself. The other methods must not run at the same time as any. Trees grow in the background.
+// Each model is a boosted ensemble of small trees (Friedman 2001), renewed all the time as those of
+// a Model are. LogOdds changes nothing, and may run at the same time as itself. The other methods
+// must not run at the same time as any. Trees grow in the background.
 type Hazards struct {
 	horizons []int64 // seconds
 	sights   sights
@@ -29,8 +34,8 @@ type Hazards struct {
 // hazardPeriod is the number of sights between two growths of trees.
 const hazardPeriod = 250
 
-// NewHazards returns Hazards of horizons, in seconds, that has seen nothing. Sights have a number of features. With a nil Background,
-// trees grow at once.
+// NewHazards returns Hazards of horizons, in seconds, that has seen nothing. Sights have a number
+// of features. With a nil Background, trees grow at once.
 func NewHazards(features int, horizons []int64, rng *rand.Rand, b Background) *Hazards {
 	return &Hazards{
 		horizons: horizons,
@@ -54,11 +59,12 @@ func (h *Hazards) See(features []float32, id, at int64) {
 // Happened takes in that what id names happened at a time.
 func (h *Hazards) Happened(id, at int64) { h.sights.end(id, at, true) }
 
-// Withdrawn takes in that what id names was withdrawn at a time. If it has happened before, Withdrawn changes nothing.
+// Withdrawn takes in that what id names was withdrawn at a time. If it has happened before,
+// Withdrawn changes nothing.
 func (h *Hazards) Withdrawn(id, at int64) { h.sights.end(id, at, false) }
 
-// Grow begins to grow trees if enough was seen since trees last began to grow. Those come into use. Grow waits for them if they are not
-// ready.
+// Grow begins to grow trees if enough was seen since trees last began to grow. Those come into use.
+// Grow waits for them if they are not ready.
 func (h *Hazards) Grow(now int64) {
 	if !h.renew(h.sights.pushed, hazardPeriod) {
 		return
@@ -83,8 +89,8 @@ func (h *Hazards) Grow(now int64) {
 	})
 }
 
-// LogOdds appends to list, for each horizon, the logarithm of the odds that what has these features now happens within the horizon. It is 0 as
-// long as nothing is known.
+// LogOdds appends to list, for each horizon, the logarithm of the odds that what has these features
+// now happens within the horizon. It is 0 as long as nothing is known.
 func (h *Hazards) LogOdds(list, features []float32) []float32 {
 	const most = 9
 	for i := range h.models {
@@ -97,8 +103,9 @@ func (h *Hazards) LogOdds(list, features []float32) []float32 {
 type sights struct {
 	cases // with nothing for their targets, and 0 for the prediction of an ensemble
 	of    []sight
-	open  map[int64][]uint64 // by id: the numbers of its sights, from 0, ascending, while its end is not known
-	row   []float32          // scratch
+	// by id: the numbers of its sights, from 0, ascending, while its end is not known
+	open map[int64][]uint64
+	row  []float32 // scratch
 }
 
 // sight is what is known of a sight, beside its features.
@@ -157,7 +164,8 @@ type outcome struct {
 // mostOutcomes is the most outcomes that trees are fitted to.
 const mostOutcomes = 30_000
 
-// outcomes appends to list, which is empty, the newest outcomes that are known of the sights that stable returns. One that has given way to newer ones never comes back.
+// outcomes appends to list, which is empty, the newest outcomes that are known of the sights that
+// stable returns. One that has given way to newer ones never comes back.
 func (s *sights) outcomes(list []outcome, horizon, now int64) []outcome {
 	stable := s.stable()
 	for age := 0; age < stable.n && len(list) < mostOutcomes; age++ {

@@ -55,7 +55,8 @@ func (w *world) live(minutes int) {
 	}
 }
 
-// rising is a rate a second that rises with a feature from once in three hours to once in six minutes.
+// rising is a rate a second that rises with a feature from once in three hours to once in six
+// minutes.
 func rising(x []float32) float64 { return math.Exp(3.4*float64(x[1])) / 10_800 }
 
 // TestHazards: probabilities are near the truth.
@@ -100,7 +101,8 @@ func TestWaitingTeaches(t *testing.T) {
 	}
 }
 
-// TestHazardsOfNothing: before anything is known, and if all that is seen is withdrawn, log-odds are 0.
+// TestHazardsOfNothing: before anything is known, and if all that is seen is withdrawn, log-odds
+// are 0.
 func TestHazardsOfNothing(t *testing.T) {
 	h := NewHazards(2, []int64{60}, rand.New(rand.NewPCG(1, 1)), nil)
 	for id := range int64(3000) {
@@ -132,7 +134,8 @@ func TestHazardsInTheBackground(t *testing.T) {
 	}
 }
 
-// TestOutcomes compares outcomes with those of a plain list of all sights, while more are seen than are kept.
+// TestOutcomes compares outcomes with those of a plain list of all sights, while more are seen than
+// are kept.
 func TestOutcomes(t *testing.T) {
 	type plainSight struct {
 		id, at, end int64
@@ -201,8 +204,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestChanceAddsUp: the log-odds that are kept by row are those of the trees, also after the oldest have gone, and the leaves of a new tree make the
-// steps that a plain sum over its sights tells.
+// TestChanceAddsUp: the log-odds that are kept by row are those of the trees, also after the oldest
+// have gone, and the leaves of a new tree make the steps that a plain sum over its sights tells.
 func TestChanceAddsUp(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	s := newSights(4)
@@ -248,7 +251,8 @@ func TestChanceAddsUp(t *testing.T) {
 	}
 }
 
-// BenchmarkSee sees sights of 90 features, of which 100 are awaited at once. From time to time, it grows trees for three horizons.
+// BenchmarkSee sees sights of 90 features, of which 100 are awaited at once. From time to time, it
+// grows trees for three horizons.
 func BenchmarkSee(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 1))
 	h := NewHazards(90, []int64{1800, 14_400, 86_400}, random, nil)

@@ -8,7 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 )
 
-// TestLate: while late features are 0, a model forecasts as one without them, to the bit. When they begin to tell something, it learns what soon.
+// TestLate: while late features are 0, a model forecasts as one without them, to the bit. When they
+// begin to tell something, it learns what soon.
 func TestLate(t *testing.T) {
 	const features, late, before, after = 6, 2, 3000, 2500
 	model := func(features, late int) *Model {

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// together is the number of trees that leaves walks down at once. While one waits for the memory, another goes on.
+// together is the number of trees that leaves walks down at once. While one waits for the memory,
+// another goes on.
 const together = 8
 
 // leaves yields trees, in their order, with the leaf of each that x falls into.
@@ -23,8 +24,8 @@ func leaves(trees []*tree, x []float32) iter.Seq2[*tree, int32] {
 	}
 }
 
-// leavesOf returns the leaves that x falls into, of together trees or fewer. It has no branches that no processor could predict, but for the
-// last.
+// leavesOf returns the leaves that x falls into, of together trees or fewer. It has no branches
+// that no processor could predict, but for the last.
 func leavesOf(group []*tree, x []float32) (at [together]int32) {
 	for {
 		leaf := int32(-1)
@@ -39,8 +40,8 @@ func leavesOf(group []*tree, x []float32) (at [together]int32) {
 	}
 }
 
-// next returns the node that follows this one, which is at a place, on the way of x, all finite, down a tree: a child or, if it is a leaf, itself. Signs
-// become masks instead of branches.
+// next returns the node that follows this one, which is at a place, on the way of x, all finite,
+// down a tree: a child or, if it is a leaf, itself. Signs become masks instead of branches.
 func (n *node) next(x []float32, place int32) int32 {
 	isLeaf := n.feature >> 31
 	isAbove := int32(math.Float32bits(n.cut-x[n.feature&^isLeaf])) >> 31

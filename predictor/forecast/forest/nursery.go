@@ -8,7 +8,8 @@ type Background func(task func())
 
 // nursery is where trees grow in the background, again and again as more cases are pushed.
 //
-// Invariant: trees come into use when the next ones begin to grow, after the same case however long they took to grow.
+// Invariant: trees come into use when the next ones begin to grow, after the same case however long
+// they took to grow.
 type nursery struct {
 	background Background
 	due        uint64   // the number of cases pushed at which the next trees are grown
@@ -34,15 +35,17 @@ func newNursery(b Background) nursery {
 // slowDown makes trees grow less often, by a factor; 1 or less is the usual pace.
 func (n *nursery) slowDown(factor int) { n.slowdown = max(1, factor) }
 
-// protect waits for trees to grow before the cases that they grow from are overwritten, as so many have been pushed.
+// protect waits for trees to grow before the cases that they grow from are overwritten, as so many
+// have been pushed.
 func (n *nursery) protect(pushed uint64) {
 	if g := n.growing; g != nil && pushed-g.pushed >= reserve {
 		g.finish()
 	}
 }
 
-// renew reports whether trees are to begin to grow, as so many cases have been pushed. Those that have grown come into use then. There
-// are period cases from one growth to the next at the usual pace.
+// renew reports whether trees are to begin to grow, as so many cases have been pushed. Those that
+// have grown come into use then. There are period cases from one growth to the next at the usual
+// pace.
 func (n *nursery) renew(pushed uint64, period int) bool {
 	if pushed < n.due {
 		return false
@@ -53,13 +56,15 @@ func (n *nursery) renew(pushed uint64, period int) bool {
 	return true
 }
 
-// begin begins to grow trees when so many cases have been pushed. Use is called once they have grown and the next ones are due.
+// begin begins to grow trees when so many cases have been pushed. Use is called once they have
+// grown and the next ones are due.
 func (n *nursery) begin(pushed uint64, grow, use func()) {
 	n.growing = &growing{pushed: pushed, finish: sync.OnceFunc(grow), use: use}
 	n.background(n.growing.finish)
 }
 
-// install puts the trees that have grown, if any, into use. It waits for them if they are not ready.
+// install puts the trees that have grown, if any, into use. It waits for them if they are not
+// ready.
 func (n *nursery) install() {
 	if g := n.growing; g != nil {
 		g.finish()

@@ -16,8 +16,8 @@ type tree struct {
 	fell   falls // of a boosted tree
 }
 
-// counts are how many of the delays of a large leaf are at each point of delay's grid. Where most waits are equal, a leaf may have most
-// cases of its tree.
+// counts are how many of the delays of a large leaf are at each point of delay's grid. Where most
+// waits are equal, a leaf may have most cases of its tree.
 type counts [delay.Points]int32
 
 // large is the number of delays from which on a leaf is large.
@@ -160,8 +160,9 @@ func (g *grower) tree(how growth, features int, target []float32) grown {
 	return grown{tree{nodes: slices.Clone(g.nodes)}, slices.Clone(g.bins)}
 }
 
-// gather makes samples of g.rows. Their bins in a column lie next to one another, so that they are near while the tree grows. They are read in
-// the order of the cases, as most of them would be far otherwise.
+// gather makes samples of g.rows. Their bins in a column lie next to one another, so that they are
+// near while the tree grows. They are read in the order of the cases, as most of them would be far
+// otherwise.
 func (g *grower) gather(target []float32) {
 	g.different = g.set.take(g.rows, g.different)
 	g.places = resize(g.places, window)
@@ -193,7 +194,8 @@ func (g *grower) gatherBlock(block []word, columns []uint8) {
 	}
 }
 
-// transpose swaps the bytes of eight words so that the first word has the first byte of each, and so on.
+// transpose swaps the bytes of eight words so that the first word has the first byte of each, and
+// so on.
 func transpose(w *[wide]word) {
 	for i := range 4 {
 		w[i], w[i+4] = swap(w[i], w[i+4], 32, 0xffffffff)
@@ -292,7 +294,8 @@ func (c *search) consider(feature int32, bin uint8, sum int64) {
 		return
 	}
 	deviation := float32(sum>>counting) - c.mean*float32(before)
-	// A table of inverses would take longer than the divisions: what trees read between two forks drives it from the nearest caches.
+	// A table of inverses would take longer than the divisions: what trees read between two forks
+	// drives it from the nearest caches.
 	if gain := deviation * deviation * (1/float32(before) + 1/float32(after)); gain > c.best.gain {
 		c.best = fork{gain, feature, bin, before}
 	}
@@ -332,7 +335,8 @@ func (g *grower) count(samples []sample, features []int32) sums {
 	for k := 0; k < len(features); k += abreast {
 		var columns [abreast][]uint8
 		for i := range columns {
-			columns[i] = g.column(features[min(k+i, len(features)-1)]) // nobody reads the sums of one that is there again
+			// nobody reads the sums of one that is there again
+			columns[i] = g.column(features[min(k+i, len(features)-1)])
 		}
 		g.countAbreast(samples, &columns, (*[abreast * bins]int64)(of[k*bins:]))
 	}
@@ -411,7 +415,8 @@ func (g *grower) bestForkOfFew(samples []sample, tries []int32) fork {
 // cutsOfFew is how many cuts of a feature bestForkOfFew draws.
 const cutsOfFew = 3
 
-// sumsOfFew returns, for each of some cuts of a column, the sum of the deviations of the samples up to it.
+// sumsOfFew returns, for each of some cuts of a column, the sum of the deviations of the samples up
+// to it.
 func (g *grower) sumsOfFew(samples []sample, column []uint8, cuts *[cutsOfFew]int64) (sums [cutsOfFew]int64) {
 	deviations := g.deviations[:len(samples)]
 	a, b, c := int64(0), int64(0), int64(0)

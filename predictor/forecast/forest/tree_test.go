@@ -159,7 +159,8 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// TestLargeLeaves: what a tree adds is what is in the leaf, whether that is large or not, also after new delays have overwritten old ones.
+// TestLargeLeaves: what a tree adds is what is in the leaf, whether that is large or not, also
+// after new delays have overwritten old ones.
 func TestLargeLeaves(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))
 	how := growth{least: 4, tries: 3, glance: 64, depth: 2}

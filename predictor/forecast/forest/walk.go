@@ -1,14 +1,15 @@
 package forest
 
-// walk finds the leaves of a boosted tree from the bins of cases. All paths have the same length, so that no
-// processor has to predict where one ends.
+// walk finds the leaves of a boosted tree from the bins of cases. All paths have the same length,
+// so that no processor has to predict where one ends.
 type walk struct {
 	codes []word       // of the cases
 	steps [1 << 8]step // by node
 	depth int
 }
 
-// step is a node: a case goes to the node next[0] or, if it lies in a bin above that of the cut, to next[1]. A leaf leads to itself.
+// step is a node: a case goes to the node next[0] or, if it lies in a bin above that of the cut, to
+// next[1]. A leaf leads to itself.
 type step struct {
 	place
 	bin  uint8

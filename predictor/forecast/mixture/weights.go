@@ -37,9 +37,9 @@ func New(experts int) Weights {
 	return Weights{pooled: make([]float64, experts), groups: map[string][]float64{}}
 }
 
-// Learn adds the loss of every expert in one outcome, which has a weight between 0 and 1. For an expert without an opinion
-// the caller passes the mixture's loss. The expert then neither gains nor loses weight by
-// its silence (the specialists of Freund et al. 1997).
+// Learn adds the loss of every expert in one outcome, which has a weight between 0 and 1. For an
+// expert without an opinion the caller passes the mixture's loss. The expert then neither gains nor
+// loses weight by its silence (the specialists of Freund et al. 1997).
 func (w *Weights) Learn(group string, losses []float64, weight float64) {
 	own, ok := w.groups[group]
 	if !ok {

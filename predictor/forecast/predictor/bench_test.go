@@ -85,11 +85,13 @@ func BenchmarkQuantile(b *testing.B) {
 	}
 }
 
-// sizes are those of the queues of benchmarks: a usual one, and that of a big site, which has an array of 50,000 tasks besides.
+// sizes are those of the queues of benchmarks: a usual one, and that of a big site, which has an
+// array of 50,000 tasks besides.
 var sizes = []struct{ waiting, running int }{{1000, 500}, {20_000, 5000}}
 
-// site returns a Predictor of varqd with a queue of a size, and a job that is submitted next. Before there were 20,000 past jobs. A longer
-// past would make no difference, because the memory of the forecasters is bounded, and full by then.
+// site returns a Predictor of varqd with a queue of a size, and a job that is submitted next.
+// Before there were 20,000 past jobs. A longer past would make no difference, because the memory of
+// the forecasters is bounded, and full by then.
 func site(q *queue.Queue, waiting, running int) (*Predictor, workload.Job) {
 	p := Standard(q, Options{}, rand.New(rand.NewPCG(1, 1)))
 	j := crowd(q, 20_000, waiting, running, p)
@@ -102,8 +104,9 @@ func site(q *queue.Queue, waiting, running int) (*Predictor, workload.Job) {
 	return p, j
 }
 
-// BenchmarkUpdate measures the submission, the start and the end of a job, with all
-// forecasters of the blend. us/start is the time for the start, from which they learn, and us/end that for the end.
+// BenchmarkUpdate measures the submission, the start and the end of a job, with all forecasters of
+// the blend. us/start is the time for the start, from which they learn, and us/end that for the
+// end.
 func BenchmarkUpdate(b *testing.B) {
 	for _, size := range sizes {
 		b.Run(fmt.Sprint(size.waiting), func(b *testing.B) {
@@ -163,8 +166,8 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// BenchmarkPlansTogether measures the forecasts for plans of eight users who ask at the same time, at a big site. Each is a plan of
-// BenchmarkPlan.
+// BenchmarkPlansTogether measures the forecasts for plans of eight users who ask at the same time,
+// at a big site. Each is a plan of BenchmarkPlan.
 func BenchmarkPlansTogether(b *testing.B) {
 	var q queue.Queue
 	p, j := site(&q, 20_000, 5000)

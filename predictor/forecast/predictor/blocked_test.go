@@ -100,7 +100,8 @@ func TestBlocked(t *testing.T) {
 			for _, lead := range leads {
 				most := .05
 				if lead == 12*3600 {
-					most = .35 // half of the jobs that are like the one of a week end within two hours
+					// half of the jobs that are like the one of a week end within two hours
+					most = .35
 				}
 				if prob := best(lead); prob > most {
 					t.Errorf("a start within %d s has the probability %.3f", lead, prob)

@@ -25,9 +25,10 @@ import (
 // they are. Her odds are never better than those of all: among many users some are lucky, and
 // to trust their luck would be the winner's curse again.
 type odds struct {
-	users    map[string]*[ranges]evidence // by name; "" for all users that are not known by name
-	all      [ranges]tally                // the odds of all users together, as joint returns them
-	reverted int64                        // when revert last changed them, Unix seconds; 0 before its first call
+	users map[string]*[ranges]evidence // by name; "" for all users that are not known by name
+	all   [ranges]tally                // the odds of all users together, as joint returns them
+	// when revert last changed them, Unix seconds; 0 before its first call
+	reverted int64
 }
 
 // budgets divide promises by their budget, in seconds, into ranges with odds of their own.

@@ -27,13 +27,15 @@ import (
 
 // Predictor is a forecast.Forecaster of any submission, now or later.
 type Predictor struct {
-	name           string
-	experts        forecast.Experts // of both blends; ahead and simulations come before forest, whose features they share
+	name string
+	// of both blends; ahead and simulations come before forest, whose features they share
+	experts        forecast.Experts
 	forest         *expert.Forest
 	ahead          *expert.Ahead
 	present, later *blend.Blend
 	promises       promises
-	sooner         forecast.Recent[*forecast.Answer] // about jobs that are submitted now; nil if there is no answer
+	// about jobs that are submitted now; nil if there is no answer
+	sooner forecast.Recent[*forecast.Answer]
 }
 
 // Options configure a Predictor. The zero Options are valid.

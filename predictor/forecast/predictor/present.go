@@ -6,8 +6,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// present is the blend for jobs submitted now with its experts, which it tells of events in another order than it asks them: what learns from
-// a simulation is told before the forest that simulates. So a job is simulated once, as the queue was when it came.
+// present is the blend for jobs submitted now with its experts, which it tells of events in another
+// order than it asks them: what learns from a simulation is told before the forest that simulates.
+// So a job is simulated once, as the queue was when it came.
 type present struct {
 	*blend.Blend
 	experts forecast.Experts

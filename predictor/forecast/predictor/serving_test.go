@@ -10,7 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestByClock: starts that are expected when the job would run into a window are expected as much after its end.
+// TestByClock: starts that are expected when the job would run into a window are expected as much
+// after its end.
 func TestByClock(t *testing.T) {
 	const submit, mean = 1_000_000, 1800.
 	windows := rollout.Windows{{From: submit - 500, To: submit - 100}, {From: submit + 1200, To: submit + 9200}, {From: submit + 20_000, To: submit + 21_000}}

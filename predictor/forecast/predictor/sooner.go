@@ -7,9 +7,10 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 )
 
-// noSooner bounds an answer to q, about a job to be submitted later, by that about a job that is submitted now: who comes later starts no
-// sooner. Both are of seconds in which the pool serves. It returns how far the answer is beyond all that was learnt from because of that: a percent
-// less of probability counts.
+// noSooner bounds an answer to q, about a job to be submitted later, by that about a job that is
+// submitted now: who comes later starts no sooner. Both are of seconds in which the pool serves. It
+// returns how far the answer is beyond all that was learnt from because of that: a percent less of
+// probability counts.
 func (p *Predictor) noSooner(q *forecast.Question, a *forecast.Answer) (beyond float64) {
 	now := p.submittedNow(q)
 	if now == nil {
@@ -27,8 +28,9 @@ func (p *Predictor) noSooner(q *forecast.Question, a *forecast.Answer) (beyond f
 	return beyond
 }
 
-// submittedNow returns the answer about a job that is submitted now, with a limit that is a power of two of seconds, and no longer than that of
-// q. It returns nil if there is none. A plan asks about hundreds of submissions with as many limits. As a longer job starts no sooner, the answers
+// submittedNow returns the answer about a job that is submitted now, with a limit that is a power
+// of two of seconds, and no longer than that of q. It returns nil if there is none. A plan asks
+// about hundreds of submissions with as many limits. As a longer job starts no sooner, the answers
 // about few limits bound all others.
 func (p *Predictor) submittedNow(q *forecast.Question) *forecast.Answer {
 	now := *q

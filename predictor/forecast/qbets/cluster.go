@@ -122,7 +122,8 @@ func (h *history) boundary(enough int) (low, high Class, ok bool) {
 	parts := h.counts.divide(n)
 	all := parts.tally(&h.counts)
 	best := (parts.parameters() + 1) * math.Log(float64(n)) / 2
-	keyed := make([]uint64, n) // in the high bits what is asked for, in the low bits the index of the wait
+	// in the high bits what is asked for, in the low bits the index of the wait
+	keyed := make([]uint64, n)
 	look := func(asked func(*observation) uint32) (at int64, found bool) {
 		for i := range keyed {
 			keyed[i] = uint64(asked(h.at(i)))<<32 | uint64(i)

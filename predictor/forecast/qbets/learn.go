@@ -34,7 +34,8 @@ func (p *Predictor) Submitted(j *workload.Job) {
 	}
 }
 
-// Changed takes in that a job that waits is at a limit, or is no longer, or that it requests something else.
+// Changed takes in that a job that waits is at a limit, or is no longer, or that it requests
+// something else.
 func (p *Predictor) Changed(j *workload.Job) {
 	if w := p.waiting[j.ID]; j.Start == 0 && ((w == nil) != j.AtLimit || w != nil && w.request != j.Request) {
 		p.Submitted(j)

@@ -97,7 +97,8 @@ func (o *Outage) end() int64 {
 	return o.To
 }
 
-// resumed returns when the last outage of a partition that had begun by now was over: now if it is not, and 0 if there was none.
+// resumed returns when the last outage of a partition that had begun by now was over: now if it is
+// not, and 0 if there was none.
 func (p *Predictor) resumed(partition string, now int64) (at int64) {
 	for i := range p.outages {
 		if o := &p.outages[i]; o.hits(partition, 0, now+1) {

@@ -67,8 +67,9 @@ func (s *starts) silence(now int64) (q silence, ok bool) {
 	return q, q.waiting > 0
 }
 
-// outage returns the present silence, as far as it lies after a known outage that was over at resumed, and whether it is more
-// probably another outage than chance. apart is the expected number of seconds between two outages.
+// outage returns the present silence, as far as it lies after a known outage that was over at
+// resumed, and whether it is more probably another outage than chance. apart is the expected number
+// of seconds between two outages.
 func (s *starts) outage(now, resumed, apart int64) (q silence, ok bool) {
 	q, ok = s.silence(now)
 	q.since = max(q.since, resumed)

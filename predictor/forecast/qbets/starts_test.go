@@ -227,7 +227,8 @@ func TestQuietBecomesNormal(t *testing.T) {
 	}
 }
 
-// frequent returns a Predictor of a partition in which a job has started every minute, by chance, until now.
+// frequent returns a Predictor of a partition in which a job has started every minute, by chance,
+// until now.
 func frequent() (p *Predictor, r workload.Request, now int64) {
 	random := rand.New(rand.NewPCG(4, 4))
 	p, r, now = New(), workload.Request{Partition: "main", Limit: hour}, 1
@@ -313,7 +314,8 @@ func TestToldOutage(t *testing.T) {
 	}
 }
 
-// TestPlannedOutage: while it is known when jobs start again, and soon after that, promises are made, and no silence counts.
+// TestPlannedOutage: while it is known when jobs start again, and soon after that, promises are
+// made, and no silence counts.
 func TestPlannedOutage(t *testing.T) {
 	p, r, now := frequent()
 	p.Submitted(&workload.Job{ID: 1, Request: r, Submit: now})

@@ -1,13 +1,13 @@
 // Package recalibration replaces the probabilities that a forecaster names by the
 // frequencies with which such probabilities came true.
 //
-// The probability integral transform (PIT) of an outcome w, in whole seconds, under its
-// forecast F is drawn uniformly from [F(w-1), F(w)], since many outcomes may be equal. If the
-// forecasts are calibrated, their PITs are uniform on [0,1]. In general, let C(u) be the share of past
-// outcomes whose PIT was at most u: how often an outcome was within a delay to which the
-// forecaster gave the probability u. A forecast probability u is then replaced by C(u).
-// This is split conformal prediction with the PIT as conformity score and with weights that
-// decay with age (a conformal predictive system: Vovk et al. 2019).
+// The probability integral transform (PIT) of an outcome w, in whole seconds, under its forecast F
+// is drawn uniformly from [F(w-1), F(w)], since many outcomes may be equal. If the forecasts are
+// calibrated, their PITs are uniform on [0,1]. In general, let C(u) be the share of past outcomes
+// whose PIT was at most u: how often an outcome was within a delay to which the forecaster gave the
+// probability u. A forecast probability u is then replaced by C(u). This is split conformal
+// prediction with the PIT as conformity score and with weights that decay with age (a conformal
+// predictive system: Vovk et al. 2019).
 //
 // Five parts work together, each in a file of its own:
 //

@@ -100,8 +100,8 @@ func TestForecastsComeTrue(t *testing.T) {
 	}
 }
 
-// TestRepeatedWaitsComeTrue: where most short waits are of 1 s, short forecasts come true as often as they
-// say, and so do long ones.
+// TestRepeatedWaitsComeTrue: where most short waits are of 1 s, short forecasts come true as often
+// as they say, and so do long ones.
 func TestRepeatedWaitsComeTrue(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	short, long := new(delay.Distribution), forecasttest.Exponential(3000)

@@ -15,7 +15,8 @@ type Daily struct {
 	Unscored
 }
 
-// Unscored counts the forecasts of waits of jobs that still wait, or of ends of jobs that have not ended.
+// Unscored counts the forecasts of waits of jobs that still wait, or of ends of jobs that have not
+// ended.
 type Unscored struct {
 	Open int // the number of these forecasts
 	// Overdue is of how many of these the time already exceeds the quantile of the last

@@ -16,19 +16,20 @@ var Leads = [...]int64{0, 6 * 3600, 86400, 7 * 86400}
 // riskEdges are where the bins of risks begin.
 var riskEdges = [...]float64{0, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, .001, .002, .005, .01, .02, .05, .1, .2, .5}
 
-// Faults are the sums of the scores of one forecaster of failures. Each of its forecasts says how probable it is that
-// one node fails within a day, and belongs to the time at which it was made.
+// Faults are the sums of the scores of one forecaster of failures. Each of its forecasts says how
+// probable it is that one node fails within a day, and belongs to the time at which it was made.
 type Faults struct {
 	Risks [len(riskEdges)]Risks `json:"risks"`
-	// Loss is the log loss in nats, and Constant that of the rate of all nodes, as it was known at the time, in the same
-	// forecasts.
+	// Loss is the log loss in nats, and Constant that of the rate of all nodes, as it was known at
+	// the time, in the same forecasts.
 	Loss     float64 `json:"loss"`
 	Constant float64 `json:"constant"`
-	// Alarms counts the forecasts at or above the alarm level of their time, and Hits those of them that came true.
+	// Alarms counts the forecasts at or above the alarm level of their time, and Hits those of them
+	// that came true.
 	Alarms int `json:"alarms"`
 	Hits   int `json:"hits"`
-	// Failures counts the failures, and Ahead how many of them were announced by at least each of Leads: so long before,
-	// and from then on, the node's risk was at or above the alarm level.
+	// Failures counts the failures, and Ahead how many of them were announced by at least each of
+	// Leads: so long before, and from then on, the node's risk was at or above the alarm level.
 	Failures int             `json:"failures"`
 	Ahead    [len(Leads)]int `json:"ahead"`
 }
@@ -40,8 +41,8 @@ type Risks struct {
 	Failed    int     `json:"failed"`    // how many came true
 }
 
-// Add adds a forecast: the probability, whether it came true, whether it was an alarm, and what the forecaster and the
-// constant rate lose by it, in nats.
+// Add adds a forecast: the probability, whether it came true, whether it was an alarm, and what the
+// forecaster and the constant rate lose by it, in nats.
 func (f *Faults) Add(prob float64, failed, alarm bool, loss, constant float64) {
 	at, found := slices.BinarySearch(riskEdges[:], prob)
 	if !found {
@@ -64,8 +65,8 @@ func (f *Faults) Add(prob float64, failed, alarm bool, loss, constant float64) {
 	}
 }
 
-// Announce adds a failure, of a node whose risk had been at or above the alarm level for so many seconds, or was below it
-// if that is negative.
+// Announce adds a failure, of a node whose risk had been at or above the alarm level for so many
+// seconds, or was below it if that is negative.
 func (f *Faults) Announce(lead int64) {
 	f.Failures++
 	for i := range Leads {
@@ -103,8 +104,9 @@ func (f *Faults) All() (all Risks) {
 	return all
 }
 
-// Level returns the alarm level that these forecasts suggest: the risk at or above which at least as many of them lie
-// as came true, with as few more as the bins allow. It is above 1 if none came true.
+// Level returns the alarm level that these forecasts suggest: the risk at or above which at least
+// as many of them lie as came true, with as few more as the bins allow. It is above 1 if none came
+// true.
 func (f *Faults) Level() float64 {
 	left := f.All().Failed
 	if left == 0 {
@@ -129,8 +131,8 @@ type DayFaults struct {
 type FaultRow struct {
 	Forecaster string
 	Faults
-	// Gain is the nats gained over the constant rate for each forecast that came true, and Low and High are the ends
-	// of its interval. Sure is false if the weeks are too few for one.
+	// Gain is the nats gained over the constant rate for each forecast that came true, and Low and
+	// High are the ends of its interval. Sure is false if the weeks are too few for one.
 	Gain, Low, High float64
 	Sure            bool
 	Reliability     []RiskPoint

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The scores of forecasts that are right: they come true as often as they say, and gain what they know.
+// The scores of forecasts that are right: they come true as often as they say, and gain what they
+// know.
 func TestFaultRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	loss := func(p float64, failed bool) float64 {

@@ -19,12 +19,13 @@ type Forecasts struct {
 type Row struct {
 	Forecaster, Group string
 	Forecasts         int
-	Weeks             int        // of equal size that tell as much, rounded: those on which the intervals of Quantiles rest
-	Quantiles         []Coverage // of Levels
-	CalibrationError  float64
-	Brier             float64
-	Reliability       []Point
-	Drift             Drift
+	// of equal size that tell as much, rounded: those on which the intervals of Quantiles rest
+	Weeks            int
+	Quantiles        []Coverage // of Levels
+	CalibrationError float64
+	Brier            float64
+	Reliability      []Point
+	Drift            Drift
 }
 
 // Coverage is how well one quantile of the wait, or of the time until the end, was forecast.

@@ -26,8 +26,8 @@ type Level struct {
 	Pinball float64
 }
 
-// Add adds a forecast and its outcome: the wait, or the time until the end, in seconds. v is drawn from
-// [0,1) for each forecast; see Quantiles.
+// Add adds a forecast and its outcome: the wait, or the time until the end, in seconds. v is drawn
+// from [0,1) for each forecast; see Quantiles.
 func (s *Sums) Add(forecast *delay.Distribution, seconds, v float64) {
 	s.Forecasts++
 	var room [len(Levels)]Quantile

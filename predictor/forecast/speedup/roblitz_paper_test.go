@@ -1,6 +1,7 @@
 package speedup
 
-// Tests of what Röblitz, Schintke and Wendler (2005) state about adapting the number of processors, section 3.2.1.
+// Tests of what Röblitz, Schintke and Wendler (2005) state about adapting the number of processors,
+// section 3.2.1.
 
 import (
 	"math/rand/v2"
@@ -46,8 +47,8 @@ func TestLeastAsBruteForce(t *testing.T) {
 	}
 }
 
-// Equation 4 and its conditions: a speedup of 1/seq or more is out of reach, seq = 0 leaves the required speedup
-// itself, and seq = 1 allows none.
+// Equation 4 and its conditions: a speedup of 1/seq or more is out of reach, seq = 0 leaves the
+// required speedup itself, and seq = 1 allows none.
 func TestEquation4(t *testing.T) {
 	for _, c := range []struct {
 		serial, need float64
@@ -63,8 +64,8 @@ func TestEquation4(t *testing.T) {
 	}
 }
 
-// Figure 2, as it is printed but for its last test: there, C < S would say of almost every request that it cannot be fulfilled, and of
-// none that cannot; it has to be C > S.
+// Figure 2, as it is printed but for its last test: there, C < S would say of almost every request
+// that it cannot be fulfilled, and of none that cannot; it has to be C > S.
 func TestFigure2(t *testing.T) {
 	adapt := func(d Downey, c float64, least, most, site int32, cannot func(c, s float64) bool) int32 {
 		n := least

@@ -1,8 +1,8 @@
 package twin
 
-// apart counts the nodes on which jobs are that have not started and leave no place for a piece, if a
-// node has one place at most. Nobody knows which nodes: those that are whole nodes add up, and of the
-// others each may be where the others are.
+// apart counts the nodes on which jobs are that have not started and leave no place for a piece, if
+// a node has one place at most. Nobody knows which nodes: those that are whole nodes add up, and of
+// the others each may be where the others are.
 type apart struct {
 	whole int64
 	by    []int64 // how many of the others are on how many nodes

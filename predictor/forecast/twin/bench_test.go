@@ -55,7 +55,8 @@ func busy(waiting, running int) (w *Twin, now int64) {
 	return w, now
 }
 
-// BenchmarkPoint measures a Point by the number of waiting jobs. Where 20,000 wait, 5,000 run, and otherwise 200.
+// BenchmarkPoint measures a Point by the number of waiting jobs. Where 20,000 wait, 5,000 run, and
+// otherwise 200.
 func BenchmarkPoint(b *testing.B) {
 	for _, n := range []int{30, 100, 300, 1000, 20_000} {
 		running := 200

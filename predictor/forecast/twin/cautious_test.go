@@ -7,8 +7,8 @@ import (
 )
 
 // TestCautious: as long as nobody knows how long the jobs that wait run, a cautious wait is that of
-// jobs which run for long. When a few of them have ended, those that still wait are taken to be like
-// them, and a cautious wait is near the expected one, whatever the limits.
+// jobs which run for long. When a few of them have ended, those that still wait are taken to be
+// like them, and a cautious wait is near the expected one, whatever the limits.
 func TestCautious(t *testing.T) {
 	const limit, run = 172_800, 20
 	b := sit(poolOf(10))

@@ -25,7 +25,8 @@ func (c *class) rank() int8 {
 	return 1
 }
 
-// rank returns a class's rank in rollouts. Where Slurm's priorities are known, they tell all, and all ranks are the same.
+// rank returns a class's rank in rollouts. Where Slurm's priorities are known, they tell all, and
+// all ranks are the same.
 func (t *Twin) rank(c *class) int8 {
 	if t.priorities.known() {
 		return 0

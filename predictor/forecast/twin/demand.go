@@ -9,7 +9,8 @@ type demand interface {
 	// missing returns how much is missing beside the occupants counted that wait, and beside all
 	// that are counted. Negative numbers are what is left over.
 	missing() (sure, all int64)
-	// leave returns an upper bound on the probability that the first of the occupants leave room at a time.
+	// leave returns an upper bound on the probability that the first of the occupants leave room at
+	// a time.
 	leave(first []occupant, at int64) float64
 }
 

@@ -5,8 +5,8 @@ import "github.com/varq-project/varq/predictor/workload"
 // mostLate is at how many times plain claims are told apart, by when they become eligible.
 const mostLate = 8
 
-// late returns Room.Late for the work of a claim. prob is the bound without plain claims. Where more
-// than mostLate times matter, those that follow one another count as the first of them.
+// late returns Room.Late for the work of a claim. prob is the bound without plain claims. Where
+// more than mostLate times matter, those that follow one another count as the first of them.
 func (n *need) late(c *workload.Claim, prob float64) (late []workload.Hold) {
 	list, first := n.of.list, n.of.plain
 	last := first // after those that are eligible before the work begins

@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestRoomBesidePlainJobs: plain jobs leave room for who has processors before they are eligible, and
-// take it from who has not.
+// TestRoomBesidePlainJobs: plain jobs leave room for who has processors before they are eligible,
+// and take it from who has not.
 func TestRoomBesidePlainJobs(t *testing.T) {
 	plain := func(procs int32, from int64) workload.Claim {
 		c := claim(procs, from)
@@ -54,8 +54,8 @@ func TestRoomBesidePlainJobs(t *testing.T) {
 	}
 }
 
-// TestHugePlainJob: a job of more nodes than can be counted leaves no room, wherever jobs have their nodes
-// alone.
+// TestHugePlainJob: a job of more nodes than can be counted leaves no room, wherever jobs have
+// their nodes alone.
 func TestHugePlainJob(t *testing.T) {
 	b := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{Nodes: 4, CPUs: 16}, WholeNodes: true} })
 	huge := workload.Claim{Plain: true, Start: opening + 100, From: opening + 100, Pieces: whole(math.MaxInt32)}
@@ -92,8 +92,8 @@ func TestManyPlainJobs(t *testing.T) {
 	}
 }
 
-// BenchmarkRoomBesidePlainJobs measures a question beside 2,000 jobs, 200 promises and 1,000 plain jobs that
-// wait for their begin time.
+// BenchmarkRoomBesidePlainJobs measures a question beside 2,000 jobs, 200 promises and 1,000 plain
+// jobs that wait for their begin time.
 func BenchmarkRoomBesidePlainJobs(b *testing.B) {
 	s, claims := crowded(5)
 	for i := range int64(1000) {

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// A job is tried every trialGap submissions, and one submission later for every
-	// jobsPerGap jobs that wait, because they make a trial more expensive. Where there are many, those that run count, too.
+	// A job is tried every trialGap submissions, and one submission later for every jobsPerGap jobs
+	// that wait, because they make a trial more expensive. Where there are many, those that run
+	// count, too.
 	trialGap   = 8
 	jobsPerGap = 16
 	// fade is the weight that an error keeps when another trial is learnt.
@@ -37,7 +38,8 @@ var policies = [...]rollout.Policy{
 	{Order: rollout.Priority, Backfill: sched.NoBackfill},
 }
 
-// byPriority is the index of the first policy, and so of the first hypothesis, of Slurm's priorities.
+// byPriority is the index of the first policy, and so of the first hypothesis, of Slurm's
+// priorities.
 var byPriority = slices.IndexFunc(policies[:], func(p rollout.Policy) bool { return p.Order == rollout.Priority })
 
 // hypotheses are each policy with each estimate of the size. The first one is believed
@@ -64,8 +66,9 @@ type learner struct {
 	next    int // submissions until the next trial
 }
 
-// believed returns the index of the hypothesis that is believed. Where Slurm's priorities are known, the pool follows them, whatever
-// came nearest in a past in which they were not: then only the backfilling and the size are learnt.
+// believed returns the index of the hypothesis that is believed. Where Slurm's priorities are
+// known, the pool follows them, whatever came nearest in a past in which they were not: then only
+// the backfilling and the size are learnt.
 func (l *learner) believed(ordered bool) int {
 	if ordered {
 		return byPriority + l.ordered
@@ -73,7 +76,8 @@ func (l *learner) believed(ordered bool) int {
 	return l.best
 }
 
-// tick counts a submission, and reports whether its job is to be tried, given how many jobs wait and run.
+// tick counts a submission, and reports whether its job is to be tried, given how many jobs wait
+// and run.
 func (l *learner) tick(waiting, running int) bool {
 	if l.next > 0 {
 		l.next--

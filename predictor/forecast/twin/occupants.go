@@ -9,9 +9,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Occupants are the jobs that have processors of the pool of a partition, or will have them: those that run, and
-// those of claims. They are as they were when Twin.Occupants returned them, whatever happens to the Twin since. One
-// goroutine at a time may use them.
+// Occupants are the jobs that have processors of the pool of a partition, or will have them: those
+// that run, and those of claims. They are as they were when Twin.Occupants returned them, whatever
+// happens to the Twin since. One goroutine at a time may use them.
 type Occupants struct {
 	now  int64
 	pool *workload.Size // nil if it is not known
@@ -42,7 +42,8 @@ type occupant struct {
 	each  workload.Size
 }
 
-// runtime is how long a job runs in all, as predicted, and the probability that it would have ended by now.
+// runtime is how long a job runs in all, as predicted, and the probability that it would have ended
+// by now.
 type runtime struct {
 	walltime.Distribution
 	ended float64
@@ -51,7 +52,8 @@ type runtime struct {
 // has reports whether the occupant may have its processors at a time.
 func (c *occupant) has(at int64) bool { return c.start <= at && at < c.until }
 
-// runs returns the probability that an occupant has its processors at a time between its start and its limit.
+// runs returns the probability that an occupant has its processors at a time between its start and
+// its limit.
 func (c *occupant) runs(at int64) float64 {
 	if c.runtime == nil {
 		return 1
@@ -59,17 +61,20 @@ func (c *occupant) runs(at int64) float64 {
 	return (1 - c.runtime.Within(at-c.from)) / (1 - c.runtime.ended)
 }
 
-// change is a time, in Unix seconds, at which an occupant begins to have processors, or no longer has them.
+// change is a time, in Unix seconds, at which an occupant begins to have processors, or no longer
+// has them.
 type change struct {
 	at     int64
 	by     int32 // which of Occupants.list
 	begins bool
 }
 
-// Occupants returns those of the pool of the partition of a name as of now, in Unix seconds, with claims among them. The job of
-// an id, if it is not 0, is none of them: it is not in its own way, neither as one that runs nor as a claim.
+// Occupants returns those of the pool of the partition of a name as of now, in Unix seconds, with
+// claims among them. The job of an id, if it is not 0, is none of them: it is not in its own way,
+// neither as one that runs nor as a claim.
 //
-// For n running jobs and m claims it takes O(n + m log m), and O(n log n) if jobs have started or ended since it was asked last.
+// For n running jobs and m claims it takes O(n + m log m), and O(n log n) if jobs have started or
+// ended since it was asked last.
 func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *Occupants {
 	in := t.partitions.named(name)
 	p := in.configured
@@ -96,7 +101,8 @@ func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *O
 		is := occupant{user: t.userOf(&request), size: c.Size, pieces: c.Pieces, start: c.Start, from: c.From, until: c.From + request.Limit, limit: request.Limit, waits: true}
 		is.size.CPUs = of.takes(&request)
 		if c.Names != nil {
-			is.alone, is.pieces = c.Alone(), workload.Pieces{} // it is on nodes that are known, and on no others
+			// it is on nodes that are known, and on no others
+			is.alone, is.pieces = c.Alone(), workload.Pieces{}
 			g.put(&is, of, c.Names)
 			g.list = append(g.list, is)
 			continue
@@ -139,8 +145,8 @@ func nodesOf(j *queue.Job) []string {
 	return j.On
 }
 
-// raised reports whether somebody has raised the time limit of a job whose work has begun beyond that of its claim. For a minute varq-wrapper
-// may not have trimmed what was left to hold.
+// raised reports whether somebody has raised the time limit of a job whose work has begun beyond
+// that of its claim. For a minute varq-wrapper may not have trimmed what was left to hold.
 func raised(j *queue.Job, c *workload.Claim, now int64) bool {
 	return j.Start != 0 && c.From <= now-60 && j.Start+j.Limit > c.From+c.Limit+workload.LimitSlack
 }
@@ -155,7 +161,8 @@ type gathering struct {
 	shares   map[*partition]float64
 }
 
-// add adds an occupant of a partition, given the names of its nodes if they are known: its parts beside the reservations.
+// add adds an occupant of a partition, given the names of its nodes if they are known: its parts
+// beside the reservations.
 func (g *gathering) add(c occupant, of *partition, names []string) {
 	if c.until <= g.now && c.start <= g.now { // it has outlived its limit
 		c.from, c.until, c.runtime = g.now+overrun, g.now+overrun, nil
@@ -180,8 +187,8 @@ func (g *gathering) runtime(t *Twin, k *job, from int64) *runtime {
 	return &g.runtimes[len(g.runtimes)-1]
 }
 
-// put says which of the partition's nodes an occupant of another has, given the names of its own if they are known. An
-// other is taken to have any nodes of its own partition, all alike.
+// put says which of the partition's nodes an occupant of another has, given the names of its own if
+// they are known. An other is taken to have any nodes of its own partition, all alike.
 func (g *gathering) put(c *occupant, of *partition, names []string) {
 	first := len(g.places)
 	for _, name := range names {

@@ -2,9 +2,9 @@ package twin
 
 import "slices"
 
-// openings returns the first times after another at which an occupant starts or reaches its limit, and
-// from which on there is room for the need for some seconds: beside the claims alone, and beside all
-// jobs, even if they run until their limits.
+// openings returns the first times after another at which an occupant starts or reaches its limit,
+// and from which on there is room for the need for some seconds: beside the claims alone, and
+// beside all jobs, even if they run until their limits.
 func (n *need) openings(after, seconds int64) (times []int64) {
 	for _, t := range []*timeline{n.besidePromised(), n.besideAll()} {
 		if at, ok := t.opening(after, seconds); ok && !slices.Contains(times, at) {
@@ -14,7 +14,8 @@ func (n *need) openings(after, seconds int64) (times []int64) {
 	return times
 }
 
-// opening returns the first of the moments after a time from which on all demands are met for some seconds.
+// opening returns the first of the moments after a time from which on all demands are met for some
+// seconds.
 func (t *timeline) opening(after, seconds int64) (at int64, ok bool) {
 	for _, m := range t.moments[since(t.moments, after):] {
 		switch {

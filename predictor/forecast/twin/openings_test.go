@@ -51,8 +51,8 @@ func TestOpenings(t *testing.T) {
 	}
 }
 
-// TestOpeningsBesideRunningJobs: there may be more room between claims, although a job runs that may go on;
-// and there is room for sure when it has reached its limit.
+// TestOpeningsBesideRunningJobs: there may be more room between claims, although a job runs that
+// may go on; and there is room for sure when it has reached its limit.
 func TestOpeningsBesideRunningJobs(t *testing.T) {
 	b := rooms()
 	b.start(opening, b.submit(opening, 8, 3000))

@@ -94,9 +94,9 @@ func (o *Occupants) pieces(c *workload.Claim) *pieces {
 	return p
 }
 
-// larger returns the claims of larger pieces on fewer nodes that follow from the claim of a job of several
-// nodes with a piece on each: where no node has its equal share of all CPUs, or of all GPUs, the nodes
-// do not have all of them.
+// larger returns the claims of larger pieces on fewer nodes that follow from the claim of a job of
+// several nodes with a piece on each: where no node has its equal share of all CPUs, or of all
+// GPUs, the nodes do not have all of them.
 func (p *pieces) larger(c *workload.Claim) (claims []workload.Claim) {
 	n := int64(p.Count)
 	if p.Exclusive || n <= 1 || p.Count != c.Nodes {
@@ -145,8 +145,8 @@ func (p *pieces) places(i int, taken *used) int64 {
 	return fit
 }
 
-// claims returns how many places a job takes at least that has not started, by what each of its pieces
-// needs of the resources. Those of several jobs add up for each resource.
+// claims returns how many places a job takes at least that has not started, by what each of its
+// pieces needs of the resources. Those of several jobs add up for each resource.
 func (p *pieces) claims(c *occupant) (places [len(resources)]int64) {
 	all := func(n int64) {
 		for r := range places {

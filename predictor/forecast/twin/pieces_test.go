@@ -233,8 +233,8 @@ func fits(c *workload.Claim, free map[string]int32) bool {
 	return fit >= c.Pieces.Count
 }
 
-// BenchmarkRoomOnNodes: 2,000 jobs are on 1,000 nodes of 20 CPUs, five on some and none on others, and 200
-// promises were made.
+// BenchmarkRoomOnNodes: 2,000 jobs are on 1,000 nodes of 20 CPUs, five on some and none on others,
+// and 200 promises were made.
 func BenchmarkRoomOnNodes(b *testing.B) {
 	var list []Node
 	for i := range 1000 {

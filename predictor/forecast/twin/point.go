@@ -25,15 +25,15 @@ type Point struct {
 	// Policy is the policy that the pool is believed to follow. Expected and Limits
 	// follow it.
 	Policy rollout.Policy
-	// Ahead is how long the pool takes for the jobs that run and for those that wait and go before the job by
-	// Slurm's priorities, in seconds, if each runs for the median of its predicted run time, and Later the share
-	// of the jobs that came last which would go before it. Ordered is false where no priorities are known; then
-	// both are 0.
+	// Ahead is how long the pool takes for the jobs that run and for those that wait and go before
+	// the job by Slurm's priorities, in seconds, if each runs for the median of its predicted run
+	// time, and Later the share of the jobs that came last which would go before it. Ordered is
+	// false where no priorities are known; then both are 0.
 	Ordered bool
 	Ahead   int64
 	Later   float64
-	// TooLarge is true if the job needs more processors or nodes than the pool has now. It waits until
-	// nodes come back, which no rollout tells.
+	// TooLarge is true if the job needs more processors or nodes than the pool has now. It waits
+	// until nodes come back, which no rollout tells.
 	TooLarge bool
 }
 
@@ -73,10 +73,10 @@ func (p Point) Serving(w rollout.Windows, now int64) Point {
 	return p
 }
 
-// Point makes a few rollouts. In each, a job with the request joins the queue now, and
-// the rollout ends when that job starts. If the job is in the queue already, id names it;
-// otherwise id is 0. With n jobs in the queue Point takes O(n log n), most of it to
-// predict their run times. With many jobs most Points follow from the rollouts of earlier ones; see records.
+// Point makes a few rollouts. In each, a job with the request joins the queue now, and the rollout
+// ends when that job starts. If the job is in the queue already, id names it; otherwise id is 0.
+// With n jobs in the queue Point takes O(n log n), most of it to predict their run times. With many
+// jobs most Points follow from the rollouts of earlier ones; see records.
 func (t *Twin) Point(r *workload.Request, now, id int64) Point { return t.PointAt(r, now, now, id) }
 
 // PointAt is Point where the job joins the queue at a time from now on, and waits from then on.
@@ -159,8 +159,8 @@ const (
 	timeLimits                 // every job runs for its limit
 )
 
-// wait makes a rollout in which a task joins the queue when it is submitted, until it starts, and returns
-// its wait in seconds.
+// wait makes a rollout in which a task joins the queue when it is submitted, until it starts, and
+// returns its wait in seconds.
 func (s *Snapshot) wait(p rollout.Policy, task rollout.Task, by runTimes) int64 {
 	s.tasks = append(append(s.tasks[:0], s.Pending...), task)
 	p.Sort(s.tasks)
@@ -173,8 +173,8 @@ func (s *Snapshot) wait(p rollout.Policy, task rollout.Task, by runTimes) int64 
 	return s.begin(p, s.tasks, coming, by, nil).StartOf(place) - max(s.Now, task.Submit)
 }
 
-// begin begins a rollout of tasks that are in the order of the queue, of which some are coming. Of those it changes how long they run if
-// that is for their limits.
+// begin begins a rollout of tasks that are in the order of the queue, of which some are coming. Of
+// those it changes how long they run if that is for their limits.
 func (s *Snapshot) begin(p rollout.Policy, tasks []rollout.Task, coming []int32, by runTimes, r rollout.Recorder) *rollout.Machine {
 	running := s.Running
 	if by == timeLimits {

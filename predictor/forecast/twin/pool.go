@@ -17,10 +17,11 @@ type Pool struct {
 	// Size has the nodes, of which 0 stand for a number that is not known, their CPUs and GPUs,
 	// and their memory if jobs have it for themselves.
 	Size workload.Size
-	// Windows are when Slurm's own reservations have nodes of the pool, and what they leave of its CPUs. They may be over.
+	// Windows are when Slurm's own reservations have nodes of the pool, and what they leave of its
+	// CPUs. They may be over.
 	Windows rollout.Windows
-	// Apart are the nodes that the reservations have now, by name, and until when, in Unix seconds. Jobs whose nodes are among them take
-	// nothing of what Windows leave.
+	// Apart are the nodes that the reservations have now, by name, and until when, in Unix seconds.
+	// Jobs whose nodes are among them take nothing of what Windows leave.
 	Apart map[string]int64
 	// Own is the size of what the partition has of it, and Nodes are its nodes.
 	Own   workload.Size
@@ -73,7 +74,8 @@ type pool struct {
 	records map[string]*records // as Twin.records has them; nil while there are none
 }
 
-// isApart reports whether a job that runs until planned at the latest is apart on its nodes, as far as these are known.
+// isApart reports whether a job that runs until planned at the latest is apart on its nodes, as far
+// as these are known.
 func (p *pool) isApart(nodes []string, planned int64) bool {
 	for _, name := range nodes {
 		if planned > p.apart[name] {

@@ -6,11 +6,13 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// priorities are what is known of Slurm's priorities: how they grow, and which jobs have which when they begin to wait. Two jobs that wait
-// gain the same, unless one has waited for so long that it gains no more. So it is the priority without that gain which tells a user, an
-// account or a QOS. A job that is not submitted yet is expected to have the priority of the user's last job, of the same account, partition
-// and QOS, and else the mean of those who are most like that. While no job has had a priority, as in a log, nothing is known, and all
-// jobs have the same. Every method costs O(1), but for later.
+// priorities are what is known of Slurm's priorities: how they grow, and which jobs have which when
+// they begin to wait. Two jobs that wait gain the same, unless one has waited for so long that it
+// gains no more. So it is the priority without that gain which tells a user, an account or a QOS. A
+// job that is not submitted yet is expected to have the priority of the user's last job, of the
+// same account, partition and QOS, and else the mean of those who are most like that. While no job
+// has had a priority, as in a log, nothing is known, and all jobs have the same. Every method costs
+// O(1), but for later.
 type priorities struct {
 	aging workload.Aging
 	last  map[like]int64
@@ -55,14 +57,16 @@ func (p *priorities) submitted(j *workload.Job) {
 	p.n++
 }
 
-// changed takes in that the priority of a job that waits is another one: that of the user's next job will be, too.
+// changed takes in that the priority of a job that waits is another one: that of the user's next
+// job will be, too.
 func (p *priorities) changed(j *workload.Job) {
 	if p.last != nil && j.Priority != 0 {
 		p.last[likeOf(&j.Request)] = j.Priority
 	}
 }
 
-// expected returns the priority that a job with a request will have when it begins to wait, or 0 where nothing is known.
+// expected returns the priority that a job with a request will have when it begins to wait, or 0
+// where nothing is known.
 func (p *priorities) expected(r *workload.Request) int64 {
 	if !p.known() {
 		return 0
@@ -79,10 +83,12 @@ func (p *priorities) expected(r *workload.Request) int64 {
 	return 0
 }
 
-// known reports whether any job has had a priority. Since then all jobs have one, if it is only expected of them.
+// known reports whether any job has had a priority. Since then all jobs have one, if it is only
+// expected of them.
 func (p *priorities) known() bool { return p.n > 0 }
 
-// of returns a job's priority now, with what it has gained since it began to wait, or 0 where nothing is known.
+// of returns a job's priority now, with what it has gained since it began to wait, or 0 where
+// nothing is known.
 func (p *priorities) of(j *workload.Job, now int64) int64 {
 	known := j.Priority
 	if known == 0 {
@@ -94,8 +100,8 @@ func (p *priorities) of(j *workload.Job, now int64) int64 {
 	return known + p.aging.Gain(now-j.Since())
 }
 
-// later returns the share of the jobs that came last which would go before a job of a priority if they came now. It is 0 where nothing is
-// known, and costs O(remembered).
+// later returns the share of the jobs that came last which would go before a job of a priority if
+// they came now. It is 0 where nothing is known, and costs O(remembered).
 func (p *priorities) later(than int64) float64 {
 	most, higher := min(p.n, remembered), 0
 	for _, came := range p.came[:most] {

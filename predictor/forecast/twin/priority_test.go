@@ -64,7 +64,8 @@ func TestExpectedPriority(t *testing.T) {
 	}
 }
 
-// TestPlace: a job is behind those of higher priority, by its own priority if it waits already, and otherwise by the one that is expected.
+// TestPlace: a job is behind those of higher priority, by its own priority if it waits already, and
+// otherwise by the one that is expected.
 func TestPlace(t *testing.T) {
 	b := sit(poolOf(10))
 	submit := func(user string, priority int64) workload.Job {
@@ -103,7 +104,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestPrioritiesAreTheOrder: whatever order was learnt while no priorities were known, once they are a job is behind all that go before it by them.
+// TestPrioritiesAreTheOrder: whatever order was learnt while no priorities were known, once they
+// are a job is behind all that go before it by them.
 func TestPrioritiesAreTheOrder(t *testing.T) {
 	const waiting = 5
 	lwf := slices.Index(hypotheses[:], hypothesis{Policy: rollout.Policy{Order: rollout.LWF, Backfill: sched.EASY}})
@@ -154,7 +156,8 @@ func TestQOSFull(t *testing.T) {
 	}
 }
 
-// TestLearnsSlurmsOrder: where jobs start by priorities that their users have, a twin that knows them finds that out, and predicts waits better.
+// TestLearnsSlurmsOrder: where jobs start by priorities that their users have, a twin that knows
+// them finds that out, and predicts waits better.
 func TestLearnsSlurmsOrder(t *testing.T) {
 	const procs, users = 64, 8
 	random := rand.New(rand.NewPCG(1, 1))

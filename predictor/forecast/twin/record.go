@@ -9,13 +9,13 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 )
 
-// record is a rollout of a whole queue to its end, from which follows when any further task would start. To ask a
-// record costs O(m) with m moments at which processors are free, and hardly more than O(log n) with n jobs where the
-// task starts soon.
+// record is a rollout of a whole queue to its end, from which follows when any further task would
+// start. To ask a record costs O(m) with m moments at which processors are free, and hardly more
+// than O(log n) with n jobs where the task starts soon.
 //
-// The task is taken to change nothing for the others until those ahead of it have started. That holds if it is behind
-// all others: the answer is then that of a rollout with the task. Where others are behind it, some of them start before it in the
-// record that would not if it was there.
+// The task is taken to change nothing for the others until those ahead of it have started. That
+// holds if it is behind all others: the answer is then that of a rollout with the task. Where
+// others are behind it, some of them start before it in the record that would not if it was there.
 type record struct {
 	policy  rollout.Policy
 	procs   int32
@@ -33,8 +33,9 @@ type record struct {
 	begins  int32         // of them, those that tasks take at once
 }
 
-// chance is what a task behind all others could have from a moment on until the next one: free processors if it ended by shadow, or extra
-// ones of them if not, within the rooms of the windows ahead.
+// chance is what a task behind all others could have from a moment on until the next one: free
+// processors if it ended by shadow, or extra ones of them if not, within the rooms of the windows
+// ahead.
 type chance struct {
 	at, shadow  int64
 	free, extra int32
@@ -110,9 +111,10 @@ func (r *record) now(at int64) int {
 	return max(0, sort.Search(len(r.moments), func(i int) bool { return r.moments[i].at > at })-1)
 }
 
-// wait returns how long a task waits that joins the queue when it is submitted, now or later, in seconds, when so many processors are
-// free now. The task needs no more than r.procs. What is free besides what the record says is taken to remain so, and what newcomers
-// ahead of the task need to be kept for them. The job that id names is not one of them.
+// wait returns how long a task waits that joins the queue when it is submitted, now or later, in
+// seconds, when so many processors are free now. The task needs no more than r.procs. What is free
+// besides what the record says is taken to remain so, and what newcomers ahead of the task need to
+// be kept for them. The job that id names is not one of them.
 func (r *record) wait(t *rollout.Task, now int64, free int32, newcomers map[int64]rollout.Task, id int64) int64 {
 	joins := max(now, t.Submit)
 	head := joins // when no task is ahead any more
@@ -141,8 +143,8 @@ func (r *record) wait(t *rollout.Task, now int64, free int32, newcomers map[int6
 	return r.room(need, head, t.Limit) - joins
 }
 
-// more returns how many more processors are free than would be if all had come as in the record. What began at once in it may have
-// had to wait for something that the record does not know.
+// more returns how many more processors are free than would be if all had come as in the record.
+// What began at once in it may have had to wait for something that the record does not know.
 func (r *record) more(now int64, free int32) int32 { return free - r.begins - r.free(now) }
 
 // free returns how many processors are free at a time.
@@ -157,7 +159,8 @@ func (r *record) free(at int64) int32 {
 	return free
 }
 
-// before returns the processor-seconds of the tasks of at least a priority, of a record in the order of that.
+// before returns the processor-seconds of the tasks of at least a priority, of a record in the
+// order of that.
 func (r *record) before(priority int64) int64 {
 	n := sort.Search(len(r.tasks), func(i int) bool { return r.tasks[i].Priority < priority })
 	if n == 0 {
@@ -171,8 +174,8 @@ func (r *record) endedBy(at int64) int {
 	return sort.Search(len(r.ended), func(i int) bool { return r.ended[i].end > at })
 }
 
-// room returns when so many processors are free for a task with a limit (seconds), from a time on, beside the jobs that have started until
-// then.
+// room returns when so many processors are free for a task with a limit (seconds), from a time on,
+// beside the jobs that have started until then.
 func (r *record) room(procs int32, from, limit int64) int64 {
 	if len(r.windows.Since(from)) > 0 {
 		return r.roomBesideWindows(procs, from, limit)
@@ -189,7 +192,8 @@ func (r *record) room(procs int32, from, limit int64) int64 {
 	return at
 }
 
-// roomBesideWindows is room while windows are ahead: a rollout of the task alone tells. With n jobs it costs O(n log n).
+// roomBesideWindows is room while windows are ahead: a rollout of the task alone tells. With n jobs
+// it costs O(n log n).
 func (r *record) roomBesideWindows(procs int32, from, limit int64) int64 {
 	var running []rollout.Running
 	for _, p := range r.ended[r.endedBy(from):] {

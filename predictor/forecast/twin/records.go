@@ -8,17 +8,18 @@ import (
 )
 
 const (
-	// many is the number of jobs in the queue from which on rollouts are recorded. While there are fewer, they are only for tasks that come
-	// later: a plan asks about hundreds of these.
+	// many is the number of jobs in the queue from which on rollouts are recorded. While there are
+	// fewer, they are only for tasks that come later: a plan asks about hundreds of these.
 	many = 1024
-	// Records serve until one in refreshed jobs of the pool has come, started or gone, or so many more or fewer of its processors are
-	// free than they say, and for mostKept seconds at most.
+	// Records serve until one in refreshed jobs of the pool has come, started or gone, or so many
+	// more or fewer of its processors are free than they say, and for mostKept seconds at most.
 	refreshed = 64
 	mostKept  = 600
 )
 
-// records are rollouts of a pool that were made a little while ago, while there are many jobs. One job in refreshed makes
-// hardly any difference to the others, and to simulate all of them for each question would take too long.
+// records are rollouts of a pool that were made a little while ago, while there are many jobs. One
+// job in refreshed makes hardly any difference to the others, and to simulate all of them for each
+// question would take too long.
 type records struct {
 	at        int64                  // of the snapshot that they are of
 	jobs      int                    // in it
@@ -33,7 +34,8 @@ type records struct {
 	expected  record
 	cautious  record
 	limits    record
-	byOrder   [rollout.Orders]record // of those that the pool may follow, but that of the policy that is believed
+	// of those that the pool may follow, but that of the policy that is believed
+	byOrder [rollout.Orders]record
 }
 
 // came notes that a job waits from now on.
@@ -49,7 +51,8 @@ func (t *Twin) came(k *job, j *workload.Job) {
 	}
 }
 
-// withdraw notes that a job which waits may be ahead of no others, or only of those of its QOS, from now on.
+// withdraw notes that a job which waits may be ahead of no others, or only of those of its QOS,
+// from now on.
 func (t *Twin) withdraw(j *workload.Job) {
 	for qos, kept := range t.partitions.pool(t.partitions.named(j.Partition)).records {
 		if !j.Precedes(qos) {
@@ -79,11 +82,12 @@ func (r *records) old(best int, now int64) bool {
 	return more > most || more < -most
 }
 
-// records returns those from which the wait of a task follows, that of a request that joins the queue now, or nil if
-// there are none. The task is not in them: id names it if it waits already, and otherwise is 0.
+// records returns those from which the wait of a task follows, that of a request that joins the
+// queue now, or nil if there are none. The task is not in them: id names it if it waits already,
+// and otherwise is 0.
 //
-// A job whose QOS is full is ahead only of jobs of the same QOS. So each QOS that is full has records of its own, and
-// the others share those without a name.
+// A job whose QOS is full is ahead only of jobs of the same QOS. So each QOS that is full has
+// records of its own, and the others share those without a name.
 func (t *Twin) records(r *workload.Request, task *rollout.Task, now, id int64) *records {
 	if pending, running := t.queue.Len(); pending+running < many && task.Submit <= now {
 		return nil
@@ -102,8 +106,8 @@ func (t *Twin) records(r *workload.Request, task *rollout.Task, now, id int64) *
 	return kept
 }
 
-// recorded returns the records of a QOS, made anew if they are old: without the job that id names, and without jobs of other QOS that
-// are full.
+// recorded returns the records of a QOS, made anew if they are old: without the job that id names,
+// and without jobs of other QOS that are full.
 func (t *Twin) recorded(p *pool, partition, qos string, now, id int64) *records {
 	kept := p.records[qos]
 	if kept == nil {
@@ -153,7 +157,8 @@ func (r *records) ahead(task *rollout.Task) int64 {
 	return (r.running + by.before(task.Priority)) / int64(max(1, by.procs))
 }
 
-// point returns the Point of a task that joins the queue when it is submitted; id names it if it waits already.
+// point returns the Point of a task that joins the queue when it is submitted; id names it if it
+// waits already.
 func (r *records) point(t *Twin, task *rollout.Task, now, id int64) Point {
 	free := r.free()
 	wait := func(of *record) int64 { return of.wait(task, now, free, r.newcomers, id) }

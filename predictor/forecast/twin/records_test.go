@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestRecords compares what records say of tasks with rollouts of the queue with each of them. Of a task behind all others they say the same.
-// Of others what they say is near.
+// TestRecords compares what records say of tasks with rollouts of the queue with each of them. Of a
+// task behind all others they say the same. Of others what they say is near.
 func TestRecords(t *testing.T) {
 	for name, windows := range map[string]rollout.Windows{
 		"always open":     nil,
@@ -24,7 +24,8 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// compareRecords is TestRecords where the pool is closed in windows, from the moment of the records on.
+// compareRecords is TestRecords where the pool is closed in windows, from the moment of the records
+// on.
 func compareRecords(t *testing.T, windows rollout.Windows) {
 	random := rand.New(rand.NewPCG(1, 2))
 	off, compared := 0., 0.
@@ -69,7 +70,8 @@ func compareRecords(t *testing.T, windows rollout.Windows) {
 	t.Logf("off by a factor of %.3f", math.Exp(off))
 }
 
-// TestRecordsAreRenewed: records of a long queue serve until much has changed, and those of a short one never do.
+// TestRecordsAreRenewed: records of a long queue serve until much has changed, and those of a short
+// one never do.
 func TestRecordsAreRenewed(t *testing.T) {
 	const procs = 2000
 	b := sit(poolOf(procs))
@@ -116,7 +118,8 @@ func TestRecordsAreRenewed(t *testing.T) {
 	}
 }
 
-// TestNewcomers: jobs that have come since the records were made are ahead of those that come later, and not of themselves.
+// TestNewcomers: jobs that have come since the records were made are ahead of those that come
+// later, and not of themselves.
 func TestNewcomers(t *testing.T) {
 	const procs = 2000
 	b := sit(poolOf(procs))
@@ -142,8 +145,8 @@ func TestNewcomers(t *testing.T) {
 	}
 }
 
-// TestRecordsKnowTheOrder: with many jobs as with few, a job whose QOS is full is ahead of that QOS only, and Ahead is
-// what goes before a job by Slurm's priorities.
+// TestRecordsKnowTheOrder: with many jobs as with few, a job whose QOS is full is ahead of that QOS
+// only, and Ahead is what goes before a job by Slurm's priorities.
 func TestRecordsKnowTheOrder(t *testing.T) {
 	const procs = 2000
 	b := sit(poolOf(procs))

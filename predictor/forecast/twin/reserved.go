@@ -7,8 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// reserved is when Slurm's own reservations have nodes alone, by node: the spans do not overlap. The job
-// that runs on a node then takes nothing besides, because the reservation has all of it.
+// reserved is when Slurm's own reservations have nodes alone, by node: the spans do not overlap.
+// The job that runs on a node then takes nothing besides, because the reservation has all of it.
 type reserved map[string][]span
 
 // span is from start on, until end.

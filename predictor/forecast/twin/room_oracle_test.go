@@ -169,7 +169,8 @@ func mixed(random *rand.Rand) (*bench, []workload.Claim) {
 	return b, claims
 }
 
-// TestRoomAgainstOracle: many questions to the same occupants are answered as if everything were counted anew.
+// TestRoomAgainstOracle: many questions to the same occupants are answered as if everything were
+// counted anew.
 func TestRoomAgainstOracle(t *testing.T) {
 	const eps = 1e-12
 	kinds := map[string]int{}

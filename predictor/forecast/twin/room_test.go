@@ -39,7 +39,8 @@ func claim(procs int32, from int64) workload.Claim {
 	return workload.Claim{Request: *request(procs, run), Start: from, From: from}
 }
 
-// TestOccupantsStay: whatever happens to the twin, the occupants that it has returned remain as they were.
+// TestOccupantsStay: whatever happens to the twin, the occupants that it has returned remain as
+// they were.
 func TestOccupantsStay(t *testing.T) {
 	b := sit(poolOf(8))
 	j := b.start(opening-100, b.submit(opening-100, 4, 1000))
@@ -56,7 +57,8 @@ func TestOccupantsStay(t *testing.T) {
 	}
 }
 
-// TestRoomAfterChanges: a job has its processors until the limit that it has now, and of its request what it asks for now.
+// TestRoomAfterChanges: a job has its processors until the limit that it has now, and of its
+// request what it asks for now.
 func TestRoomAfterChanges(t *testing.T) {
 	b := sit(poolOf(8))
 	j := b.start(opening-100, b.submit(opening-100, 4, 1000))
@@ -274,8 +276,8 @@ func TestRoomWhereJobsRun(t *testing.T) {
 	}
 }
 
-// TestRoomWhereNodesAreReserved: a node that one of Slurm's reservations has is taken once, whatever
-// runs on it.
+// TestRoomWhereNodesAreReserved: a node that one of Slurm's reservations has is taken once,
+// whatever runs on it.
 func TestRoomWhereNodesAreReserved(t *testing.T) {
 	nodes := nodes("a", "b", "c", "d")
 	b := sit(func(partition string) Pool {
@@ -320,7 +322,8 @@ func TestRoomWhereNodesAreReserved(t *testing.T) {
 	}
 }
 
-// TestRoomWhereCoresAreReserved: a reservation of some CPUs of a node takes these beside the job that runs there, and no other's.
+// TestRoomWhereCoresAreReserved: a reservation of some CPUs of a node takes these beside the job
+// that runs there, and no other's.
 func TestRoomWhereCoresAreReserved(t *testing.T) {
 	four := workload.Size{Nodes: 2, CPUs: 8}
 	b := sit(func(string) Pool { return Pool{Name: "all", Size: four, Own: four, Nodes: nodes("a", "b")} })
@@ -396,8 +399,8 @@ func TestRoomBehindSqueezes(t *testing.T) {
 	}
 }
 
-// TestRoomOfClaimThatRuns: a promised job that runs already holds its processors until its work is over,
-// and counts once.
+// TestRoomOfClaimThatRuns: a promised job that runs already holds its processors until its work is
+// over, and counts once.
 func TestRoomOfClaimThatRuns(t *testing.T) {
 	b := rooms()
 	j := b.start(opening-100, b.submit(opening-100, 6, 4000))
@@ -415,7 +418,8 @@ func TestRoomOfClaimThatRuns(t *testing.T) {
 	if got := b.room(request(8, run), j.ID, opening+2000, []workload.Claim{mine}).Prob; got != 1 {
 		t.Errorf("in its own way: %v", got)
 	}
-	for _, c := range []struct{ from, limit, free int64 }{ // of the work that has begun; until when it may run
+	// of the work that has begun; until when it may run
+	for _, c := range []struct{ from, limit, free int64 }{
 		{opening - 90, run, opening - 90 + run},
 		{opening - 90, 700, opening - 90 + run}, // as much as limits are rounded up to
 		{opening - 90, 4000, opening - 100 + 4000},
@@ -465,7 +469,8 @@ func TestRoomAgainstDraws(t *testing.T) {
 	}
 }
 
-// crowded returns a pool of 20,000 processors on which 2,000 jobs run, and 200 promises beside them.
+// crowded returns a pool of 20,000 processors on which 2,000 jobs run, and 200 promises beside
+// them.
 func crowded(procs int32) (s *bench, promises []workload.Claim) {
 	s = sit(poolOf(20_000))
 	random := rand.New(rand.NewPCG(4, 4))
@@ -478,7 +483,8 @@ func crowded(procs int32) (s *bench, promises []workload.Claim) {
 	return s, promises
 }
 
-// BenchmarkRoom: 2,000 jobs take a pool, and 200 promises were made. It measures a first question, and others after it.
+// BenchmarkRoom: 2,000 jobs take a pool, and 200 promises were made. It measures a first question,
+// and others after it.
 func BenchmarkRoom(b *testing.B) {
 	s, claims := crowded(10)
 	c := workload.Claim{Request: *request(400, 3600), From: opening + 900}
@@ -495,7 +501,8 @@ func BenchmarkRoom(b *testing.B) {
 	})
 }
 
-// bigSite returns a pool of 2,000 nodes of 16 CPUs with 5,000 jobs on them, and 2,000 promises of the next six days.
+// bigSite returns a pool of 2,000 nodes of 16 CPUs with 5,000 jobs on them, and 2,000 promises of
+// the next six days.
 func bigSite() (s *bench, promises []workload.Claim) {
 	var list []Node
 	for i := range 2000 {
@@ -517,8 +524,8 @@ func bigSite() (s *bench, promises []workload.Claim) {
 	return s, promises
 }
 
-// BenchmarkRoomAtBigSite measures what a plan asks at a big site: its preparation, a first question, and one for each
-// half hour of six days.
+// BenchmarkRoomAtBigSite measures what a plan asks at a big site: its preparation, a first
+// question, and one for each half hour of six days.
 func BenchmarkRoomAtBigSite(b *testing.B) {
 	s, claims := bigSite()
 	c := asks(1, each(1, 8))

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// runners are the jobs that run on the pool of a partition, as its Occupants, until one starts or ends, Changed tells of
-// another time limit or other nodes, or Resize of another pool. How long they run is left open.
+// runners are the jobs that run on the pool of a partition, as its Occupants, until one starts or
+// ends, Changed tells of another time limit or other nodes, or Resize of another pool. How long
+// they run is left open.
 type runners struct {
 	*Occupants
 	jobs  []*job // of Occupants.list

@@ -16,7 +16,8 @@ type Snapshot struct {
 	Procs, Free int32 // processors in all, as the Twin believes, and those that no job uses
 	Policy      rollout.Policy
 	Running     []rollout.Running // in the order of Planned
-	Pending     []rollout.Task    // in the order of Submit, without jobs that are AtLimit, or QOSFull with another QOS
+	// in the order of Submit, without jobs that are AtLimit, or QOSFull with another QOS
+	Pending []rollout.Task
 
 	twin        *Twin
 	pool        *pool
@@ -54,8 +55,8 @@ func (t *Twin) Snapshot(r *workload.Request, now, id int64) *Snapshot {
 	return s
 }
 
-// load fills the snapshot with the pool that a request would run on and its jobs. The policy and the
-// size of the pool are left to assume.
+// load fills the snapshot with the pool that a request would run on and its jobs. The policy and
+// the size of the pool are left to assume.
 func (s *Snapshot) load(t *Twin, r *workload.Request, now int64) {
 	s.Now, s.twin, s.pool = now, t, t.partitions.pool(t.partitions.named(r.Partition))
 	s.runningJobs, s.waitingJobs = s.runningJobs[:0], s.waitingJobs[:0]

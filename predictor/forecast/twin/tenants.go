@@ -13,19 +13,20 @@ type tenant struct {
 	prob  float64
 }
 
-// sortTenants sorts tenants so that those that are alike follow one another, by falling probability.
+// sortTenants sorts tenants so that those that are alike follow one another, by falling
+// probability.
 func sortTenants(list []tenant) {
 	slices.SortFunc(list, func(a, b tenant) int {
 		return cmp.Or(cmp.Compare(a.alike.user, b.alike.user), cmp.Compare(a.alike.cpus, b.alike.cpus), cmp.Compare(a.alike.limit, b.alike.limit), cmp.Compare(b.prob, a.prob))
 	})
 }
 
-// fewTenants is up to how many tenants of a node all cases are gone through. What more have together
-// is taken to be normal.
+// fewTenants is up to how many tenants of a node all cases are gone through. What more have
+// together is taken to be normal.
 const fewTenants = 10
 
-// free returns the probability that the i-th node has at least so many places beside its tenants, which
-// are sorted.
+// free returns the probability that the i-th node has at least so many places beside its tenants,
+// which are sorted.
 func (p *pieces) free(i int, tenants []tenant, places int64) float64 {
 	if p.Exclusive || len(tenants) <= fewTenants {
 		return p.freeBeside(i, tenants, places, used{})
@@ -49,8 +50,8 @@ func (p *pieces) free(i int, tenants []tenant, places int64) float64 {
 	return prob
 }
 
-// freeBeside is free if so much of the node is taken besides. It goes through all cases: of tenants that
-// are alike, the likelier are there if the others are.
+// freeBeside is free if so much of the node is taken besides. It goes through all cases: of tenants
+// that are alike, the likelier are there if the others are.
 func (p *pieces) freeBeside(i int, tenants []tenant, places int64, taken used) float64 {
 	switch {
 	case p.places(i, &taken) < places:

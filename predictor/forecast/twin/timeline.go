@@ -15,8 +15,9 @@ type need struct {
 	size    workload.Size
 	pieces  workload.Pieces
 	demands []demand
-	// firm is the timeline beside all occupants but plain claims, whole beside all, and promised beside those that wait, or whose
-	// work has not begun. The latter two are nil as long as nobody has asked for them.
+	// firm is the timeline beside all occupants but plain claims, whole beside all, and promised
+	// beside those that wait, or whose work has not begun. The latter two are nil as long as nobody
+	// has asked for them.
 	firm, whole, promised *timeline
 }
 
@@ -54,7 +55,8 @@ func (n *need) beside(first int) *timeline {
 	return n.timeline(first, func(*occupant) bool { return true })
 }
 
-// timeline has what is missing for a need beside some of the first occupants, from each of its moments until the next.
+// timeline has what is missing for a need beside some of the first occupants, from each of its
+// moments until the next.
 type timeline struct {
 	*need
 	first   int
@@ -62,11 +64,12 @@ type timeline struct {
 	tight   []moment // those of them at which an occupant begins, and not all demands are met
 }
 
-// moment is a time, Unix seconds, at which some of the occupants begin to have processors, or no longer have them.
+// moment is a time, Unix seconds, at which some of the occupants begin to have processors, or no
+// longer have them.
 type moment struct {
 	at int64
-	// sure is how much is missing beside those that wait, and all beside all, of the demand of which it is the most. If
-	// it is not above 0, all demands are met.
+	// sure is how much is missing beside those that wait, and all beside all, of the demand of
+	// which it is the most. If it is not above 0, all demands are met.
 	sure, all int64
 }
 
@@ -97,8 +100,8 @@ func (n *need) timeline(first int, counts func(*occupant) bool) *timeline {
 	return t
 }
 
-// missing returns the moment at which the occupants that are counted have processors. After those of all changes are
-// counted, none is.
+// missing returns the moment at which the occupants that are counted have processors. After those
+// of all changes are counted, none is.
 func (n *need) missing(at int64) moment {
 	m := moment{at: at, sure: math.MinInt64, all: math.MinInt64}
 	for _, d := range n.demands {
@@ -113,8 +116,8 @@ func since(moments []moment, after int64) int {
 	return sort.Search(len(moments), func(i int) bool { return moments[i].at > after })
 }
 
-// leave returns an upper bound on the probability that the occupants leave room for the need at a time: the least of
-// the probabilities for each demand.
+// leave returns an upper bound on the probability that the occupants leave room for the need at a
+// time: the least of the probabilities for each demand.
 func (t *timeline) leave(at int64) float64 {
 	switch m := &t.moments[since(t.moments, at)-1]; {
 	case m.all <= 0:
@@ -136,8 +139,8 @@ const mostSqueezes = 16
 
 // squeezes returns the times between two others, ascending, at which an occupant gets processors
 // and there may be too little room for the need. Of more than mostSqueezes it returns those at
-// which the most would be missing beside the claims that wait alone, and then those at which it would
-// be beside all.
+// which the most would be missing beside the claims that wait alone, and then those at which it
+// would be beside all.
 func (t *timeline) squeezes(after, before int64) []int64 {
 	tight := t.tight[since(t.tight, after):]
 	found := slices.Clone(tight[:since(tight, before-1)])

@@ -69,8 +69,8 @@ func (t *Twin) Resize(pools Pools) {
 	}
 }
 
-// Windows returns when Slurm's own reservations have nodes of a partition's pool, and what they leave. They may be over.
-// None are known of a pool that is not configured.
+// Windows returns when Slurm's own reservations have nodes of a partition's pool, and what they
+// leave. They may be over. None are known of a pool that is not configured.
 func (t *Twin) Windows(partition string) rollout.Windows {
 	if t.partitions.pools == nil {
 		return nil
@@ -109,7 +109,8 @@ func (t *Twin) Changed(j *workload.Job) {
 	t.withdraw(j)
 }
 
-// replace makes j known, which waits, in place of what k was when it was submitted. Records that have k are made anew.
+// replace makes j known, which waits, in place of what k was when it was submitted. Records that
+// have k are made anew.
 func (t *Twin) replace(k *job, j *workload.Job) *job {
 	t.partitions.pool(k.in).records = nil
 	k = t.add(j)
@@ -341,7 +342,8 @@ func (t *Twin) job(j *queue.Job) *job {
 	return k
 }
 
-// Task returns the task of a request that is submitted at a time. It runs for its limit, and has the priority that is expected of it.
+// Task returns the task of a request that is submitted at a time. It runs for its limit, and has
+// the priority that is expected of it.
 func (t *Twin) Task(r *workload.Request, submit int64) rollout.Task {
 	limit := t.limit(r)
 	return rollout.Task{
@@ -352,12 +354,14 @@ func (t *Twin) Task(r *workload.Request, submit int64) rollout.Task {
 // believed returns the index of the hypothesis that is believed of a pool.
 func (t *Twin) believed(p *pool) int { return p.believed(t.priorities.known()) }
 
-// Later returns the share of the jobs that came last which would go before a job with a request, or 0 where no priorities are known.
+// Later returns the share of the jobs that came last which would go before a job with a request, or
+// 0 where no priorities are known.
 func (t *Twin) Later(r *workload.Request) float64 {
 	return t.priorities.later(t.priorities.expected(r))
 }
 
-// taskNow returns the task of a request that is submitted now. If a job of that id waits already, it has its own priority.
+// taskNow returns the task of a request that is submitted now. If a job of that id waits already,
+// it has its own priority.
 func (t *Twin) taskNow(r *workload.Request, now, id int64) rollout.Task {
 	task := t.Task(r, now)
 	if j := t.queue.Job(id); j != nil && j.State == workload.Pending && j.Priority != 0 {

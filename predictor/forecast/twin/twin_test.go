@@ -248,8 +248,8 @@ func TestResize(t *testing.T) {
 	}
 }
 
-// TestReserved: on what one of Slurm's own reservations has now no other job starts until it is over. A job that runs on its nodes
-// takes nothing of what it leaves.
+// TestReserved: on what one of Slurm's own reservations has now no other job starts until it is
+// over. A job that runs on its nodes takes nothing of what it leaves.
 func TestReserved(t *testing.T) {
 	nodes := []Node{{Name: "a", Size: workload.Size{CPUs: 4}}, {Name: "b", Size: workload.Size{CPUs: 6}}}
 	for name, c := range map[string]struct {
@@ -277,7 +277,8 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// TestWindows: no job starts that would run into a window. What waits for its end starts then, one after the other.
+// TestWindows: no job starts that would run into a window. What waits for its end starts then, one
+// after the other.
 func TestWindows(t *testing.T) {
 	closed := rollout.Windows{{From: 500, To: 900}, {From: 2000, To: 3000}}
 	b := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: 10}, Windows: closed} })
@@ -292,11 +293,13 @@ func TestWindows(t *testing.T) {
 			t.Errorf("%d processors for %d s: %d s, want %d", c.procs, c.limit, got, c.want)
 		}
 	}
-	if got := b.w.PointAt(request(1, 600), 1000, 2500, 0).Limits; got != 5000 { // when all others have come
+	// when all others have come
+	if got := b.w.PointAt(request(1, 600), 1000, 2500, 0).Limits; got != 5000 {
 		t.Errorf("submitted during a window: %d s", got)
 	}
 	b.start(1000, b.submit(1000, 4, 600))
-	if got := b.w.Point(request(6, 1500), 2500, 0).Limits; got != 5000 { // though a job has outlived its limit
+	// though a job has outlived its limit
+	if got := b.w.Point(request(6, 1500), 2500, 0).Limits; got != 5000 {
 		t.Errorf("during a window: %d s", got)
 	}
 	if got := b.w.Point(request(6, 300), 3000, 0).Limits; got != 60+4500 {

@@ -1,8 +1,10 @@
-// Package abroad answers probes about clusters that have no varqd, by what their slurmrestd tells, with the methods of package
-// esr. Nothing that it learns of other users' jobs leaves it but these numbers.
+// Package abroad answers probes about clusters that have no varqd, by what their slurmrestd tells,
+// with the methods of package esr. Nothing that it learns of other users' jobs leaves it but these
+// numbers.
 //
-// Such a slurmrestd may answer garbage, slowly, never, or too much. Each reading is bounded in time and size, and no more than one
-// is under way; a probe waits for it for some seconds, and goes by an older one, or says what is the matter.
+// Such a slurmrestd may answer garbage, slowly, never, or too much. Each reading is bounded in time
+// and size, and no more than one is under way; a probe waits for it for some seconds, and goes by
+// an older one, or says what is the matter.
 package abroad
 
 import (
@@ -35,10 +37,12 @@ type Source interface {
 type Options struct {
 	Name   string
 	Source Source
-	// Method is the one by which slots are estimated, one of esr's, and Scale h of the method static, in seconds.
+	// Method is the one by which slots are estimated, one of esr's, and Scale h of the method
+	// static, in seconds.
 	Method string
 	Scale  float64
-	// Partition is the one for jobs that name none, if the cluster does not tell; empty if nobody does.
+	// Partition is the one for jobs that name none, if the cluster does not tell; empty if nobody
+	// does.
 	Partition string
 	// Prob is the least probability of a slot, for requests that do not say.
 	Prob float64
@@ -54,12 +58,14 @@ type Options struct {
 }
 
 const (
-	// fresh is for how long, in seconds, a picture serves before it is read again, and stale for how long it serves where that
-	// fails. After a failure the cluster is left alone for the time again.
+	// fresh is for how long, in seconds, a picture serves before it is read again, and stale for
+	// how long it serves where that fails. After a failure the cluster is left alone for the time
+	// again.
 	fresh = 60
 	stale = 120
 	again = 15
-	// waitTime is for how long a probe waits for a reading, and none if one has taken so long already; readTime is how long one takes.
+	// waitTime is for how long a probe waits for a reading, and none if one has taken so long
+	// already; readTime is how long one takes.
 	waitTime = 5 * time.Second
 	readTime = time.Minute
 	// mostJobs is how many jobs a picture has.
@@ -78,7 +84,8 @@ type Site struct {
 	heard   int64         // when the cluster has last answered as it should, or 0
 	began   int64         // when the reading under way began, or 0
 	state   api.SiteState // as of the last reading
-	// unread is why the last reading of all has failed, and uncounted why that of the nodes has; nil if they have not.
+	// unread is why the last reading of all has failed, and uncounted why that of the nodes has;
+	// nil if they have not.
 	unread, uncounted error
 	changed           chan struct{} // is closed when a reading ends
 }
@@ -95,7 +102,8 @@ func New(o Options) *Site {
 	return &Site{Options: o, asked: make(chan struct{}, 1), patience: waitTime, state: api.SiteState{Site: o.Name, Method: o.Method}, changed: make(chan struct{})}
 }
 
-// Run reads the cluster's nodes every five minutes, and all that a probe needs when there is one, until ctx is done.
+// Run reads the cluster's nodes every five minutes, and all that a probe needs when there is one,
+// until ctx is done.
 func (s *Site) Run(ctx context.Context) {
 	next := s.Now()
 	for ctx.Err() == nil {
@@ -245,7 +253,8 @@ func (s *Site) silence() string {
 	return "its slurmrestd " + does + span
 }
 
-// see returns a picture that is not stale, and what is to be told of one that is not of now. Its error is a fault of package api.
+// see returns a picture that is not stale, and what is to be told of one that is not of now. Its
+// error is a fault of package api.
 func (s *Site) see(ctx context.Context) (p *picture, note string, err error) {
 	s.mu.Lock()
 	now := s.Now()

@@ -192,7 +192,8 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// The first slot of a window that has begun is as far ahead as submission takes, and one that is over sooner has a slot nevertheless.
+// The first slot of a window that has begun is as far ahead as submission takes, and one that is
+// over sooner has a slot nevertheless.
 func TestFirstSlot(t *testing.T) {
 	s, _ := newSite(t, &fakeSource{}, esr.MethodLoad)
 	for latest, want := range map[int64]int64{7200: elastic.SubmissionTime, 30: elastic.SubmissionTime, 4: 4} {
@@ -260,7 +261,8 @@ func TestProbeOfAShortWindow(t *testing.T) {
 	}
 }
 
-// A picture serves for a minute, and where the cluster does not answer any more for two. Its age is told.
+// A picture serves for a minute, and where the cluster does not answer any more for two. Its age is
+// told.
 func TestPictures(t *testing.T) {
 	source, silent := &fakeSource{}, errors.New("no route to host")
 	s, now := unreadSite(t, source, esr.MethodLoad)
@@ -284,7 +286,8 @@ func TestPictures(t *testing.T) {
 	}{
 		{0, nil, 1, 0, ""}, {59, nil, 1, 0, "it is judged by its queue as it was 59 s ago"}, {60, nil, 2, 60, ""},
 		{125, silent, 2, 60, "it is judged by its queue as it was 65 s ago: its slurmrestd has not answered as it should for 65 s: no route to host"},
-		{135, silent, 2, 60, "it is judged by its queue as it was 75 s ago: its slurmrestd has not answered as it should for 75 s: no route to host"}, // it is left alone
+		// it is left alone
+		{135, silent, 2, 60, "it is judged by its queue as it was 75 s ago: its slurmrestd has not answered as it should for 75 s: no route to host"},
 		{179, silent, 2, 60, "it is judged by its queue as it was 119 s ago: its slurmrestd has not answered as it should for 119 s: no route to host"},
 		{180, silent, 2, -1, "nothing is known of site beta: its slurmrestd has not answered as it should for 2 minutes: no route to host"},
 		{659, silent, 2, -1, "nothing is known of site beta: its slurmrestd has not answered as it should for 9 minutes: no route to host"},
@@ -359,7 +362,8 @@ func TestHangs(t *testing.T) {
 	}
 }
 
-// A slurmrestd that answers garbage, an endless list, or a queue that is too long, is told and does no harm.
+// A slurmrestd that answers garbage, an endless list, or a queue that is too long, is told and does
+// no harm.
 func TestBadSlurmrestd(t *testing.T) {
 	const limit = 1 << 20
 	endless := func(w http.ResponseWriter) {

@@ -21,8 +21,8 @@ const mostSlots = 10_000
 // ahead is for how many seconds Slurm's own reservations are counted as workload.
 const ahead = 366 * 86400
 
-// Probe returns when a job of user's could begin, as far as the method can tell: nobody keeps a promise there. The errors are
-// faults of package api.
+// Probe returns when a job of user's could begin, as far as the method can tell: nobody keeps a
+// promise there. The errors are faults of package api.
 func (s *Site) Probe(ctx context.Context, user string, req *api.ProbeRequest) (api.ProbeAnswer, error) {
 	picture, note, err := s.see(ctx)
 	if err != nil {
@@ -102,7 +102,8 @@ func (p *probe) scaled(seconds int64) int64 {
 	return elastic.Scaled([]elastic.Size{{Nodes: 1, Seconds: seconds}}, p.req.Power/p.site.Power)[0].Seconds
 }
 
-// admit completes a job, or says why the partition has no place for it. What accounting limits, only Slurm itself knows there.
+// admit completes a job, or says why the partition has no place for it. What accounting limits,
+// only Slurm itself knows there.
 func (p *probe) admit(job workload.Request, nodes int32) (workload.Request, *workload.Needs, string) {
 	c := &p.picture.limits
 	needs := p.req.Needs

@@ -1,6 +1,6 @@
-// Package extern runs a site's own forecasters, of waits and of failures of nodes, which are programs in any language. varqd
-// starts them and calls them by hashicorp/go-plugin's protocol: gRPC on a unix socket, with
-// the messages of package forecasterpb.
+// Package extern runs a site's own forecasters, of waits and of failures of nodes, which are
+// programs in any language. varqd starts them and calls them by hashicorp/go-plugin's protocol:
+// gRPC on a unix socket, with the messages of package forecasterpb.
 //
 // Such a program may be slow, wrong or gone at any time. Invariant: all that can follow is a
 // missing answer. So every call has a deadline, every answer is checked before it counts, and

@@ -24,8 +24,9 @@ const (
 	failureName = "failure"
 )
 
-// Faults is a forecaster of failures that runs as a program of its own. It has no answers while the program does not run
-// or has not learnt the past. Its methods may be called as those of Forecaster.
+// Faults is a forecaster of failures that runs as a program of its own. It has no answers while the
+// program does not run or has not learnt the past. Its methods may be called as those of
+// Forecaster.
 type Faults struct {
 	supervisor[func(fault.Event)]
 }
@@ -43,8 +44,9 @@ func (f *Faults) Name() string { return f.Options.Name }
 // Observe tells that something has happened to a node.
 func (f *Faults) Observe(e fault.Event) { f.add(happened(&e)) }
 
-// Expected returns how many failures of each of these nodes the program expects within a span from now, in seconds. A node
-// of which it does not know is missing, as all are if it does not answer in time, or answers what makes no sense.
+// Expected returns how many failures of each of these nodes the program expects within a span from
+// now, in seconds. A node of which it does not know is missing, as all are if it does not answer in
+// time, or answers what makes no sense.
 func (f *Faults) Expected(nodes []string, now, span int64) map[string]float64 {
 	known := map[string]float64{}
 	for some := range slices.Chunk(nodes, maxNodes) {
@@ -61,7 +63,8 @@ func (f *Faults) Expected(nodes []string, now, span int64) map[string]float64 {
 	return known
 }
 
-// fail asks about at most maxNodes nodes. The answer is empty if the program knows nothing. The caller has taken the turn.
+// fail asks about at most maxNodes nodes. The answer is empty if the program knows nothing. The
+// caller has taken the turn.
 func (p *process) fail(ctx context.Context, nodes []string, now, span int64) ([]float64, error) {
 	request := &forecasterpb.FailRequest{Now: now, Span: span}
 	for _, node := range nodes {

@@ -22,10 +22,11 @@ func Serve(f forecast.Forecaster, version string) {
 
 // FaultModel is a forecaster of failures.
 type FaultModel interface {
-	// Observe tells that something has happened to a node. Kinds are as in health.Kinds and vitals.Kinds.
+	// Observe tells that something has happened to a node. Kinds are as in health.Kinds and
+	// vitals.Kinds.
 	Observe(e fault.Event)
-	// Expected returns how many failures of each of these nodes are expected within a span from now on, in seconds. A
-	// number below 0 says that it is not known.
+	// Expected returns how many failures of each of these nodes are expected within a span from now
+	// on, in seconds. A number below 0 says that it is not known.
 	Expected(nodes []string, now, span int64) []float64
 }
 
@@ -95,8 +96,8 @@ type faultServer struct {
 	model FaultModel
 }
 
-// Observe implements forecasterpb.ForecasterServer. It leaves out an event of an unknown kind, which comes from a newer
-// varqd.
+// Observe implements forecasterpb.ForecasterServer. It leaves out an event of an unknown kind,
+// which comes from a newer varqd.
 func (s *faultServer) Observe(_ context.Context, r *forecasterpb.ObserveRequest) (*forecasterpb.ObserveResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,8 +30,8 @@ type Options[To any] struct {
 	// Command starts the program. It is split at spaces and run without a shell,
 	// as varqd's own user.
 	Command string
-	// Timeout bounds one call, which asks one question, those of a plan, or about some nodes; 0 stands
-	// for a default.
+	// Timeout bounds one call, which asks one question, those of a plan, or about some nodes; 0
+	// stands for a default.
 	Timeout time.Duration
 	// Past replays all that is known of the past, in the order of time. It
 	// is called each time after the program has started. The forecaster observes what
@@ -188,8 +188,8 @@ func (s *supervisor[To]) restart(why error) {
 	}
 }
 
-// call calls a program, and reports whether it has answered in time. It does so only after the program has received all
-// earlier events.
+// call calls a program, and reports whether it has answered in time. It does so only after the
+// program has received all earlier events.
 func (s *supervisor[To]) call(ask func(ctx context.Context, p *process) error) bool {
 	p := s.process.Load()
 	if p == nil || !p.ready.Load() {

@@ -70,7 +70,8 @@ func (f *flooding) Started(j *workload.Job) {
 	}()
 }
 
-// tally expects as many failures of a node as it has seen, and a tenth for each other event. It does not know of others.
+// tally expects as many failures of a node as it has seen, and a tenth for each other event. It
+// does not know of others.
 type tally struct{ seen map[string]float64 }
 
 func (t *tally) Observe(e fault.Event) {

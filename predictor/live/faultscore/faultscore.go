@@ -1,14 +1,16 @@
-// Package faultscore scores varqd's forecasts of failures. Every six hours it stores what each forecaster says of the
-// nodes in service, and varqd of the nodes of running jobs together: how probable it is that they fail within a day. When the day is over, it scores that by what
-// happened, and lets the site's own forecasters have as large a part in what varqd says as they have deserved.
-// Times are Unix seconds.
+// Package faultscore scores varqd's forecasts of failures. Every six hours it stores what each
+// forecaster says of the nodes in service, and varqd of the nodes of running jobs together: how
+// probable it is that they fail within a day. When the day is over, it scores that by what
+// happened, and lets the site's own forecasters have as large a part in what varqd says as they
+// have deserved. Times are Unix seconds.
 //
-// Invariants: what is said at a time rests on what was known then, and so do the alarm levels. A forecast is scored
-// once, whenever the process dies. These are not scored:
+// Invariants: what is said at a time rests on what was known then, and so do the alarm levels. A
+// forecast is scored once, whenever the process dies. These are not scored:
 //   - forecasts of nodes that Slurm no longer knows when the day is over
-//   - forecasts made while it cannot be known what happened in their day: varqd did not watch all the time, and
-//     accounting cannot be read
-//   - of a site of more than mostNodes nodes, all but a random sample of these each time, and so of sets
+//   - forecasts made while it cannot be known what happened in their day: varqd did not watch all
+//     the time, and accounting cannot be read
+//   - of a site of more than mostNodes nodes, all but a random sample of these each time, and so of
+//     sets
 package faultscore
 
 import (
@@ -22,7 +24,8 @@ import (
 const (
 	every = 6 * 3600
 	span  = 86400
-	// settled is how long after a day it is known what happened: Slurm tells of a failure only after SlurmdTimeout.
+	// settled is how long after a day it is known what happened: Slurm tells of a failure only
+	// after SlurmdTimeout.
 	settled   = 1800
 	mostNodes = 10_000
 	mostSets  = 1000 // of which a random sample is scored
@@ -58,8 +61,8 @@ func New(ctx context.Context, o Options) (*Scorer, error) {
 	return s, err
 }
 
-// Over returns the time of the first round whose day is over at the time now, and false if there is none. To score it,
-// what happened from then on must be known.
+// Over returns the time of the first round whose day is over at the time now, and false if there is
+// none. To score it, what happened from then on must be known.
 func (s *Scorer) Over(now int64) (first int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +72,8 @@ func (s *Scorer) Over(now int64) (first int64, ok bool) {
 	return s.rounds[0], true
 }
 
-// Part returns the part in the vote of one of the site's own forecasters. The Model has what these leave.
+// Part returns the part in the vote of one of the site's own forecasters. The Model has what these
+// leave.
 func (s *Scorer) Part(forecaster string) float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,14 +89,16 @@ type Look struct {
 	Nodes []string // that Slurm knows
 	// Failed are failures that have become known since the last look, of any time.
 	Failed []fault.Event
-	// Known is from when on all failures are known. If it is 0, that is not decided yet, and nothing is scored.
+	// Known is from when on all failures are known. If it is 0, that is not decided yet, and
+	// nothing is scored.
 	Known int64
 	// Forecast returns the forecasts for the nodes in service.
 	Forecast func() Forecasts
 }
 
-// Observe takes in a look at the nodes. It scores the forecasts whose day is over, and stores new ones if it is time
-// to. An error is the store's: then nothing has changed, but that the failures of the look are remembered.
+// Observe takes in a look at the nodes. It scores the forecasts whose day is over, and stores new
+// ones if it is time to. An error is the store's: then nothing has changed, but that the failures
+// of the look are remembered.
 func (s *Scorer) Observe(ctx context.Context, l Look) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -162,7 +162,8 @@ func TestScores(t *testing.T) {
 			if diff := cmp.Diff(want, row, cmp.Transformer("rounded", func(f float64) string { return fmt.Sprintf("%.6f", f) })); diff != "" {
 				t.Error("the first round: ", diff)
 			}
-			// From now on a is above the alarm level. Its failure at 7 was one, unannounced; at 60 it is announced 36 hours ahead.
+			// From now on a is above the alarm level. Its failure at 7 was one, unannounced; at 60
+			// it is announced 36 hours ahead.
 			step(60*hour + 1800)
 			s.fail("a", start+60*hour)
 			step(61 * hour)
@@ -251,7 +252,8 @@ func TestNoLookAhead(t *testing.T) {
 	}
 }
 
-// The site's own forecasters have as large a part as they deserve. One that does not answer neither gains nor loses.
+// The site's own forecasters have as large a part as they deserve. One that does not answer neither
+// gains nor loses.
 func TestParts(t *testing.T) {
 	s := newSite(t, "a", "b", "c", "d")
 	for _, node := range s.nodes {

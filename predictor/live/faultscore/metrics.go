@@ -28,8 +28,8 @@ const (
 	maxAge = 60         // the calibration is read again after maxAge seconds
 )
 
-// NewMetrics makes the metrics and registers them. They include the calibration of the last 30 days, which is read at
-// most once a minute. now is the clock, in Unix seconds.
+// NewMetrics makes the metrics and registers them. They include the calibration of the last 30
+// days, which is read at most once a minute. now is the clock, in Unix seconds.
 func NewMetrics(registry prometheus.Registerer, reader Reader, now func() int64, log *slog.Logger) *Metrics {
 	m := &Metrics{
 		scored: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -80,7 +80,8 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// calibration returns the calibration, read at most maxAge ago. If reading fails, it is the one that was read last.
+// calibration returns the calibration, read at most maxAge ago. If reading fails, it is the one
+// that was read last.
 func (m *Metrics) calibration() api.NodesCalibration {
 	m.mu.Lock()
 	defer m.mu.Unlock()

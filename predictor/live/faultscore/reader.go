@@ -10,8 +10,8 @@ import (
 // Reader reads the calibration of forecasts of failures.
 type Reader struct{ Store *Store }
 
-// NodesCalibration returns the calibration of the forecasts that q selects. The answer names no node, so that any
-// user may read it.
+// NodesCalibration returns the calibration of the forecasts that q selects. The answer names no
+// node, so that any user may read it.
 func (r Reader) NodesCalibration(ctx context.Context, q api.NodesCalibrationQuery) (api.NodesCalibration, error) {
 	end := int64(0)
 	if q.End != 0 {

@@ -11,8 +11,8 @@ import (
 // Forecasts are what every forecaster says of some nodes.
 type Forecasts struct {
 	Nodes []string
-	// Expected has, by forecaster and then by node, the failures expected within a day. It is negative where one of the
-	// site's own forecasters does not know.
+	// Expected has, by forecaster and then by node, the failures expected within a day. It is
+	// negative where one of the site's own forecasters does not know.
 	Expected map[string][]float64
 	// Sets are sets of nodes of which varqd says how probable it is that one of them fails.
 	Sets []Set
@@ -27,8 +27,9 @@ type Set struct {
 // The forecasters that varqd has, besides fault.Voters.
 const (
 	Blend = "blend" // what varqd says
-	Model = "model" // fault.Model, without the site's own forecasters; it is named only where there are such
-	Sets  = "sets"  // what varqd says of Forecasts.Sets
+	// fault.Model, without the site's own forecasters; it is named only where there are such
+	Model = "model"
+	Sets  = "sets" // what varqd says of Forecasts.Sets
 )
 
 // constant is the forecaster that others are held against: one rate for all nodes.
@@ -50,12 +51,13 @@ type round struct {
 // said is what one forecaster said.
 type said struct {
 	Expected []float32 `json:"expected"` // as in Forecasts
-	// Since has the nodes whose risk is at or above the alarm level, and the time of the first of the rounds in
-	// succession in which it is.
+	// Since has the nodes whose risk is at or above the alarm level, and the time of the first of
+	// the rounds in succession in which it is.
 	Since map[string]int64 `json:"since,omitempty"`
 }
 
-// newRound returns the round at a time, given the last one, or nil, and each forecaster's alarm level.
+// newRound returns the round at a time, given the last one, or nil, and each forecaster's alarm
+// level.
 func newRound(at int64, f Forecasts, last *round, levels map[string]float64) *round {
 	r := &round{At: at, Nodes: f.Nodes, Said: map[string]said{}, Sets: f.Sets}
 	for forecaster, expected := range f.Expected {
@@ -79,8 +81,9 @@ func newRound(at int64, f Forecasts, last *round, levels map[string]float64) *ro
 	return r
 }
 
-// scores returns the scores of the round, given the nodes that there still are, and when nodes failed first, if they
-// did since the round. A node that is gone is left out: nobody knows what became of it.
+// scores returns the scores of the round, given the nodes that there still are, and when nodes
+// failed first, if they did since the round. A node that is gone is left out: nobody knows what
+// became of it.
 func (r *round) scores(there map[string]bool, failures map[string]int64) map[string]*score.Faults {
 	all := map[string]*score.Faults{}
 	for forecaster, s := range r.Said {
@@ -109,8 +112,8 @@ func (r *round) scores(there map[string]bool, failures map[string]int64) map[str
 	return all
 }
 
-// scoresOfSets returns the scores of the sets all of whose nodes there still are. The constant rate takes nodes to fail
-// independently.
+// scoresOfSets returns the scores of the sets all of whose nodes there still are. The constant rate
+// takes nodes to fail independently.
 func (r *round) scoresOfSets(there map[string]bool, failures map[string]int64) *score.Faults {
 	sums := &score.Faults{}
 	for _, set := range r.Sets {
@@ -127,8 +130,8 @@ func (r *round) scoresOfSets(there map[string]bool, failures map[string]int64) *
 // mostProb is the largest probability that a loss is reckoned with.
 const mostProb = 1 - 1e-9
 
-// losses returns what each of some voters has lost in the round, in nats. Where one does not know it is taken to have
-// said what the blend did, so that it neither gains nor loses.
+// losses returns what each of some voters has lost in the round, in nats. Where one does not know
+// it is taken to have said what the blend did, so that it neither gains nor loses.
 func (r *round) losses(voters []string, there map[string]bool, failures map[string]int64) []float64 {
 	losses := make([]float64, len(voters))
 	blend := r.Said[Blend].Expected

@@ -17,7 +17,8 @@ import (
 // mostDays is for how many days scores are stored.
 const mostDays = 400
 
-// Store has the forecasts of failures and their scores in a file. Its methods may be called concurrently.
+// Store has the forecasts of failures and their scores in a file. Its methods may be called
+// concurrently.
 type Store struct{ db *sqlitefile.File }
 
 // NewStore returns the forecasts of failures in a file that statefile.Open has opened.

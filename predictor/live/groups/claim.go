@@ -10,20 +10,23 @@ import (
 )
 
 const (
-	// lead is how many seconds before the work of all parts begins that is decided: until then each has asked again, which they do
-	// every second. What becomes of a job later stops the others no more, so it is not decided sooner.
+	// lead is how many seconds before the work of all parts begins that is decided: until then each
+	// has asked again, which they do every second. What becomes of a job later stops the others no
+	// more, so it is not decided sooner.
 	lead = api.GroupLead
-	// present is for how many seconds a job that has asked counts as being there: then it has ended, or its node does
-	// not reach the home.
+	// present is for how many seconds a job that has asked counts as being there: then it has
+	// ended, or its node does not reach the home.
 	present = 10
 )
 
-// claim decides, of a group that is read and written at once, whether the work of member i may begin now:
+// claim decides, of a group that is read and written at once, whether the work of member i may
+// begin now:
 //
 //   - any: that of the first member that asks does, and of no other ever.
-//   - all: once of each part a member has asked within the last present seconds, but not before the deadline is lead seconds away,
-//     one of each begins, at the same time: the first of the part's members that are there. A group of which that is not so
-//     api.GroupGrace seconds after its deadline is given up.
+//   - all: once of each part a member has asked within the last present seconds, but not before the
+//     deadline is lead seconds away, one of each begins, at the same time: the first of the part's
+//     members that are there. A group of which that is not so api.GroupGrace seconds after its
+//     deadline is given up.
 //
 // Who asks again gets the same answer.
 func claim(g *ledger.Group, i int, now int64) api.GateAnswer {
@@ -72,8 +75,9 @@ func decide(g *ledger.Group, now int64) {
 	}
 }
 
-// withdraw notes that the job of member i was cancelled. A group of which that leaves a part without a job is given up. If the
-// work of all is to begin, that of the others does; but they were not together.
+// withdraw notes that the job of member i was cancelled. A group of which that leaves a part
+// without a job is given up. If the work of all is to begin, that of the others does; but they were
+// not together.
 func withdraw(g *ledger.Group, i int, now int64) {
 	if g.Decided != 0 {
 		if g.Members[i].Won && g.Go != 0 {
@@ -96,15 +100,16 @@ func withdraw(g *ledger.Group, i int, now int64) {
 	}
 }
 
-// miss notes that the work of member i, which was to begin together with that of others, did not begin in time.
+// miss notes that the work of member i, which was to begin together with that of others, did not
+// begin in time.
 func miss(g *ledger.Group, i int) {
 	if g.Go != 0 && g.Members[i].Won && g.Lost == "" {
 		g.Lost = "the work of " + job(&g.Members[i]) + " did not begin in time"
 	}
 }
 
-// hold notes that the user of member i had kept its job from starting when the deadline passed. If the group has come true
-// nevertheless, that does not matter.
+// hold notes that the user of member i had kept its job from starting when the deadline passed. If
+// the group has come true nevertheless, that does not matter.
 func hold(g *ledger.Group, i int, now int64) {
 	if came, _ := outcome(g, now); !came {
 		g.Members[i].Held = true
@@ -209,8 +214,9 @@ func state(g *ledger.Group) api.GroupState {
 // hear is for how many seconds after the deadline a site may tell that a job was cancelled before.
 const hear = 600
 
-// outcome reports whether a group has succeeded: one of its jobs, or one of each part, started in time. That jobs were together, and
-// that none started, is known only when all sites have told of their jobs.
+// outcome reports whether a group has succeeded: one of its jobs, or one of each part, started in
+// time. That jobs were together, and that none started, is known only when all sites have told of
+// their jobs.
 func outcome(g *ledger.Group, now int64) (came, known bool) {
 	told := now > max(g.Deadline, g.Go)+hear || g.Lost == givenUp || g.Decided != 0 && !foreseen(g)
 	if g.Kind == api.GroupAll {
@@ -220,8 +226,9 @@ func outcome(g *ledger.Group, now int64) (came, known bool) {
 	return came, came || told
 }
 
-// State returns the state of the promise that a group is, as of now: api.StateKept, api.StateMissed, api.StateCancelled if
-// somebody has cancelled a job of it or has kept it from starting, or api.StatePending while that is not known.
+// State returns the state of the promise that a group is, as of now: api.StateKept,
+// api.StateMissed, api.StateCancelled if somebody has cancelled a job of it or has kept it from
+// starting, or api.StatePending while that is not known.
 func State(g *ledger.Group, now int64) string {
 	switch came, known := outcome(g, now); {
 	case !known:
@@ -234,8 +241,8 @@ func State(g *ledger.Group, now int64) string {
 	return api.StateMissed
 }
 
-// foreseen reports whether what became of a group is for the forecasts to answer for: nobody has cancelled a job of it, or has kept
-// it from starting.
+// foreseen reports whether what became of a group is for the forecasts to answer for: nobody has
+// cancelled a job of it, or has kept it from starting.
 func foreseen(g *ledger.Group) bool {
 	return g.Lost != givenUp && !slices.ContainsFunc(g.Members, func(m ledger.Member) bool { return m.Withdrawn || m.Held })
 }

@@ -1,13 +1,15 @@
-// Package groups is the home of groups of promises at several sites: of those of the kind any the work of one
-// job runs, that of the first that starts; of those of the kind all the work of one job of each part, at the same time, or of
-// none.
+// Package groups is the home of groups of promises at several sites: of those of the kind any the
+// work of one job runs, that of the first that starts; of those of the kind all the work of one job
+// of each part, at the same time, or of none.
 //
-// Invariant: what is decided is in the ledger, on disk, before anybody is told, and is never changed. So at most one
-// member of a part, or of a group of the kind any, is ever told to go, whoever is killed in between.
+// Invariant: what is decided is in the ledger, on disk, before anybody is told, and is never
+// changed. So at most one member of a part, or of a group of the kind any, is ever told to go,
+// whoever is killed in between.
 //
-// A site's varqd that asks on behalf of its jobs is a peer: it runs as varqd's own user, or its certificate tells which site's
-// it is. That one learns of groups alone that have a member at its site and are those of users for whom it may speak. Users
-// learn of their own groups alone. Times are Unix seconds.
+// A site's varqd that asks on behalf of its jobs is a peer: it runs as varqd's own user, or its
+// certificate tells which site's it is. That one learns of groups alone that have a member at its
+// site and are those of users for whom it may speak. Users learn of their own groups alone. Times
+// are Unix seconds.
 package groups
 
 import (
@@ -31,7 +33,8 @@ type Options struct {
 	Ledger *ledger.Ledger
 	// Peer returns which sites' varqd a user is, nil if she is a user proper.
 	Peer func(user string) *Peer
-	// Deaf reports whether a site's varqd could not learn of groups of user's, whose jobs there would be lost; nil stands for none.
+	// Deaf reports whether a site's varqd could not learn of groups of user's, whose jobs there
+	// would be lost; nil stands for none.
 	Deaf func(site, user string) bool
 	// Now is the clock.
 	Now func() int64
@@ -58,18 +61,20 @@ func (p *Peer) concerns(group *ledger.Group) bool {
 // has reports whether a member is at the peer's site.
 func (p *Peer) has(m ledger.Member) bool { return p.Site == "" || m.Site == p.Site }
 
-// Groups are those of which this site is the home. Its methods may be called concurrently. The errors that users should
-// read are faults of package api.
+// Groups are those of which this site is the home. Its methods may be called concurrently. The
+// errors that users should read are faults of package api.
 type Groups struct {
 	Options
 	mu    sync.Mutex
 	model joint.Model
-	// fresh is true if the model has learnt what is not stored, and stored is when it was stored last, Unix seconds.
+	// fresh is true if the model has learnt what is not stored, and stored is when it was stored
+	// last, Unix seconds.
 	fresh  bool
 	stored int64
 }
 
-// storeEvery is how many seconds lie between two times that what sites' delays teach is stored: it is much, and grows with each job.
+// storeEvery is how many seconds lie between two times that what sites' delays teach is stored: it
+// is much, and grows with each job.
 const storeEvery = 600
 
 // New returns the groups in a ledger, with what was learnt from them.
@@ -148,7 +153,8 @@ func best(g joint.Group) joint.Group {
 	return joint.AllOf(members...)
 }
 
-// RegisterGroup writes user's group down, if it is probable enough. To register it again changes nothing.
+// RegisterGroup writes user's group down, if it is probable enough. To register it again changes
+// nothing.
 func (g *Groups) RegisterGroup(ctx context.Context, user string, r api.GroupRequest) (api.GroupQuote, error) {
 	q, err := g.QuoteGroup(ctx, user, r)
 	if err != nil {
@@ -200,7 +206,8 @@ func (g *Groups) CancelGroup(ctx context.Context, user string, c api.GroupCancel
 	return err
 }
 
-// visible returns a group, if asker is its user or a peer. Nobody else learns whether there is such a group.
+// visible returns a group, if asker is its user or a peer. Nobody else learns whether there is such
+// a group.
 func (g *Groups) visible(ctx context.Context, asker, id string) (*ledger.Group, error) {
 	found, err := g.Ledger.Groups(ctx, id)
 	if err != nil {
@@ -214,8 +221,8 @@ func (g *Groups) visible(ctx context.Context, asker, id string) (*ledger.Group, 
 
 var errUnknown = api.Fault(api.ErrNotFound, "there is no such group")
 
-// ClaimGroup says whether the work of a member may begin; see claim. A peer asks for the user of the job. To what is told of a
-// member instead, the answer is empty.
+// ClaimGroup says whether the work of a member may begin; see claim. A peer asks for the user of
+// the job. To what is told of a member instead, the answer is empty.
 func (g *Groups) ClaimGroup(ctx context.Context, asker string, c api.GroupClaim) (api.GateAnswer, error) {
 	group, err := g.visible(ctx, asker, c.Group)
 	if err != nil {
@@ -264,8 +271,9 @@ func (g *Groups) ClaimGroup(ctx context.Context, asker string, c api.GroupClaim)
 	return answer, nil
 }
 
-// vouch notes of the members at a peer's site that it has said of them what the group does: so they have jobs there, with promises that
-// were confirmed. A group that says something else of one is given up, unless it is decided.
+// vouch notes of the members at a peer's site that it has said of them what the group does: so they
+// have jobs there, with promises that were confirmed. A group that says something else of one is
+// given up, unless it is decided.
 func vouch(group *ledger.Group, peer *Peer, said []api.MemberPromise, now int64) {
 	for i := range group.Members {
 		m := &group.Members[i]
@@ -279,7 +287,8 @@ func vouch(group *ledger.Group, peer *Peer, said []api.MemberPromise, now int64)
 	}
 }
 
-// says returns what a peer says of a member, or none if it is nil. It reports false if that is not for it to say, or is known.
+// says returns what a peer says of a member, or none if it is nil. It reports false if that is not
+// for it to say, or is known.
 func (p *Peer) says(m *ledger.Member, said []api.MemberPromise) (promise api.MemberPromise, news bool) {
 	at := slices.IndexFunc(said, func(s api.MemberPromise) bool { return s.Plan == m.Plan })
 	if p == nil || !p.has(*m) || at < 0 || m.Vouched {
@@ -291,7 +300,8 @@ func (p *Peer) says(m *ledger.Member, said []api.MemberPromise) (promise api.Mem
 // roundoff is by how much equal probabilities may differ.
 const roundoff = 1e-9
 
-// GroupStates tells what has become of groups. Those that asker may not see, or that there are not, are left out.
+// GroupStates tells what has become of groups. Those that asker may not see, or that there are not,
+// are left out.
 func (g *Groups) GroupStates(ctx context.Context, asker string, q api.GroupsQuery) ([]api.GroupState, error) {
 	found, err := g.Ledger.Groups(ctx, q.Groups...)
 	if err != nil {
@@ -336,7 +346,8 @@ func (g *Groups) expire(ctx context.Context, group *ledger.Group) (*ledger.Group
 	return &decided, err
 }
 
-// Tend gives groups up whose jobs are not all there in time, and learns from what has become of groups.
+// Tend gives groups up whose jobs are not all there in time, and learns from what has become of
+// groups.
 func (g *Groups) Tend(ctx context.Context) error {
 	now := g.Now()
 	list, err := g.Ledger.Unlearnt(ctx, now)

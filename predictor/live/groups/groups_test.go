@@ -184,8 +184,8 @@ func TestBrokenLedger(t *testing.T) {
 	h.want(h.ask(a), "lost: job 23 at beta started first")
 }
 
-// All begin together once all have asked, at the start at the earliest. That is decided five seconds before: a job that is cancelled
-// sooner stops the others.
+// All begin together once all have asked, at the start at the earliest. That is decided five
+// seconds before: a job that is cancelled sooner stops the others.
 func TestAllBeginTogether(t *testing.T) {
 	h := newHome(t)
 	h.register(api.GroupAll, start+600)
@@ -232,7 +232,8 @@ func TestAllOrNone(t *testing.T) {
 	h.want(h.ask(b), "lost: job 17 at alpha did not start in time")
 }
 
-// Who is neither the group's user nor a peer learns nothing, and nobody speaks for another user, plan or job.
+// Who is neither the group's user nor a peer learns nothing, and nobody speaks for another user,
+// plan or job.
 func TestForged(t *testing.T) {
 	h := newHome(t)
 	h.register(api.GroupAny, start+600)
@@ -265,8 +266,8 @@ func TestForged(t *testing.T) {
 	h.want(h.ask(b), "go")
 }
 
-// A peer that is known by its site asks for members at its site alone, of users for whom it may speak; and only a group's user gives it
-// up.
+// A peer that is known by its site asks for members at its site alone, of users for whom it may
+// speak; and only a group's user gives it up.
 func TestPeerOfOneSite(t *testing.T) {
 	ctx := t.Context()
 	h := newHome(t)
@@ -503,8 +504,9 @@ func TestDelays(t *testing.T) {
 	}
 }
 
-// Jobs that are to begin together have done so if nobody tells otherwise for a while. One of which the work did not begin in time has
-// missed the promise, and one that was cancelled is for nobody's forecast to answer for.
+// Jobs that are to begin together have done so if nobody tells otherwise for a while. One of which
+// the work did not begin in time has missed the promise, and one that was cancelled is for nobody's
+// forecast to answer for.
 func TestTogetherOrNot(t *testing.T) {
 	for name, c := range map[string]struct {
 		tell api.GroupClaim
@@ -560,8 +562,8 @@ func TestCancelledAtOnce(t *testing.T) {
 	}
 }
 
-// A group of which a user has kept a job from starting has missed nothing, and teaches nothing; but work that comes too late may
-// still run.
+// A group of which a user has kept a job from starting has missed nothing, and teaches nothing; but
+// work that comes too late may still run.
 func TestHeld(t *testing.T) {
 	h := newHome(t)
 	h.register(api.GroupAny, start+100)
@@ -584,8 +586,8 @@ func TestHeld(t *testing.T) {
 	h.want(h.ask(b), "lost: job 17 at alpha started first")
 }
 
-// Anybody may register a group of jobs that there are not. It counts for nothing until a site has said that it has promised one of them
-// so, and teaches nothing unless the sites say so of all.
+// Anybody may register a group of jobs that there are not. It counts for nothing until a site has
+// said that it has promised one of them so, and teaches nothing unless the sites say so of all.
 func TestVouched(t *testing.T) {
 	said := func(of ...api.MemberPromise) func(h *home) error {
 		return func(h *home) error {
@@ -639,7 +641,8 @@ func TestVouched(t *testing.T) {
 	}
 }
 
-// A group that says of a member what its site does not, or that is to have more than the site lets it have, is given up.
+// A group that says of a member what its site does not, or that is to have more than the site lets
+// it have, is given up.
 func TestGroupsThatSaySomethingElse(t *testing.T) {
 	for name, p := range map[string]api.MemberPromise{
 		"a forecast that is higher": {Plan: a, Prob: .9, GroupProb: .5},

@@ -110,7 +110,8 @@ func TestRaised(t *testing.T) {
 	}
 }
 
-// Jobs that were cancelled decide a group that cannot succeed without them, and nothing is learnt of how it ended.
+// Jobs that were cancelled decide a group that cannot succeed without them, and nothing is learnt
+// of how it ended.
 func TestWithdrawn(t *testing.T) {
 	quote := func(h *home, r api.GroupRequest) float64 {
 		t.Helper()
@@ -201,9 +202,9 @@ func check(g *ledger.Group) string {
 	return ""
 }
 
-// TestAllOrders goes through every order in which the jobs of small groups can ask, disappear for long, and come late. Whatever the
-// order, no part has two winners, all parts have one or none has, and who was told that its work begins, or does not, hears
-// that for ever.
+// TestAllOrders goes through every order in which the jobs of small groups can ask, disappear for
+// long, and come late. Whatever the order, no part has two winners, all parts have one or none has,
+// and who was told that its work begins, or does not, hears that for ever.
 func TestAllOrders(t *testing.T) {
 	const depth = 7
 	for _, parts := range [][]int{{1, 2, 2}, {1, 1, 2, 2}, {0, 0, 1, 1}, {2, 1, 2}} {
@@ -243,7 +244,8 @@ func TestAllOrders(t *testing.T) {
 	}
 }
 
-// TestCrashes has the jobs of groups ask at random, of a home that is killed at random: what it has said before, it says after.
+// TestCrashes has the jobs of groups ask at random, of a home that is killed at random: what it has
+// said before, it says after.
 func TestCrashes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
@@ -296,8 +298,9 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestPromisedAndKept has the jobs of many groups start with delays that go together, and asks the home about each: so many groups
-// begin as Joint said, and not as if the sites had nothing to do with one another.
+// TestPromisedAndKept has the jobs of many groups start with delays that go together, and asks the
+// home about each: so many groups begin as Joint said, and not as if the sites had nothing to do
+// with one another.
 func TestPromisedAndKept(t *testing.T) {
 	h, random := newHome(t), rand.New(rand.NewPCG(3, 4))
 	sites := []string{"alpha", "beta", "gamma"}

@@ -7,8 +7,9 @@ import (
 	"github.com/varq-project/varq/predictor/promise/joint"
 )
 
-// LearnDelay takes in that a job has started at this site, whose name is Options.Site, and the rank of its wait under
-// its forecast. If varqd is killed, what was learnt in the last storeEvery seconds is forgotten.
+// LearnDelay takes in that a job has started at this site, whose name is Options.Site, and the rank
+// of its wait under its forecast. If varqd is killed, what was learnt in the last storeEvery
+// seconds is forgotten.
 func (g *Groups) LearnDelay(eligible int64, rank float64) {
 	if g.Site == "" {
 		return
@@ -19,7 +20,8 @@ func (g *Groups) LearnDelay(eligible int64, rank float64) {
 	g.fresh = true
 }
 
-// Delays tells a peer what is known of this site's delays. The fault is api.ErrForbidden for anybody else.
+// Delays tells a peer what is known of this site's delays. The fault is api.ErrForbidden for
+// anybody else.
 func (g *Groups) Delays(_ context.Context, asker string) (api.Delays, error) {
 	if g.Peer(asker) == nil {
 		return api.Delays{}, api.Fault(api.ErrForbidden, "only the varqds of other sites may see how the delays of this one go")
@@ -33,7 +35,8 @@ func (g *Groups) Delays(_ context.Context, asker string) (api.Delays, error) {
 	return d, nil
 }
 
-// SetDelays takes in what another site tells of its delays. The error says what cannot be true of that.
+// SetDelays takes in what another site tells of its delays. The error says what cannot be true of
+// that.
 func (g *Groups) SetDelays(site string, d api.Delays) error {
 	windows := make([]joint.Window, len(d.Windows))
 	for i, w := range d.Windows {

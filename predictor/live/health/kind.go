@@ -12,9 +12,10 @@ type State string
 
 // The states of health.
 const (
-	Up            State = "up"
-	NotResponding State = "not responding" // for less than SlurmdTimeout: it may come back with its jobs
-	Draining      State = "draining"       // it runs its last jobs
+	Up State = "up"
+	// for less than SlurmdTimeout: it may come back with its jobs
+	NotResponding State = "not responding"
+	Draining      State = "draining" // it runs its last jobs
 	Drained       State = "drained"
 	Failing       State = "failing" // an administrator expects it to fail
 	Down          State = "down"
@@ -83,8 +84,8 @@ func Kinds() []string {
 	return []string{unresponsive, drained, failing, down, unhealthy, killFailed, reboot, maintenance}
 }
 
-// kindOf returns the kind of event that a node's being in this state for this reason is, if it is one.
-// out tells that no work was on the node before.
+// kindOf returns the kind of event that a node's being in this state for this reason is, if it is
+// one. out tells that no work was on the node before.
 func kindOf(slurmState, reason string, out bool) (kind string, is bool) {
 	state, why := stateOf(slurmState), causeOf(reason)
 	switch {

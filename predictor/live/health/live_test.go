@@ -187,8 +187,8 @@ func (l *live) run(name string, args ...string) {
 	}
 }
 
-// kinds returns the nodes and kinds of events, in order, without the nodes that do not respond for a moment, which
-// accounting does not tell.
+// kinds returns the nodes and kinds of events, in order, without the nodes that do not respond for
+// a moment, which accounting does not tell.
 func kinds(events []fault.Event) []string {
 	var list []string
 	for _, e := range events {

@@ -1,9 +1,9 @@
 // Package health follows the health of a cluster's nodes, as far as Slurm knows it. It turns what
 // accounting and slurmctld say about nodes into events, each once, of which some are failures.
 //
-// A failure is what costs a job its work, or takes a node away by itself: the node is DOWN, or drained
-// because its hardware has failed. What people plan is none, nor is a node that goes down when it was drained
-// already: then somebody works on it.
+// A failure is what costs a job its work, or takes a node away by itself: the node is DOWN, or
+// drained because its hardware has failed. What people plan is none, nor is a node that goes down
+// when it was drained already: then somebody works on it.
 package health
 
 import (
@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// sameWithin is how far apart two events of a kind on a node may be, in seconds, and still be one:
-	// both sources have told it, or the node went and came several times.
+	// sameWithin is how far apart two events of a kind on a node may be, in seconds, and still be
+	// one: both sources have told it, or the node went and came several times.
 	sameWithin = 10 * 60
-	// glance is the longest time between two looks, in seconds, in which a node cannot have been rebooted by
-	// scontrol unseen.
+	// glance is the longest time between two looks, in seconds, in which a node cannot have been
+	// rebooted by scontrol unseen.
 	glance = 150
 	// mostTold is how many events of a node are kept, to be recognized.
 	mostTold = 32
-	// remembered is for how long, in seconds, a node is known that slurmctld no longer lists and of which accounting
-	// tells nothing new. Histories that overlap by more tell of it again.
+	// remembered is for how long, in seconds, a node is known that slurmctld no longer lists and of
+	// which accounting tells nothing new. Histories that overlap by more tell of it again.
 	remembered = 30 * 86400
 )
 
@@ -36,13 +36,14 @@ type Status struct {
 	Node       string
 	State      State
 	Reason, By string // why it is not up, and who says so
-	// Since is when the reason was set, or else when the state was seen first, Unix seconds. It is 0 of a
-	// node that has always been up.
+	// Since is when the reason was set, or else when the state was seen first, Unix seconds. It is
+	// 0 of a node that has always been up.
 	Since int64
 	Back  int64 // when Slurm is to resume it by itself, Unix seconds, or 0
 }
 
-// Monitor follows the nodes of a cluster. The zero value knows none. Its methods may be called concurrently.
+// Monitor follows the nodes of a cluster. The zero value knows none. Its methods may be called
+// concurrently.
 type Monitor struct {
 	mu    sync.Mutex
 	nodes map[string]*node
@@ -91,10 +92,11 @@ type happening struct {
 	goesOn bool  // it goes on with what had not ended before
 }
 
-// Observe takes in entries of accounting, in the order of their starts, and what slurmctld shows of all
-// nodes at the time now, in Unix seconds. It returns the events that it has not told yet, in the order of
-// their times, which may be before those of events told earlier. Either source may be empty. Entries that it
-// has taken in before change nothing, so that it can be called with overlapping histories.
+// Observe takes in entries of accounting, in the order of their starts, and what slurmctld shows of
+// all nodes at the time now, in Unix seconds. It returns the events that it has not told yet, in
+// the order of their times, which may be before those of events told earlier. Either source may be
+// empty. Entries that it has taken in before change nothing, so that it can be called with
+// overlapping histories.
 func (m *Monitor) Observe(past []sacctmgr.Event, nodes []slurm.Node, now int64) []fault.Event {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -225,8 +227,8 @@ func (a *accounted) observe(e *sacctmgr.Event) (h happening, ok bool) {
 	return h, true
 }
 
-// next returns the kind of event with which the spell goes on, if that is one. There is one failure in
-// a spell, and what has failed is down because of that.
+// next returns the kind of event with which the spell goes on, if that is one. There is one failure
+// in a spell, and what has failed is down because of that.
 func (s *spell) next(state, reason string) (kind string, is bool) {
 	kind, is = kindOf(state, reason, s.out)
 	if s.failed && (kind == fault.Failure || kind == down) {
@@ -260,14 +262,16 @@ func (s *shown) observe(n *slurm.Node, now int64) (h happening, ok bool) {
 	}
 	h.Kind, h.is = s.next(n.State, n.Reason)
 	s.out = state.Out()
-	if n.ReasonAt != last.reasonAt && n.ReasonAt > 0 && state != NotResponding { // else only the state has changed
+	// else only the state has changed
+	if n.ReasonAt != last.reasonAt && n.ReasonAt > 0 && state != NotResponding {
 		h.At = min(n.ReasonAt, now)
 	}
 	return h, h.is
 }
 
-// rebooted reports whether a node that is up has been rebooted by nobody's order since it was up at the
-// last look. Slurm itself does not say so with ReturnToService=2. A cloud's node boots whenever it is wanted.
+// rebooted reports whether a node that is up has been rebooted by nobody's order since it was up at
+// the last look. Slurm itself does not say so with ReturnToService=2. A cloud's node boots whenever
+// it is wanted.
 func (s *shown) rebooted(n *slurm.Node, now int64) bool {
 	return s.state == Up && now-s.at <= glance && s.boot != 0 && !strings.Contains(n.State, "CLOUD") &&
 		n.BootTime > s.boot+sameWithin && n.BootTime > s.at-sameWithin && n.BootTime <= now

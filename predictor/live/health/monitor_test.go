@@ -17,7 +17,8 @@ import (
 
 const t0 = 1_795_000_000 // Unix seconds
 
-// entry is an entry of accounting from from until to, in seconds after t0; to is 0 if it has not ended.
+// entry is an entry of accounting from from until to, in seconds after t0; to is 0 if it has not
+// ended.
 func entry(node string, from, to int64, state, reason string) sacctmgr.Event {
 	if to != 0 {
 		to += t0

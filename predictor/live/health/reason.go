@@ -21,15 +21,16 @@ const (
 	artefact              // an entry of accounting that stands for nothing that happened
 )
 
-// slurmReasons are Slurm's own reasons, in lower case, by where its source has them. What a person writes may say the
-// same in the same words.
+// slurmReasons are Slurm's own reasons, in lower case, by where its source has them. What a person
+// writes may say the same in the same words.
 var slurmReasons = []struct {
 	part  string
 	cause cause
 }{
 	// slurmctld/ping_nodes.c: for SlurmdTimeout.
 	{"not responding", lost},
-	// slurmctld/node_mgr.c: when a slurmd registers. With ReturnToService=2 the second is never said.
+	// slurmctld/node_mgr.c: when a slurmd registers. With ReturnToService=2 the second is never
+	// said.
 	{"did not respond", lost},
 	{"unexpectedly rebooted", lost},
 	{"low realmemory", broken},
@@ -71,15 +72,17 @@ var slurmReasons = []struct {
 	// What people have written into slurm.conf, and a name that cannot be resolved.
 	{"set in slurm.conf", planned},
 	{"no network address found", planned},
-	// Accounting: slurmctld started without its state (-c), a node's extra was set, or a node is new.
+	// Accounting: slurmctld started without its state (-c), a node's extra was set, or a node is
+	// new.
 	{"cold-start", artefact},
 	{"node-update", artefact},
 	{"first registration", artefact},
 }
 
-// nhcBroken are the checks of LBNL's Node Health Check that find hardware that has failed. It marks a node
-// "NHC: CHECK:  what it found". Its other checks, of processes, files, file systems, load and the free part of
-// the memory, find what a failed node has too, but so has one that a job has used up.
+// nhcBroken are the checks of LBNL's Node Health Check that find hardware that has failed. It marks
+// a node "NHC: CHECK: what it found". Its other checks, of processes, files, file systems, load and
+// the free part of the memory, find what a failed node has too, but so has one that a job has used
+// up.
 var nhcBroken = []string{
 	"check_hw_cpuinfo", "check_hw_physmem", "check_hw_swap", "check_hw_mem", "check_hw_ib", "check_hw_gm", "check_hw_eth", "check_hw_mcelog",
 	"check_nv_healthmon", "check_nvsmi_healthmon", "csc_nvidia_smi",

@@ -14,14 +14,17 @@ import (
 const (
 	// mostEvents is how many events are kept, to learn from them again when nodes come or go.
 	mostEvents = 200_000
-	// mostNodeDays bounds what there is to learn from: of many nodes not so much of the past is needed.
+	// mostNodeDays bounds what there is to learn from: of many nodes not so much of the past is
+	// needed.
 	mostNodeDays = 1_000_000
-	// relearnEvery is the least time, in seconds, between two times of learning from the whole past again.
+	// relearnEvery is the least time, in seconds, between two times of learning from the whole past
+	// again.
 	relearnEvery = 3600
 	day          = 86400
 )
 
-// Risks forecasts which nodes will fail. The zero value knows nothing. Its methods may be called concurrently.
+// Risks forecasts which nodes will fail. The zero value knows nothing. Its methods may be called
+// concurrently.
 type Risks struct {
 	learning sync.Mutex // one Learn at a time; guards the following
 	model    *fault.Model
@@ -29,8 +32,8 @@ type Risks struct {
 	events   []fault.Event
 	since    int64 // from when on events are known
 	relearnt int64 // when the model was made
-	// kinds are those of vitals.Kinds that have occurred: a kind that never occurs needs no room in the model. unmodelled
-	// tells that one of them has occurred since the model was made.
+	// kinds are those of vitals.Kinds that have occurred: a kind that never occurs needs no room in
+	// the model. unmodelled tells that one of them has occurred since the model was made.
 	kinds      []string
 	unmodelled bool
 	last       int64 // now of the last call
@@ -57,7 +60,8 @@ type Voice struct {
 	Name string
 	// Part is the part that it has in the vote (fault.Vote). The model has what all leave.
 	Part float64
-	// Expected has the failures within a day, by node. A node that is missing is one of which it does not know.
+	// Expected has the failures within a day, by node. A node that is missing is one of which it
+	// does not know.
 	Expected map[string]float64
 }
 
@@ -67,13 +71,15 @@ type Learnt struct {
 	Failures int
 }
 
-// Learn takes in that these are the nodes at the time now, in Unix seconds, and what happened to them since the
-// last call, in any order. What happened is known from the time since on, which may
-// move back from one call to the next as more becomes known. A list without nodes is ignored. ask, which may be nil,
-// returns what others say of the nodes; Replay waits for it, so that an event is either told to them or replayed.
+// Learn takes in that these are the nodes at the time now, in Unix seconds, and what happened to
+// them since the last call, in any order. What happened is known from the time since on, which may
+// move back from one call to the next as more becomes known. A list without nodes is ignored. ask,
+// which may be nil, returns what others say of the nodes; Replay waits for it, so that an event is
+// either told to them or replayed.
 //
-// Learning from the past of n nodes takes as fault.Model's methods say, once, when since moves back, and when nodes have come or
-// gone, a kind of vitals.Kinds occurs for the first time, or the clock has been set back, but at most once in relearnEvery. Of does not wait for that.
+// Learning from the past of n nodes takes as fault.Model's methods say, once, when since moves
+// back, and when nodes have come or gone, a kind of vitals.Kinds occurs for the first time, or the
+// clock has been set back, but at most once in relearnEvery. Of does not wait for that.
 func (r *Risks) Learn(nodes []string, events []fault.Event, since, now int64, ask func() []Voice) {
 	r.learning.Lock()
 	defer r.learning.Unlock()
@@ -180,8 +186,8 @@ func (r *Risks) tell(voices []Voice) {
 	r.told, r.other, r.forecast, r.from = told, other, forecast, r.learnt
 }
 
-// hear blends what others say of a node into its risk, and reports whether anybody does. Who does not know is left out of
-// the vote.
+// hear blends what others say of a node into its risk, and reports whether anybody does. Who does
+// not know is left out of the vote.
 func (r *Risk) hear(node string, voices []Voice) bool {
 	vote, each := fault.Vote{1}, []float64{r.Model}
 	loudest, most := "", 0.
@@ -217,7 +223,8 @@ func (r *Risk) hear(node string, voices []Voice) bool {
 // leastPart is the least part that the model has in a vote.
 const leastPart = .001
 
-// Of returns the risk of a node as of the last call of Learn, that of a mean node where it is not known.
+// Of returns the risk of a node as of the last call of Learn, that of a mean node where it is not
+// known.
 func (r *Risks) Of(node string) Risk {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -227,8 +234,8 @@ func (r *Risks) Of(node string) Risk {
 	return r.other
 }
 
-// Forecast returns what is to be said of several nodes together, as of the last call of Learn, and what that
-// rests on. Before the first call it is nil.
+// Forecast returns what is to be said of several nodes together, as of the last call of Learn, and
+// what that rests on. Before the first call it is nil.
 func (r *Risks) Forecast() (*fault.Forecast, Learnt) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -242,8 +249,8 @@ func (r *Risks) Learnt() Learnt {
 	return r.from
 }
 
-// natural compares names as people order them: n2 before n10. So nodes that stand near each other are near each
-// other in a list.
+// natural compares names as people order them: n2 before n10. So nodes that stand near each other
+// are near each other in a list.
 func natural(a, b string) int {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		x, y := digits(a[i:]), digits(b[j:])

@@ -10,7 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/live/vitals"
 )
 
-// A node that fails again and again is the riskiest, and what is learnt by and by is what is learnt at once.
+// A node that fails again and again is the riskiest, and what is learnt by and by is what is learnt
+// at once.
 func TestRisks(t *testing.T) {
 	var by, once Risks
 	if by.Learn(nil, nil, 5, 9, nil); by.Learnt() != (Learnt{}) {
@@ -161,7 +162,8 @@ func TestNatural(t *testing.T) {
 	}
 }
 
-// What others say counts by their parts in the vote, for every span of time; who does not know is as if not there.
+// What others say counts by their parts in the vote, for every span of time; who does not know is
+// as if not there.
 func TestVoices(t *testing.T) {
 	const now = int64(1_700_000_000)
 	nodes := []string{"n1", "n2"}

@@ -1,7 +1,7 @@
-// Package history caches past jobs from Slurm's accounting, so that varqd does not read
-// months of accounting at each start. The cache is one SQLite file with one row for each run
-// of a job. It may be deleted while varqd does not run, since Slurm has the same jobs. While its disk is
-// full, or its file out of reach, the cache is in memory. Times are Unix seconds.
+// Package history caches past jobs from Slurm's accounting, so that varqd does not read months of
+// accounting at each start. The cache is one SQLite file with one row for each run of a job. It may
+// be deleted while varqd does not run, since Slurm has the same jobs. While its disk is full, or
+// its file out of reach, the cache is in memory. Times are Unix seconds.
 package history
 
 import (
@@ -171,10 +171,10 @@ func (h *History) Coverage(ctx context.Context) (Coverage, error) {
 	return c, wrap(err)
 }
 
-// Add stores the jobs that have started. It returns the jobs whose starts were not known
-// before, in the order of jobs. For a job whose start was known and that has ended, Add
-// stores the end and the state. If covered is not nil, Add also stores that accounting has been read so far, in the
-// same transaction.
+// Add stores the jobs that have started. It returns the jobs whose starts were not known before, in
+// the order of jobs. For a job whose start was known and that has ended, Add stores the end and the
+// state. If covered is not nil, Add also stores that accounting has been read so far, in the same
+// transaction.
 func (h *History) Add(ctx context.Context, jobs []workload.Job, covered *Coverage) (started []workload.Job, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,4 +1,5 @@
-// Package idle records how many nodes were idle, every five minutes, and tells the method history of package esr.
+// Package idle records how many nodes were idle, every five minutes, and tells the method history
+// of package esr.
 package idle
 
 import (
@@ -44,8 +45,8 @@ type Store struct{ db *sqlitefile.File }
 // NewStore returns the records in a file that statefile.Open has opened.
 func NewStore(file *sqlitefile.File) *Store { return &Store{file} }
 
-// Record stores how many nodes of a site's partitions are idle at a time, Unix seconds, unless that is known of its interval
-// already, and removes what is too old.
+// Record stores how many nodes of a site's partitions are idle at a time, Unix seconds, unless that
+// is known of its interval already, and removes what is too old.
 func (s *Store) Record(ctx context.Context, site string, at int64, idle map[string]int) error {
 	begin := at - at%esr.Interval
 	partitions := slices.Sorted(maps.Keys(idle))
@@ -61,7 +62,8 @@ func (s *Store) Record(ctx context.Context, site string, at int64, idle map[stri
 	return wrap(err)
 }
 
-// History returns what is recorded of a partition of a site, by the time of day in a zone; nil if that is nothing.
+// History returns what is recorded of a partition of a site, by the time of day in a zone; nil if
+// that is nothing.
 func (s *Store) History(ctx context.Context, site, partition string, zone *time.Location) (*esr.History, error) {
 	var h *esr.History
 	err := s.db.Each(ctx, `SELECT at, nodes FROM idle_nodes WHERE site = ? AND partition = ?`, []any{site, partition}, func(rows *sql.Rows) error {

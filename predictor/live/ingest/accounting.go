@@ -10,9 +10,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Load brings the cache up to date, and makes the first model from the newest jobs in it. An attempt begins
-// to read where the last one left off. If the cache was ever complete, a failure to read
-// accounting is no error: the model then learns only what is in the cache.
+// Load brings the cache up to date, and makes the first model from the newest jobs in it. An
+// attempt begins to read where the last one left off. If the cache was ever complete, a failure to
+// read accounting is no error: the model then learns only what is in the cache.
 func (g *Ingest) Load(ctx context.Context) error {
 	coverage, err := g.Cache.Coverage(ctx)
 	if err != nil {
@@ -40,8 +40,9 @@ func (g *Ingest) Load(ctx context.Context) error {
 	return g.rebuild(ctx, soonJobs)
 }
 
-// CatchUp reads the accounting since the last reading, and feeds it to the model. After a
-// gap it makes a new model instead. If Load has left jobs of the past, CatchUp first makes a model of these too.
+// CatchUp reads the accounting since the last reading, and feeds it to the model. After a gap it
+// makes a new model instead. If Load has left jobs of the past, CatchUp first makes a model of
+// these too.
 func (g *Ingest) CatchUp(ctx context.Context) error {
 	if g.Learning() {
 		if err := g.rebuild(ctx, maxJobs); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// bigSite is the queue of a big site: some wait, one of them an array of 50,000 tasks, and others run on 2,000 nodes. A turn later the oldest
-// of both have gone on, and as many have come.
+// bigSite is the queue of a big site: some wait, one of them an array of 50,000 tasks, and others
+// run on 2,000 nodes. A turn later the oldest of both have gone on, and as many have come.
 type bigSite struct {
 	random           *rand.Rand
 	waiting, running []slurm.QueueEntry
@@ -48,8 +48,8 @@ func (s *bigSite) started(e slurm.QueueEntry, at int64) slurm.QueueEntry {
 	return e
 }
 
-// BenchmarkLook takes in a look at a big site's queue, of which 100 jobs have ended, 100 have started and 100 have come since the last
-// one. heap-MiB is what is in memory at the end.
+// BenchmarkLook takes in a look at a big site's queue, of which 100 jobs have ended, 100 have
+// started and 100 have come since the last one. heap-MiB is what is in memory at the end.
 func BenchmarkLook(b *testing.B) {
 	s := &bigSite{random: rand.New(rand.NewPCG(1, 1))}
 	f := start(b, filepath.Join(b.TempDir(), "history"), &source{jobs: past(now-2*day, now)})
@@ -87,7 +87,8 @@ func BenchmarkLook(b *testing.B) {
 	b.ReportMetric(float64(memory.HeapInuse)/(1<<20), "heap-MiB")
 }
 
-// BenchmarkObserveQueue measures a snapshot of a queue of 5,000 jobs that wait, in which nothing has changed, or every priority.
+// BenchmarkObserveQueue measures a snapshot of a queue of 5,000 jobs that wait, in which nothing
+// has changed, or every priority.
 func BenchmarkObserveQueue(b *testing.B) {
 	const waiting = 5000
 	for _, changes := range []bool{false, true} {

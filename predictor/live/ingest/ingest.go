@@ -29,8 +29,8 @@ const (
 	// maxGap is the most seconds between two snapshots, or two readings of accounting,
 	// that a model can bridge.
 	maxGap = 3600
-	// maxJobs is the most past jobs that a model learns: those that started last. The first model learns soonJobs
-	// of them, in a few seconds, so that varqd soon answers.
+	// maxJobs is the most past jobs that a model learns: those that started last. The first model
+	// learns soonJobs of them, in a few seconds, so that varqd soon answers.
 	maxJobs  = 50_000
 	soonJobs = 3000
 )
@@ -66,8 +66,9 @@ type Options struct {
 	OnAccounting func(ctx context.Context, jobs []workload.Job) error
 	// OnStarts, if not nil, is told of jobs that have started.
 	//
-	// Invariant: it is told of a start at most once, also after a restart, because the cache's file then has it. It is not
-	// told of the past that the first reading of accounting finds, nor while the cache is in memory.
+	// Invariant: it is told of a start at most once, also after a restart, because the cache's file
+	// then has it. It is not told of the past that the first reading of accounting finds, nor while
+	// the cache is in memory.
 	OnStarts func(jobs []workload.Job)
 	Now      func() int64
 	Log      *slog.Logger
@@ -113,8 +114,8 @@ func (g *Ingest) Ready() error {
 	return fmt.Errorf("varqd is still loading history: %d%%", g.percent.Load())
 }
 
-// Learning reports whether the model that serves knows only the newest jobs of the past so far. CatchUp replaces it by one
-// that knows more.
+// Learning reports whether the model that serves knows only the newest jobs of the past so far.
+// CatchUp replaces it by one that knows more.
 func (g *Ingest) Learning() bool {
 	t := g.tracker.Load()
 	return t != nil && t.learning
@@ -173,8 +174,8 @@ func (g *Ingest) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, at 
 	return nil
 }
 
-// tellStarts tells OnStarts of jobs whose starts the cache did not know before. The cache has forgotten those that are older
-// than it keeps jobs.
+// tellStarts tells OnStarts of jobs whose starts the cache did not know before. The cache has
+// forgotten those that are older than it keeps jobs.
 func (g *Ingest) tellStarts(started []workload.Job) {
 	if g.OnStarts == nil || g.Cache.Unstored() != nil {
 		return

@@ -192,8 +192,8 @@ func TestNothingCountsAsReadUntilTold(t *testing.T) {
 	}
 }
 
-// TestFirstModelLearnsTheNewest: Load makes a model that serves soon, of the newest jobs, and CatchUp one of all, whether accounting
-// answers or not.
+// TestFirstModelLearnsTheNewest: Load makes a model that serves soon, of the newest jobs, and
+// CatchUp one of all, whether accounting answers or not.
 func TestFirstModelLearnsTheNewest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	s := &source{jobs: past(now-day, now-2*3600)}

@@ -33,9 +33,10 @@ func orderOf(c *limits.Cluster) order {
 // tierUnit is above all of Slurm's priorities.
 const tierUnit = 1 << 32
 
-// read makes of what Slurm says of a job that waits what a workload.Job says: its priority as it was when it began to wait, which is higher in a
-// partition of a higher tier, and otherwise the same for all where it only counts submissions; and whether its own QOS is full, and not that
-// of its partition. A job that may run in several partitions counts as one of the first.
+// read makes of what Slurm says of a job that waits what a workload.Job says: its priority as it
+// was when it began to wait, which is higher in a partition of a higher tier, and otherwise the
+// same for all where it only counts submissions; and whether its own QOS is full, and not that of
+// its partition. A job that may run in several partitions counts as one of the first.
 func (o *order) read(j *workload.Job, at int64) {
 	partition, _, _ := strings.Cut(j.Partition, ",")
 	if j.Priority > 0 {

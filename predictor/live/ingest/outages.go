@@ -20,10 +20,10 @@ type outages struct {
 	list []qbets.Outage // in the order of their beginnings
 }
 
-// ObserveCluster finds the outages in the state of partitions and nodes, and feeds them to
-// the model. A partition has an outage while it is down, or while none of its nodes can
-// start jobs. The outage is planned if Slurm's reservations tell until when. ObserveCluster also finds
-// the pools and the order of the queue, and tells the model of their sizes, of what Slurm's reservations
+// ObserveCluster finds the outages in the state of partitions and nodes, and feeds them to the
+// model. A partition has an outage while it is down, or while none of its nodes can start jobs. The
+// outage is planned if Slurm's reservations tell until when. ObserveCluster also finds the pools
+// and the order of the queue, and tells the model of their sizes, of what Slurm's reservations
 // leave of them, and of how priorities grow.
 func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	g.mu.Lock()
@@ -92,7 +92,8 @@ func (s *outages) update(c *limits.Cluster, nodes []slurm.Node, now int64) (chan
 	return changed
 }
 
-// servingOf returns the nodes in maintenance of which it is known when jobs start: now if it is always ahead, or when their reservation is over.
+// servingOf returns the nodes in maintenance of which it is known when jobs start: now if it is
+// always ahead, or when their reservation is over.
 func servingOf(c *limits.Cluster, now int64) map[string]bool {
 	serving := map[string]bool{}
 	for i := range c.Reservations {
@@ -106,7 +107,8 @@ func servingOf(c *limits.Cluster, now int64) map[string]bool {
 	return serving
 }
 
-// reserved reports whether reservations have all nodes of a partition that could start jobs, of which there are some.
+// reserved reports whether reservations have all nodes of a partition that could start jobs, of
+// which there are some.
 func reserved(partition string, nodes []slurm.Node, apart map[string]int64) bool {
 	some := false
 	for i := range nodes {
@@ -120,8 +122,9 @@ func reserved(partition string, nodes []slurm.Node, apart map[string]int64) bool
 	return some
 }
 
-// downReason returns why no job of a partition can start, or "" if a job can, or can when a reservation is over. serving has
-// the nodes of which that is known though they are in maintenance; see servingOf.
+// downReason returns why no job of a partition can start, or "" if a job can, or can when a
+// reservation is over. serving has the nodes of which that is known though they are in maintenance;
+// see servingOf.
 func downReason(p *limits.Partition, nodes []slurm.Node, serving map[string]bool) string {
 	if !p.Up {
 		return p.Closed()

@@ -68,7 +68,8 @@ func TestOutages(t *testing.T) {
 		t.Errorf("a maintenance that is always ahead: %q", got)
 	}
 	begun := cluster
-	for left, want := range []bool{true, false} { // of a reservation that is over, and of one that is not
+	// of a reservation that is over, and of one that is not
+	for left, want := range []bool{true, false} {
 		g.clock += 60
 		begun.Reservations = []limits.Reservation{{Name: "maint", Start: g.clock - 1, End: g.clock + int64(left), Nodes: []string{"b"}, Maintenance: true}}
 		g.ObserveCluster(&begun, nodes(false, false))

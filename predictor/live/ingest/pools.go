@@ -130,8 +130,8 @@ func (p pools) fill(queue []slurm.QueueEntry) {
 // mostWindows is how far ahead windows are followed: two months of those that come every day.
 const mostWindows = 64
 
-// windowsOf returns what Slurm's reservations leave of a pool on whose nodes jobs can start. The CPUs of these are given by name. Windows
-// that are over at a time are left out.
+// windowsOf returns what Slurm's reservations leave of a pool on whose nodes jobs can start. The
+// CPUs of these are given by name. Windows that are over at a time are left out.
 func windowsOf(c *limits.Cluster, cpus map[string]int64, now int64) rollout.Windows {
 	all := int64(0)
 	for _, n := range cpus {
@@ -144,11 +144,12 @@ func windowsOf(c *limits.Cluster, cpus map[string]int64, now int64) rollout.Wind
 	return windows
 }
 
-// keptWindows is for how long, in seconds, a window that is over is remembered. Jobs that waited through one and start later than that
-// seem to have waited in the queue alone.
+// keptWindows is for how long, in seconds, a window that is over is remembered. Jobs that waited
+// through one and start later than that seem to have waited in the queue alone.
 const keptWindows = 7 * day
 
-// remember adds the windows of earlier pools that have begun and that Slurm no longer tells of. One that was to go on is over now.
+// remember adds the windows of earlier pools that have begun and that Slurm no longer tells of. One
+// that was to go on is over now.
 func (p pools) remember(earlier pools, now int64) {
 	for name, pool := range p {
 		past := slices.Clone(earlier[name].Windows.Since(now - keptWindows))

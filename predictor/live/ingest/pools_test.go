@@ -67,7 +67,8 @@ func TestPools(t *testing.T) {
 		{Name: "r1", CPUs: 1, Partitions: []string{"kept"}, Up: true, State: "IDLE+RESERVED"},
 		{Name: "r2", CPUs: 2, Partitions: []string{"kept"}, Up: true, State: "MIXED+RESERVED"},
 		{Name: "r3", CPUs: 4, Partitions: []string{"kept"}, Up: true, State: "IDLE+MAINTENANCE", Maintenance: true},
-		{Name: "r4", CPUs: 8, Partitions: []string{"kept"}, Up: true, State: "IDLE+MAINTENANCE", Maintenance: true}, // floats
+		// floats
+		{Name: "r4", CPUs: 8, Partitions: []string{"kept"}, Up: true, State: "IDLE+MAINTENANCE", Maintenance: true},
 		{Name: "e", CPUs: 64, Partitions: []string{"big", "short"}},
 		{Name: "g", CPUs: 256, Partitions: []string{"gpu"}, Up: true, Drained: true, State: "MIXED+DRAIN"},
 		{Name: "f", CPUs: 128, Up: true},
@@ -136,7 +137,8 @@ func TestPoolsHaveWindows(t *testing.T) {
 	}
 }
 
-// TestWindowsAreRemembered: a window that is over, or that was ended early, is remembered for a while. One that was cancelled is not.
+// TestWindowsAreRemembered: a window that is over, or that was ended early, is remembered for a
+// while. One that was cancelled is not.
 func TestWindowsAreRemembered(t *testing.T) {
 	with := func(windows ...rollout.Window) pools { return pools{"main": {Windows: windows}} }
 	is := func(from, to int64) rollout.Window { return rollout.Window{From: now + from, To: now + to} }

@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// rebuild makes a new model. The new model learns all that is known, of the past at most so many jobs, while the old one
-// serves. Then it observes the events of that time, and serves.
+// rebuild makes a new model. The new model learns all that is known, of the past at most so many
+// jobs, while the old one serves. Then it observes the events of that time, and serves.
 func (g *Ingest) rebuild(ctx context.Context, most int) error {
 	t, covered, jobs, err := g.begin(ctx, most)
 	if err == nil {
@@ -27,8 +27,8 @@ func (g *Ingest) rebuild(ctx context.Context, most int) error {
 	return err
 }
 
-// begin returns the tracker of a new model, the time up to which accounting is covered,
-// and the jobs that the model is to learn: those of the live queue, and of the past at most so many. From
+// begin returns the tracker of a new model, the time up to which accounting is covered, and the
+// jobs that the model is to learn: those of the live queue, and of the past at most so many. From
 // then on g.meanwhile collects the jobs that start.
 func (g *Ingest) begin(ctx context.Context, most int) (t *tracker, covered int64, jobs []workload.Job, err error) {
 	g.mu.Lock()
@@ -66,8 +66,8 @@ func (g *Ingest) replace(t *tracker) {
 	g.tracker.Store(t)
 }
 
-// past returns the newest jobs of the cache, at most so many, those of a snapshot, which may be nil, and whether the cache may
-// have more. A job that has not ended is Running or Pending.
+// past returns the newest jobs of the cache, at most so many, those of a snapshot, which may be
+// nil, and whether the cache may have more. A job that has not ended is Running or Pending.
 func (g *Ingest) past(ctx context.Context, most int, s *snapshot) (jobs []workload.Job, more bool, err error) {
 	for job, err := range g.Cache.Jobs(ctx, most) {
 		if err != nil {

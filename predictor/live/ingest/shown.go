@@ -8,12 +8,13 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// shown has the jobs that the queue has shown as pinned, at a limit, or with a priority. Accounting does not
-// tell which are pinned, and may report a job after it has left the queue. The queue does not
-// tell what a job waited for that runs, nor the priority that it began to wait with.
+// shown has the jobs that the queue has shown as pinned, at a limit, or with a priority. Accounting
+// does not tell which are pinned, and may report a job after it has left the queue. The queue does
+// not tell what a job waited for that runs, nor the priority that it began to wait with.
 type shown map[workload.Submission]apart
 
-// apart is why the wait of a job is none that others may expect, and the priority with which it began to wait.
+// apart is why the wait of a job is none that others may expect, and the priority with which it
+// began to wait.
 type apart struct {
 	pinned  bool // when it was shown last
 	atLimit bool // at any time
@@ -23,7 +24,8 @@ type apart struct {
 }
 
 // observe takes in the queue at a time, and forgets jobs that were last shown a day before. It
-// returns the queue with AtLimit and Priority of the jobs that run, and with what order.read makes of those that wait.
+// returns the queue with AtLimit and Priority of the jobs that run, and with what order.read makes
+// of those that wait.
 func (p shown) observe(queue []slurm.QueueEntry, o *order, at int64) []slurm.QueueEntry {
 	queue = slices.Clone(queue) // others read it, too
 	for i := range queue {

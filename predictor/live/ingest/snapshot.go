@@ -40,8 +40,8 @@ func (s *snapshot) later() []workload.Job {
 	return later
 }
 
-// waiting returns the jobs that have not started. A job for which nodes are being powered up has not, but accounting takes it for one that
-// runs, with a start that is set anew later.
+// waiting returns the jobs that have not started. A job for which nodes are being powered up has
+// not, but accounting takes it for one that runs, with a start that is set anew later.
 func (s *snapshot) waiting() map[workload.Submission]bool {
 	waiting := map[workload.Submission]bool{}
 	for i := range s.queue {

@@ -9,7 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// OnStarts is told of each start once, whether the queue or accounting has shown it first, and whether or not varqd ran then.
+// OnStarts is told of each start once, whether the queue or accounting has shown it first, and
+// whether or not varqd ran then.
 func TestEachStartIsToldOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	old := job(1, -2*day+500, -2*day+600, 0) // and it has not ended
@@ -70,7 +71,8 @@ func TestEachStartIsToldOnce(t *testing.T) {
 	want("an old job that has ended")
 }
 
-// While the cache is in memory nothing is told: a later varqd, which finds the starts in accounting, would tell it again.
+// While the cache is in memory nothing is told: a later varqd, which finds the starts in
+// accounting, would tell it again.
 func TestNoStartIsToldFromMemory(t *testing.T) {
 	a := accounts{}
 	g := start(t, filepath.Join(t.TempDir(), "nowhere", "history.db"), &a)

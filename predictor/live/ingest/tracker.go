@@ -38,8 +38,9 @@ type Model interface {
 // that of the last snapshot, changed by what accounting has reported since.
 type tracker struct {
 	Model
-	at       int64 // when the last snapshot was taken; before the first, the end of coverage
-	learning bool  // the model has learnt the newest jobs of the past only, and there are more to learn
+	at int64 // when the last snapshot was taken; before the first, the end of coverage
+	// the model has learnt the newest jobs of the past only, and there are more to learn
+	learning bool
 }
 
 // newRuns returns the running jobs of a snapshot that do not run in the model's queue.

@@ -176,7 +176,8 @@ func TestEvents(t *testing.T) {
 		},
 		"came and went between two looks": {
 			{20, nil, nil, ""},
-			{40, nil, []workload.Job{job(1, 12, 13, 15)}, "+1@20 >1@21 -1@23"}, // observed late: as if just now
+			// observed late: as if just now
+			{40, nil, []workload.Job{job(1, 12, 13, 15)}, "+1@20 >1@21 -1@23"},
 			{60, nil, []workload.Job{job(1, 12, 13, 15)}, ""},
 		},
 		"seen to wait, then accounted": {
@@ -266,14 +267,16 @@ func TestRequestNow(t *testing.T) {
 					t.Errorf("snapshot %d: %+v, want %+v", i, j, queue[k].Request)
 				}
 			}
-			if err := g.rebuild(t.Context(), maxJobs); err != nil { // from the accounting, which knows the first limit
+			// from the accounting, which knows the first limit
+			if err := g.rebuild(t.Context(), maxJobs); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 }
 
-// The model's queue has what Slurm says of its order now, and the cache the priority that a job began to wait with.
+// The model's queue has what Slurm says of its order now, and the cache the priority that a job
+// began to wait with.
 func TestOrderNow(t *testing.T) {
 	var a accounts
 	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a, &diary{})
@@ -287,7 +290,8 @@ func TestOrderNow(t *testing.T) {
 	for i, c := range []struct {
 		priority int64
 		want     int64
-	}{{5150, 5000}, {5350, 5000}, {4550, 4000}, {10_000, 9250}} { // 15 s after it began to wait, and then each 20 s
+	}{{5150, 5000}, {5350, 5000}, {4550, 4000}, {10_000, 9250}} {
+		// 15 s after it began to wait, and then each 20 s
 		queue := entries(job(1, 5, 0, 0), job(2, 5, 0, 0))
 		for k := range queue {
 			queue[k].Priority, queue[k].QOSFull = c.priority, true
@@ -320,8 +324,8 @@ func TestOrderNow(t *testing.T) {
 	}
 }
 
-// Where a priority only counts submissions, all jobs of a tier have the same: who comes next is not ahead of those who came since the
-// same user's last job.
+// Where a priority only counts submissions, all jobs of a tier have the same: who comes next is not
+// ahead of those who came since the same user's last job.
 func TestBasicPriorities(t *testing.T) {
 	o := orderOf(&limits.Cluster{Basic: true, Partitions: map[string]limits.Partition{"main": {Name: "main"}, "first": {Name: "first", Tier: 2}}})
 	for _, c := range []struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestWaking: accounting takes a job whose nodes are being powered up for one that runs. Its wait is over, and learnt, once the queue shows
-// that it has started.
+// TestWaking: accounting takes a job whose nodes are being powered up for one that runs. Its wait
+// is over, and learnt, once the queue shows that it has started.
 func TestWaking(t *testing.T) {
 	s := &source{jobs: past(now-day, now-2*3600)}
 	g := start(t, filepath.Join(t.TempDir(), "history.db"), s)

@@ -53,7 +53,8 @@ import (
 // Everything happens now, or at=TIME:
 //
 //	promise|quote PLAN by TIME [to USER] [after TIME] [best-effort] [on-miss=cancel] [max-cost=N]
-//	             [prob=P] [partition=NAME] [account=NAME] [tentative=SPAN] [home=NAME] [group-prob=P]
+//	             [prob=P] [partition=NAME] [account=NAME] [tentative=SPAN] [home=NAME]
+//	             [group-prob=P]
 //	                                 max-cost is N node-hours, or with Nx N times the quote
 //	promise|quote PLAN end [by TIME] [risk=P] ...
 //	                                 of the job's end
@@ -65,23 +66,24 @@ import (
 //	home up|down                     whether the home of the group answers
 //	home-lies LIE                    it answers what is one of lies
 //	group any|all by TIME PLAN as JOB [PLAN as JOB]
-//	                                 registers the group of the plans that were promised with home=home; the
-//	                                 first is at alpha, the other at beta
+//	                                 registers the group of the plans that were promised with
+//	                                 home=home; the first is at alpha, the other at beta
 //	gate PLAN as JOB [by USER]       the job asks whether its work may begin
 //	claim PLAN as JOB                the same, but the answer does not reach the site
 //	give-up                          alice gives the group up
 //	set JOB [when-read] FIELD=VALUE...
 //	                                 user, submit, begin, limit, partition, qos, nodes, features,
-//	                                 dependency, least-cpus, resources, licenses, reservation, nice, deadline,
-//	                                 switches, contiguous, reason, stopped (why, with -
-//	                                 for spaces); or held, interactive, completing, requeueing,
-//	                                 comment= (PLAN, or none); when-read: just before the keeper reads the job
-//	                                 once more
+//	                                 dependency, least-cpus, resources, licenses, reservation,
+//	                                 nice, deadline, switches, contiguous, reason, stopped (why,
+//	                                 with - for spaces); or held, interactive, completing,
+//	                                 requeueing, comment= (PLAN, or none); when-read: just before
+//	                                 the keeper reads the job once more
 //	start JOB                        the job runs
 //	suspend|resume JOB               by an operator
 //	end JOB STATE                    the job moves from the queue to accounting; at=- without an end
 //	accounted JOB [again] FIELD=TIME...
-//	                                 accounting says so of its last run, or of another one: submit, start, end; - for none
+//	                                 accounting says so of its last run, or of another one:
+//	                                 submit, start, end; - for none
 //	requeue JOB [NODE_FAIL] [limit=SPAN]
 //	                                 the same, and the job waits again, at least 2 minutes
 //	vanish JOB                       the job leaves the queue, and is not in accounting

@@ -6,8 +6,8 @@ import "sync"
 // Rest is the value that stands for all that have none of their own.
 const Rest = "(others)"
 
-// Values are the values of a label: the first Most that come, and Rest for all that come later. Its methods may be called
-// concurrently.
+// Values are the values of a label: the first Most that come, and Rest for all that come later. Its
+// methods may be called concurrently.
 type Values struct {
 	Most int
 

@@ -17,7 +17,8 @@ type Group struct {
 	ID, Kind, User string
 	Deadline       int64
 	Registered     int64
-	// Prob is the probability that is promised. Independent and Joint are as in api.GroupQuote, and Estimate is Prob there.
+	// Prob is the probability that is promised. Independent and Joint are as in api.GroupQuote, and
+	// Estimate is Prob there.
 	Prob                         float64
 	Independent, Joint, Estimate float64
 	// Decided is when it was decided what becomes of the group, or 0.
@@ -34,15 +35,18 @@ type Member struct {
 	api.GroupMember
 	Asked int64 // when its job has last asked whether its work may begin, or 0
 	Won   bool  // its work runs
-	// Withdrawn is true if its job was cancelled before the group was decided or, if it was to begin together with others, before it began.
+	// Withdrawn is true if its job was cancelled before the group was decided or, if it was to
+	// begin together with others, before it began.
 	Withdrawn bool
 	// Held is true if its user had kept it from starting when the group's deadline passed.
 	Held bool
-	// Vouched is true once its site's varqd has said of it what the group does. Anybody may register a group of jobs that there are not.
+	// Vouched is true once its site's varqd has said of it what the group does. Anybody may
+	// register a group of jobs that there are not.
 	Vouched bool
 }
 
-// Vouched reports whether sites have vouched for members of the group: for some, so that there are jobs, and for all of them.
+// Vouched reports whether sites have vouched for members of the group: for some, so that there are
+// jobs, and for all of them.
 func (g *Group) Vouched() (some, all bool) {
 	all = true
 	for i := range g.Members {
@@ -51,7 +55,8 @@ func (g *Group) Vouched() (some, all bool) {
 	return some, all
 }
 
-// Parts returns the parts of the group, each as the positions of its members: of these, which are in order, the work of one runs.
+// Parts returns the parts of the group, each as the positions of its members: of these, which are
+// in order, the work of one runs.
 func (g *Group) Parts() (parts [][]int) {
 	at := map[int]int{} // by part
 	for i := range g.Members {
@@ -112,8 +117,9 @@ func memberColumns(m *Member) sqlitefile.Columns {
 	}
 }
 
-// Register writes a group that is not decided. Those whose deadline was a day ago do not count as open. To register the same again changes nothing. If Register returns nil, the
-// group survives a power cut. The errors are ErrGroupTaken, ErrTooMany, and errors of the file.
+// Register writes a group that is not decided. Those whose deadline was a day ago do not count as
+// open. To register the same again changes nothing. If Register returns nil, the group survives a
+// power cut. The errors are ErrGroupTaken, ErrTooMany, and errors of the file.
 func (l *Ledger) Register(ctx context.Context, g *Group) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		known, err := readGroups(ctx, tx, "id = ?", g.ID)
@@ -158,7 +164,8 @@ func (g *Group) same(h *Group) bool {
 	})
 }
 
-// Groups returns the groups with these identifiers, in their order; those that are unknown are left out.
+// Groups returns the groups with these identifiers, in their order; those that are unknown are left
+// out.
 func (l *Ledger) Groups(ctx context.Context, ids ...string) ([]Group, error) {
 	var list []Group
 	for _, id := range ids {
@@ -171,7 +178,8 @@ func (l *Ledger) Groups(ctx context.Context, ids ...string) ([]Group, error) {
 	return list, nil
 }
 
-// GroupsOf returns the groups of a user, or of all if it is empty, whose deadline lies in [start, end), Unix seconds; 0 means no bound.
+// GroupsOf returns the groups of a user, or of all if it is empty, whose deadline lies in [start,
+// end), Unix seconds; 0 means no bound.
 func (l *Ledger) GroupsOf(ctx context.Context, user string, start, end int64) ([]Group, error) {
 	list, err := readGroups(ctx, l.db, "(? = '' OR user = ?) AND deadline >= ? AND (? = 0 OR deadline < ?)", user, user, start, end, end)
 	if err != nil {
@@ -180,8 +188,8 @@ func (l *Ledger) GroupsOf(ctx context.Context, user string, start, end int64) ([
 	return list, nil
 }
 
-// Unlearnt returns the groups whose outcome has not been learnt from, and that are decided or whose deadline is before a
-// time.
+// Unlearnt returns the groups whose outcome has not been learnt from, and that are decided or whose
+// deadline is before a time.
 func (l *Ledger) Unlearnt(ctx context.Context, before int64) ([]Group, error) {
 	list, err := readGroups(ctx, l.db, "learnt = 0 AND (decided <> 0 OR deadline < ?)", before)
 	if err != nil {
@@ -190,8 +198,9 @@ func (l *Ledger) Unlearnt(ctx context.Context, before int64) ([]Group, error) {
 	return list, nil
 }
 
-// Decide changes what is decided of a group, all at once: change sees the group as it is, and sets Decided, Go, Lost, and
-// its members' Asked, Won, Withdrawn, Held and Vouched. If it returns an error, nothing is changed. What Decide returns is on disk; errors are ErrNoGroup, that of change,
+// Decide changes what is decided of a group, all at once: change sees the group as it is, and sets
+// Decided, Go, Lost, and its members' Asked, Won, Withdrawn, Held and Vouched. If it returns an
+// error, nothing is changed. What Decide returns is on disk; errors are ErrNoGroup, that of change,
 // and errors of the file.
 func (l *Ledger) Decide(ctx context.Context, id string, change func(*Group) error) (g Group, err error) {
 	err = l.db.Write(ctx, func(tx *sql.Tx) error {
@@ -264,7 +273,8 @@ func (l *Ledger) Joint(ctx context.Context) (state []byte, err error) {
 	return state, err
 }
 
-// SetLearnt writes what is known of groups, and that the outcome of some has been learnt from, all at once.
+// SetLearnt writes what is known of groups, and that the outcome of some has been learnt from, all
+// at once.
 func (l *Ledger) SetLearnt(ctx context.Context, state []byte, groups ...string) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		for _, id := range groups {

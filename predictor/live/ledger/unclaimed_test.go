@@ -47,7 +47,8 @@ func TestMaxUnclaimed(t *testing.T) {
 func TestInVain(t *testing.T) {
 	const start = 1_000_000
 	for name, test := range map[string]struct {
-		promises, every, takenBack int64 // how many, seconds from one to the next, and from each until it is taken back
+		// how many, seconds from one to the next, and from each until it is taken back
+		promises, every, takenBack int64
 		unread                     int64 // seconds for which the queue was not read
 		refused                    bool
 	}{

@@ -1,4 +1,5 @@
-// Package notice hands what becomes of promises to a program of the site's, such as one that sends mail.
+// Package notice hands what becomes of promises to a program of the site's, such as one that sends
+// mail.
 package notice
 
 import (
@@ -15,8 +16,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// Messenger runs the program once for each notice, one after the other. A notice is told at most once: what waits when
-// varqd stops is lost, and so is what comes while mostWaiting wait.
+// Messenger runs the program once for each notice, one after the other. A notice is told at most
+// once: what waits when varqd stops is lost, and so is what comes while mostWaiting wait.
 type Messenger struct {
 	command []string
 	timeout time.Duration
@@ -27,8 +28,9 @@ type Messenger struct {
 // mostWaiting bounds the notices that wait for the program.
 const mostWaiting = 1000
 
-// New returns a Messenger that runs a command, which is split at spaces and run without a shell. The program has each
-// notice in JSON on its standard input, and is killed after timeout, with what it has started.
+// New returns a Messenger that runs a command, which is split at spaces and run without a shell.
+// The program has each notice in JSON on its standard input, and is killed after timeout, with what
+// it has started.
 func New(command string, timeout time.Duration, log *slog.Logger) *Messenger {
 	return &Messenger{command: strings.Fields(command), timeout: timeout, log: log, waiting: make(chan api.Notice, mostWaiting)}
 }
@@ -70,10 +72,12 @@ func (m *Messenger) run(ctx context.Context, n *api.Notice) error {
 	cmd := exec.CommandContext(ctx, m.command[0], m.command[1:]...)
 	var said head
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(append(text, '\n')), &said, &said
-	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"} // varqd's own may hold secrets
+	// varqd's own may hold secrets
+	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second // for what the program has started and left its group, which may hold on to its files
+	// for what the program has started and left its group, which may hold on to its files
+	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			err = fmt.Errorf("it took longer than %v", m.timeout)

@@ -23,7 +23,8 @@ func BenchmarkLearn(b *testing.B) {
 	}
 }
 
-// crowded makes n jobs, of which one is submitted each second, and starts once about so many that came before it have started.
+// crowded makes n jobs, of which one is submitted each second, and starts once about so many that
+// came before it have started.
 func crowded(n, waiting int) []workload.Job {
 	random := rand.New(rand.NewPCG(1, 1))
 	jobs := make([]workload.Job, n)

@@ -42,7 +42,8 @@ func (o *Outlook) Prospect(q *forecast.Question, c completion.Circumstances, wai
 	return &p, true
 }
 
-// Rest forecasts the end of a job that has run for age seconds. It reports false if nothing is known yet.
+// Rest forecasts the end of a job that has run for age seconds. It reports false if nothing is
+// known yet.
 func (o *Outlook) Rest(q *forecast.Question, age int64, c completion.Circumstances) (negotiate.Prospect, bool) {
 	m := o.model.Load()
 	if m == nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 )
 
-// The end of a job is forecast from the waits and run times of the past, and is not where too little is known.
+// The end of a job is forecast from the waits and run times of the past, and is not where too
+// little is known.
 func TestProspect(t *testing.T) {
 	o := New(Options{Confidence: .95, Now: func() int64 { return now }})
 	r := varied(now, now+1)[0].Request

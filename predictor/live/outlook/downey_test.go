@@ -15,7 +15,8 @@ func TestDowney(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var jobs []workload.Job
 	free := int64(now - 60*day)
-	for at := free; at < now; at += 1 + random.Int64N(4000) { // one after the other, on one processor
+	// one after the other, on one processor
+	for at := free; at < now; at += 1 + random.Int64N(4000) {
 		j := workload.Job{
 			ID: at, Request: workload.Request{User: fmt.Sprint("user", random.IntN(17)), Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 7200},
 			Submit: at, Eligible: at, Start: max(free, at), State: workload.Completed,

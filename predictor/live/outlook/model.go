@@ -158,12 +158,13 @@ func (m *Model) Serve() {
 // counts starts.
 type observer struct{ *Model }
 
-// mostEnds is from how many past jobs it is learnt when jobs end: from the newest. That takes several times as long as to learn how
-// long they wait, and is forgotten after some thousands. Downey's predictors learn from as many.
+// mostEnds is from how many past jobs it is learnt when jobs end: from the newest. That takes
+// several times as long as to learn how long they wait, and is forgotten after some thousands.
+// Downey's predictors learn from as many.
 const mostEnds = 10_000
 
-// crowd is how many jobs in the queue Downey's predictors look through for each job that comes. Of more, they look through all for one of
-// several jobs, so that this costs the same for each.
+// crowd is how many jobs in the queue Downey's predictors look through for each job that comes. Of
+// more, they look through all for one of several jobs, so that this costs the same for each.
 const crowd = 1000
 
 func (m observer) Submitted(j *workload.Job) {

@@ -79,8 +79,9 @@ func (o *Outlook) prepare(r *workload.Request, now int64, c []workload.Candidate
 	}
 }
 
-// Predict forecasts how long a job like r would wait if it were submitted now. If job is not 0, that job waits already, and would
-// be submitted anew as r. Predict reports false when it has no answer; a.Down then says why if an outage is the reason.
+// Predict forecasts how long a job like r would wait if it were submitted now. If job is not 0,
+// that job waits already, and would be submitted anew as r. Predict reports false when it has no
+// answer; a.Down then says why if an outage is the reason.
 func (o *Outlook) Predict(r workload.Request, job int64) (a forecast.Answer, ok bool) {
 	m := o.model.Load()
 	if m == nil {
@@ -96,7 +97,8 @@ func (o *Outlook) Predict(r workload.Request, job int64) (a forecast.Answer, ok 
 	return a, ok
 }
 
-// Downey is Predict by Downey's predictors with their bias corrected. Its answers have no Lower bounds.
+// Downey is Predict by Downey's predictors with their bias corrected. Its answers have no Lower
+// bounds.
 func (o *Outlook) Downey(r workload.Request) (a forecast.Answer, ok bool) {
 	m := o.model.Load()
 	if m == nil {
@@ -127,7 +129,8 @@ func (o *Outlook) Promise(job int64, r workload.Request, begin, deadline int64, 
 	m.predictor.Promise(job, &forecast.Question{Request: r, Now: now, Submit: begin, Job: job}, deadline, holds)
 }
 
-// Odds returns what has become of promises, as Predictor.Odds does, or nil before the first Model serves.
+// Odds returns what has become of promises, as Predictor.Odds does, or nil before the first Model
+// serves.
 func (o *Outlook) Odds() []forecast.Odds {
 	m := o.model.Load()
 	if m == nil {

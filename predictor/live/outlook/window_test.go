@@ -10,7 +10,8 @@ import (
 	"github.com/varq-project/varq/test/synthetic"
 )
 
-// closing is a site that knows a past, with a clock and processors that are closed for four hours, two hours from now.
+// closing is a site that knows a past, with a clock and processors that are closed for four hours,
+// two hours from now.
 type closing struct {
 	*Outlook
 	*Model
@@ -19,7 +20,8 @@ type closing struct {
 	closed rollout.Window
 }
 
-// newClosing returns a site, with a past of jobs on so many processors, after the submission of the last of them.
+// newClosing returns a site, with a past of jobs on so many processors, after the submission of the
+// last of them.
 func newClosing(t *testing.T, procs int32, past []workload.Job) *closing {
 	t.Helper()
 	s := &closing{procs: procs, now: past[len(past)-1].End + day}
@@ -49,16 +51,17 @@ func (s *closing) pile(like workload.Request, jobs int64) {
 	}
 }
 
-// within returns how likely a job with a limit starts in so many seconds at least, if it is submitted at a time.
+// within returns how likely a job with a limit starts in so many seconds at least, if it is
+// submitted at a time.
 func (s *closing) within(r workload.Request, submit, limit, seconds int64) float64 {
 	est := make([]workload.Estimate, 1)
 	s.Forecast(r, s.now, []workload.Candidate{{Submit: submit, Limit: limit, Budget: seconds}}, est)
 	return est[0].Prob
 }
 
-// TestPileAfterAWindow: while jobs wait for the end of a maintenance that need the processors for three hours from then on, nothing is
-// promised for one hour after it, neither to a job that comes then nor to one that waits with them. Without them, or long after them,
-// forecasts are as ever.
+// TestPileAfterAWindow: while jobs wait for the end of a maintenance that need the processors for
+// three hours from then on, nothing is promised for one hour after it, neither to a job that comes
+// then nor to one that waits with them. Without them, or long after them, forecasts are as ever.
 func TestPileAfterAWindow(t *testing.T) {
 	calm := varied(now-40*day, now-7200)
 	for i := range calm {
@@ -96,8 +99,8 @@ func TestPileAfterAWindow(t *testing.T) {
 	}
 }
 
-// TestPileIsAheadOfWhatComesLater: behind a pile such as never was, a job that comes later is not forecast to start sooner than one that
-// waits from now on.
+// TestPileIsAheadOfWhatComesLater: behind a pile such as never was, a job that comes later is not
+// forecast to start sooner than one that waits from now on.
 func TestPileIsAheadOfWhatComesLater(t *testing.T) {
 	past := synthetic.Scheduled(synthetic.Policies[0].Policy, 128, .3, 4000)
 	s, like := newClosing(t, 128, past), past[len(past)-1].Request

@@ -18,7 +18,8 @@ func newIndex(queue []slurm.QueueEntry) *index {
 	return &index{slurm.NewIndex(queue, api.SizeInComment)}
 }
 
-// jobOf returns m's job, or nil. Slurm uses ids again, also for jobs of other users, and submits a job anew if it requeues it.
+// jobOf returns m's job, or nil. Slurm uses ids again, also for jobs of other users, and submits a
+// job anew if it requeues it.
 func (q *index) jobOf(m *row) *slurm.QueueEntry {
 	if j := q.ByID[m.job]; j != nil && j.User == m.user && j.Submit == m.submit {
 		return j
@@ -48,8 +49,8 @@ func asks(j *slurm.QueueEntry) string {
 	return string(text)
 }
 
-// counts returns as text how many tasks and processors Slurm counts of a pending job. They follow from its size and its user's options,
-// and from what is changed by hand.
+// counts returns as text how many tasks and processors Slurm counts of a pending job. They follow
+// from its size and its user's options, and from what is changed by hand.
 func counts(j *slurm.QueueEntry) string {
 	s := &j.Shape
 	return fmt.Sprint(s.CPUs, s.Tasks, s.CPUsPerNode)
@@ -71,8 +72,8 @@ func (m *row) has(j *slurm.QueueEntry, nodes int32) bool {
 	return size != nil && j.Nodes == nodes && slurmtime.Minutes(j.Limit) == slurmtime.Minutes(size.Limit)
 }
 
-// update returns the change of m's job j to the size of m's request that has so many nodes. It is made with the user's rights, so
-// that Slurm checks it as it would check hers.
+// update returns the change of m's job j to the size of m's request that has so many nodes. It is
+// made with the user's rights, so that Slurm checks it as it would check hers.
 func (m *row) update(j *slurm.QueueEntry, nodes int32) slurm.Update {
 	size := m.size(nodes)
 	return slurm.Update{Job: m.job, Owner: m.user, TimeLimit: size.Limit, Resize: &slurm.Resize{
@@ -81,14 +82,16 @@ func (m *row) update(j *slurm.QueueEntry, nodes int32) slurm.Update {
 	}}
 }
 
-// mayChange reports whether a pending job waits for its nodes, and for nothing that its size does not change. Slurm cancels a job
-// whose time limit is made longer than its --deadline allows, and counts processors per task anew.
+// mayChange reports whether a pending job waits for its nodes, and for nothing that its size does
+// not change. Slurm cancels a job whose time limit is made longer than its --deadline allows, and
+// counts processors per task anew.
 func mayChange(j *slurm.QueueEntry, now int64) bool {
 	return j.Shape.Deadline == 0 && j.Shape.CPUsPerTask <= 1 && !j.Held && j.Stopped == "" && j.Dependency == "" && !j.Completing && j.Eligible != 0 && j.Eligible <= now
 }
 
-// better returns the index of the option at which a job had better wait from now on. That is held, the one at which it waits, unless
-// with another the job is expected to end sooner by more than both aversion of its run time and leastGain.
+// better returns the index of the option at which a job had better wait from now on. That is held,
+// the one at which it waits, unless with another the job is expected to end sooner by more than
+// both aversion of its run time and leastGain.
 func better(now *moldable.Option, options []moldable.Option, held int, aversion float64) int {
 	best := moldable.Rules{Aversion: aversion}.Reconsider(held, options)
 	gain := now.Turnaround() - options[best].Turnaround()

@@ -1,11 +1,14 @@
-// Package resize gives jobs another size while they wait, if their users have not locked in the one that was chosen at submission
-// (Downey 1997, section 6.1). Times are Unix seconds, and durations seconds.
+// Package resize gives jobs another size while they wait, if their users have not locked in the one
+// that was chosen at submission (Downey 1997, section 6.1). Times are Unix seconds, and durations
+// seconds.
 //
-// Such a job has a row in the state file and its identifier in its comment. Look finds it in the queue, asks again now and then
-// which size it had better have, and changes it. The row ends when the job starts or ends, and when somebody else changes the job.
+// Such a job has a row in the state file and its identifier in its comment. Look finds it in the
+// queue, asks again now and then which size it had better have, and changes it. The row ends when
+// the job starts or ends, and when somebody else changes the job.
 //
-// Invariants: the size is always one of those that the user has asked for. No job that has started is changed. What a job's comment
-// says has no effect unless the job is the user's own for whom the row was made.
+// Invariants: the size is always one of those that the user has asked for. No job that has started
+// is changed. What a job's comment says has no effect unless the job is the user's own for whom the
+// row was made.
 package resize
 
 import (
@@ -26,12 +29,13 @@ const (
 	pause = 60
 	// settles is for how long a job keeps a new size at least, so that it does not go to and fro.
 	settles = 600
-	// most is how many forecasts a Look makes, one of each size of a job, for those jobs first that have not been asked about for longest.
+	// most is how many forecasts a Look makes, one of each size of a job, for those jobs first that
+	// have not been asked about for longest.
 	most = 200
 	// leastGain is by how much sooner a job must be expected to end with another size, at least.
 	leastGain = 60
-	// unclaimed is for how long a job that was asked for may not appear. sbatch submits it at once, but the queue is read seldom where
-	// that takes long.
+	// unclaimed is for how long a job that was asked for may not appear. sbatch submits it at once,
+	// but the queue is read seldom where that takes long.
 	unclaimed = 3600
 )
 
@@ -47,7 +51,8 @@ type Slurm interface {
 type Sizer interface {
 	// Size tells which size user's job had better have if it is submitted now.
 	Size(ctx context.Context, user string, req *api.SizeRequest) (api.SizeAnswer, error)
-	// SizeOptions returns the sizes that the cluster allows user's job, which waits already, and of which size of the request each is.
+	// SizeOptions returns the sizes that the cluster allows user's job, which waits already, and of
+	// which size of the request each is.
 	SizeOptions(ctx context.Context, user string, req *api.SizeRequest, job int64) (options []moldable.Option, of []int, err error)
 }
 
@@ -62,12 +67,14 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// Resizer chooses sizes, at submission and again while jobs wait. Size may be called at any time, and Look by one goroutine at a time.
+// Resizer chooses sizes, at submission and again while jobs wait. Size may be called at any time,
+// and Look by one goroutine at a time.
 type Resizer struct {
 	Options
-	next map[string]int64 // by identifier: from when on a job is asked about again. A restart of varqd forgets it.
-	// last is the identifier of the job that was changed last, and until is until when no other is changed if that one still waits:
-	// the forecasts of others do not know of its new size.
+	// by identifier: from when on a job is asked about again. A restart of varqd forgets it.
+	next map[string]int64
+	// last is the identifier of the job that was changed last, and until is until when no other is
+	// changed if that one still waits: the forecasts of others do not know of its new size.
 	last  string
 	until int64
 }
@@ -75,8 +82,9 @@ type Resizer struct {
 // New returns a Resizer.
 func New(o Options) *Resizer { return &Resizer{Options: o, next: map[string]int64{}} }
 
-// Size tells which of several sizes user's job had better have if it is submitted now. If that is not to be locked in, the
-// answer's Comment is to be in the job's comment. The errors are faults of package api.
+// Size tells which of several sizes user's job had better have if it is submitted now. If that is
+// not to be locked in, the answer's Comment is to be in the job's comment. The errors are faults of
+// package api.
 func (r *Resizer) Size(ctx context.Context, user string, req *api.SizeRequest) (api.SizeAnswer, error) {
 	if req.Reconsider && r.Shadow {
 		return api.SizeAnswer{}, api.Fault(api.ErrConflict, "varqd only watches here, and changes no job (plan.mode: shadow): choose the size with --lock-in=yes")
@@ -97,9 +105,10 @@ func (r *Resizer) Size(ctx context.Context, user string, req *api.SizeRequest) (
 	return answer, nil
 }
 
-// Look follows the jobs whose size is not locked in, and gives another size to those that are then expected to end sooner. queue has
-// all pending and running jobs, and was read after now. If something fails for one job, Look logs that and goes on. It stops, and
-// returns the error, if the file cannot be read or written, if Slurm does not answer, or if ctx is done.
+// Look follows the jobs whose size is not locked in, and gives another size to those that are then
+// expected to end sooner. queue has all pending and running jobs, and was read after now. If
+// something fails for one job, Look logs that and goes on. It stops, and returns the error, if the
+// file cannot be read or written, if Slurm does not answer, or if ctx is done.
 func (r *Resizer) Look(ctx context.Context, queue []slurm.QueueEntry, now int64) error {
 	if r.Shadow {
 		return nil
@@ -147,7 +156,8 @@ func (r *Resizer) Look(ctx context.Context, queue []slurm.QueueEntry, now int64)
 // errUnforeseen is the error of reconsider if nothing can be forecast now, of whatever job.
 var errUnforeseen = errors.New("no forecast")
 
-// follow brings m up to date with the queue. It returns m's job if that waits with the size that m says, and nil otherwise.
+// follow brings m up to date with the queue. It returns m's job if that waits with the size that m
+// says, and nil otherwise.
 func (r *Resizer) follow(ctx context.Context, m *row, q *index, now int64) (*slurm.QueueEntry, error) {
 	if m.job == 0 {
 		j := q.Claimant(m.id, m.user)
@@ -178,7 +188,8 @@ func (r *Resizer) follow(ctx context.Context, m *row, q *index, now int64) (*slu
 	return r.judge(ctx, m, j)
 }
 
-// judge compares the size of m's job, which waits, with what m says. It settles what has become of a change.
+// judge compares the size of m's job, which waits, with what m says. It settles what has become of
+// a change.
 func (r *Resizer) judge(ctx context.Context, m *row, j *slurm.QueueEntry) (*slurm.QueueEntry, error) {
 	switch {
 	case m.has(j, m.nodes) && m.was == 0 && counts(j) == m.counts:
@@ -195,7 +206,8 @@ func (r *Resizer) judge(ctx context.Context, m *row, j *slurm.QueueEntry) (*slur
 	return nil, r.restore(ctx, m, j)
 }
 
-// restore gives m's job, of which Slurm has made a part of a change only, the size that it had before, and ends m.
+// restore gives m's job, of which Slurm has made a part of a change only, the size that it had
+// before, and ends m.
 func (r *Resizer) restore(ctx context.Context, m *row, j *slurm.QueueEntry) error {
 	u := m.update(j, m.was)
 	u.Resize.Fewer = true // processors are counted anew
@@ -235,7 +247,8 @@ func (r *Resizer) reconsider(ctx context.Context, m *row, now int64) error {
 		return nil
 	}
 	to := &m.request.Sizes[of[best]]
-	fresh, err := r.Slurm.Job(ctx, m.job) // whoever has changed it since it was looked at has the last word
+	// whoever has changed it since it was looked at has the last word
+	fresh, err := r.Slurm.Job(ctx, m.job)
 	switch {
 	case errors.Is(err, slurm.ErrNotFound):
 		return nil
@@ -245,7 +258,8 @@ func (r *Resizer) reconsider(ctx context.Context, m *row, now int64) error {
 		return nil // the next Look sees to it
 	}
 	m.nodes, m.was = to.Nodes, m.nodes
-	if err := r.Store.record(ctx, m); err != nil { // so that a crash leaves no size of which nobody knows whence it is
+	// so that a crash leaves no size of which nobody knows whence it is
+	if err := r.Store.record(ctx, m); err != nil {
 		return err
 	}
 	err = r.Slurm.Update(ctx, m.update(&fresh, m.nodes))
@@ -263,8 +277,8 @@ func (r *Resizer) reconsider(ctx context.Context, m *row, now int64) error {
 	return nil
 }
 
-// refused sees to it that m's job, which was before as it is to be, and of which Slurm has refused a change, has its size, and ends m:
-// what Slurm refuses once it refuses again.
+// refused sees to it that m's job, which was before as it is to be, and of which Slurm has refused
+// a change, has its size, and ends m: what Slurm refuses once it refuses again.
 func (r *Resizer) refused(ctx context.Context, m *row, before *slurm.QueueEntry) error {
 	j, err := r.Slurm.Job(ctx, m.job)
 	switch {
@@ -280,7 +294,8 @@ func (r *Resizer) refused(ctx context.Context, m *row, before *slurm.QueueEntry)
 	return r.restore(ctx, m, &j)
 }
 
-// again reports whether it is not known what has become of a change, so that the next Look is to see.
+// again reports whether it is not known what has become of a change, so that the next Look is to
+// see.
 func again(ctx context.Context, err error) bool {
 	return err != nil && (ctx.Err() != nil || errors.Is(err, slurm.ErrUnavailable))
 }

@@ -152,7 +152,8 @@ func (l *lab) rows() int {
 	return len(all)
 }
 
-// A job that waits gets the size that has become better, once, by one change with its user's rights.
+// A job that waits gets the size that has become better, once, by one change with its user's
+// rights.
 func TestChange(t *testing.T) {
 	l := newLab(t)
 	_, j := l.submit(request())
@@ -226,7 +227,8 @@ func TestNoFlutter(t *testing.T) {
 	}
 }
 
-// A job that somebody else has changed is left alone for good; one that is held, or waits for something else, as long as that lasts.
+// A job that somebody else has changed is left alone for good; one that is held, or waits for
+// something else, as long as that lasts.
 func TestLeftAlone(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*slurm.QueueEntry)
@@ -294,7 +296,8 @@ func TestStays(t *testing.T) {
 	}
 }
 
-// Of several jobs one is changed; the next when that has started, or after a while, as no forecast knows of the change.
+// Of several jobs one is changed; the next when that has started, or after a while, as no forecast
+// knows of the change.
 func TestOneAtATime(t *testing.T) {
 	l := newLab(t)
 	l.waits[4] = 1e5
@@ -352,7 +355,8 @@ func TestCopiedComment(t *testing.T) {
 	}
 }
 
-// A job that was submitted otherwise than it was asked for is none of ours; one that never comes is forgotten.
+// A job that was submitted otherwise than it was asked for is none of ours; one that never comes is
+// forgotten.
 func TestUnclaimed(t *testing.T) {
 	l := newLab(t)
 	_, j := l.submit(request())
@@ -391,7 +395,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Nobody has more than MaxOpen, and a Look makes a bounded number of forecasts, for all jobs in their turn.
+// Nobody has more than MaxOpen, and a Look makes a bounded number of forecasts, for all jobs in
+// their turn.
 func TestBounds(t *testing.T) {
 	l := newLab(t)
 	for range MaxOpen {

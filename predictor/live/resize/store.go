@@ -17,7 +17,8 @@ const MaxOpen = 1000
 // errTooMany is the error of add for a user who has MaxOpen jobs.
 var errTooMany = errors.New("too many jobs whose size is not locked in")
 
-// Store has the jobs whose size is not locked in, in a file. Its methods may be called concurrently.
+// Store has the jobs whose size is not locked in, in a file. Its methods may be called
+// concurrently.
 type Store struct{ db *sqlitefile.File }
 
 // NewStore returns the jobs in a file that statefile.Open has opened.
@@ -28,14 +29,15 @@ type row struct {
 	id, user string
 	made     int64
 	request  api.SizeRequest
-	// nodes says which size of request the job has. was, if not 0, says which it had before a change of which the queue has not shown
-	// yet what has become.
+	// nodes says which size of request the job has. was, if not 0, says which it had before a
+	// change of which the queue has not shown yet what has become.
 	nodes, was int32
 	// job and submit are the job's, 0 until the queue has shown it.
 	job, submit int64
 	// asks is what the job asked for then, besides its size.
 	asks string
-	// counts is what Slurm has counted of the size that the job has, when the queue showed that first.
+	// counts is what Slurm has counted of the size that the job has, when the queue showed that
+	// first.
 	counts string
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 // insertForecasts adds all forecasts in list, or none if the table would hold more than most of
-// waits. So all forecasters are scored on the same jobs. It leaves out those of ends if the table would
-// hold more than most of these.
+// waits. So all forecasters are scored on the same jobs. It leaves out those of ends if the table
+// would hold more than most of these.
 func insertForecasts(ctx context.Context, tx *sql.Tx, list []Forecast, most int) error {
 	if len(list) == 0 {
 		return nil
@@ -70,8 +70,8 @@ func deleteForecasts(ctx context.Context, tx *sql.Tx, job workload.Submission) e
 	return err
 }
 
-// theseForecasts selects the forecasts of a job's end or wait. Its arguments are the job's ID and Submit,
-// completion.Name, and whether the end is meant.
+// theseForecasts selects the forecasts of a job's end or wait. Its arguments are the job's ID and
+// Submit, completion.Name, and whether the end is meant.
 const theseForecasts = ` FROM forecasts WHERE job = ? AND submit = ? AND (forecaster = ?) = ?`
 
 func forecastsOf(ctx context.Context, tx *sql.Tx, job workload.Submission, ofEnd bool) ([]Forecast, error) {
@@ -103,7 +103,8 @@ func forecastsOf(ctx context.Context, tx *sql.Tx, job workload.Submission, ofEnd
 // Open says of what forecasts for a job are stored and not yet scored: of its wait, and of its end.
 type Open struct{ Wait, End bool }
 
-// UnscoredJobs returns the jobs of which forecasts are stored and not yet scored, and which these are.
+// UnscoredJobs returns the jobs of which forecasts are stored and not yet scored, and which these
+// are.
 func (s *Store) UnscoredJobs(ctx context.Context) (map[workload.Submission]Open, error) {
 	jobs := map[workload.Submission]Open{}
 	err := s.each(ctx, `SELECT job, submit, max(forecaster <> ?1), max(forecaster = ?1) FROM forecasts GROUP BY job, submit`, []any{completion.Name}, func(rows *sql.Rows) error {

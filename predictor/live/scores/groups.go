@@ -29,7 +29,8 @@ type heldKey struct {
 	group.Group
 }
 
-// add counts the quantiles of a forecast, and whether the time that came, in seconds, was within them. v is that of score.Quantiles.
+// add counts the quantiles of a forecast, and whether the time that came, in seconds, was within
+// them. v is that of score.Quantiles.
 func (h held) add(f *Forecast, seconds, v float64) {
 	if len(f.Groups) == 0 {
 		return
@@ -48,8 +49,8 @@ func (h held) add(f *Forecast, seconds, v float64) {
 	}
 }
 
-// store adds the counts to the table, in the order of their keys. Of each forecaster and day it leaves out groups after the first
-// mostGroups.
+// store adds the counts to the table, in the order of their keys. Of each forecaster and day it
+// leaves out groups after the first mostGroups.
 func (h held) store(ctx context.Context, tx *sql.Tx) error {
 	keys := slices.SortedFunc(maps.Keys(h), func(a, b heldKey) int {
 		return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.forecaster, b.forecaster), cmp.Compare(a.By, b.By), cmp.Compare(a.Value, b.Value))
@@ -69,8 +70,9 @@ func (h held) store(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// Held returns by forecaster in how many cases the quantiles of score.Levels held in groups of jobs that began to wait on the days
-// from <= day < to, or from then on if to is 0. If forecaster is not empty, it is that of this one alone.
+// Held returns by forecaster in how many cases the quantiles of score.Levels held in groups of jobs
+// that began to wait on the days from <= day < to, or from then on if to is 0. If forecaster is not
+// empty, it is that of this one alone.
 func (s *Store) Held(ctx context.Context, forecaster string, from, to int64) (map[string]group.Tallies, error) {
 	var where sqlitefile.Where
 	where.And(true, "day >= ?", from)

@@ -21,7 +21,8 @@ func mustHeld(t *testing.T, l *Store, forecaster string, from, to int64) map[str
 	return held
 }
 
-// Quantiles are counted in each group of a job, when the job has started or ended, and of its forecaster alone.
+// Quantiles are counted in each group of a job, when the job has started or ended, and of its
+// forecaster alone.
 func TestHeld(t *testing.T) {
 	l := openNew(t)
 	alice, short := group.Group{By: group.User, Value: "alice"}, group.Group{By: "limit", Value: "limit<=60"}
@@ -32,7 +33,8 @@ func TestHeld(t *testing.T) {
 		mustScore(t, l, Changes{Started: []Outcome{started(&first, wait)}, Ended: []Outcome{started(&second, 60)}})
 	}
 	all := mustHeld(t, l, "", 0, 0)
-	if len(all) != 2 || len(all["blend"]) != 3 || len(all[completion.Name]) != 2 { // one more by width
+	// one more by width
+	if len(all) != 2 || len(all["blend"]) != 3 || len(all[completion.Name]) != 2 {
 		t.Fatalf("%+v", all)
 	}
 	for _, g := range []group.Group{alice, short} {
@@ -55,7 +57,8 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// Of groups there are only so many in a day, of which those already there still count, and none is kept for ever.
+// Of groups there are only so many in a day, of which those already there still count, and none is
+// kept for ever.
 func TestGroupsAreBounded(t *testing.T) {
 	l := openNew(t)
 	var c Changes

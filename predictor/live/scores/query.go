@@ -80,8 +80,8 @@ func (s *Store) Scored(ctx context.Context, q Query) (score.Table, error) {
 	return table, err
 }
 
-// Unscored counts the forecasts that q selects and that are not scored at the time now, as their jobs
-// still wait or, of ends, have not ended. The counts are by the day on which the wait began.
+// Unscored counts the forecasts that q selects and that are not scored at the time now, as their
+// jobs still wait or, of ends, have not ended. The counts are by the day on which the wait began.
 func (s *Store) Unscored(ctx context.Context, q Query, now int64) (map[score.Key]score.Unscored, error) {
 	counts := map[score.Key]score.Unscored{}
 	where := q.where("eligible / 86400")

@@ -1,7 +1,7 @@
 // Package scores stores forecasts of waits and of ends, and their scores. It has the forecasts of
-// waits for jobs that still wait, those of ends for jobs that have not ended, the sums of the scores
-// of the other forecasts, and the odds of promises. All are in the same file as the ledger. Times are
-// Unix seconds.
+// waits for jobs that still wait, those of ends for jobs that have not ended, the sums of the
+// scores of the other forecasts, and the odds of promises. All are in the same file as the ledger.
+// Times are Unix seconds.
 package scores
 
 import (
@@ -62,7 +62,8 @@ type Outcome struct {
 
 // Changes are what has become of jobs since Score was last called.
 type Changes struct {
-	Begun   []Forecast            // forecasts for jobs that have begun to wait; they replace older ones
+	// forecasts for jobs that have begun to wait; they replace older ones
+	Begun   []Forecast
 	Started []Outcome             // jobs that have started
 	Ended   []Outcome             // jobs that have ended after they had started
 	Gone    []workload.Submission // jobs of which the forecasts that are left cannot be scored
@@ -79,9 +80,9 @@ type Rank struct {
 
 // Score stores the forecasts for jobs that have begun to wait. It scores the forecasts of waits for
 // jobs that have started, and those of ends for jobs that have ended: it adds their scores to the
-// sums, and deletes the forecasts. It does not score a job whose wait began at another time than was
-// forecast. Jobs that are gone come last, so that a job may be gone after it has started. r ranks
-// ties. Score returns the sums of what it scored.
+// sums, and deletes the forecasts. It does not score a job whose wait began at another time than
+// was forecast. Jobs that are gone come last, so that a job may be gone after it has started. r
+// ranks ties. Score returns the sums of what it scored.
 //
 // Invariant: a forecast is either stored or part of the sums, and counts once. This holds
 // whenever the process dies, and however often a start or an end is reported, because a call is one
@@ -137,8 +138,8 @@ func (s *Store) Score(ctx context.Context, c Changes, r *rand.Rand) (score.Table
 	return scored, nil
 }
 
-// scoreJob adds the scores of the forecasts of a job's end or, if not ofEnd, of its wait to sums and held, and
-// deletes these forecasts. It appends the ranks to ranks.
+// scoreJob adds the scores of the forecasts of a job's end or, if not ofEnd, of its wait to sums
+// and held, and deletes these forecasts. It appends the ranks to ranks.
 func scoreJob(ctx context.Context, tx *sql.Tx, sums score.Table, held held, o Outcome, ofEnd bool, r *rand.Rand, ranks []Rank) ([]Rank, error) {
 	forecasts, err := forecastsOf(ctx, tx, o.Submission, ofEnd)
 	if err != nil {

@@ -135,7 +135,8 @@ func TestForecastsThatAreNotScored(t *testing.T) {
 	table := mustScore(t, l, Changes{
 		Begun: []Forecast{again},
 		Started: []Outcome{
-			{Submission: held.Submission, Eligible: held.Eligible + 60, At: held.Eligible + 90}, // its wait began anew
+			// its wait began anew
+			{Submission: held.Submission, Eligible: held.Eligible + 60, At: held.Eligible + 90},
 			started(&again, 5),
 			started(&clock, -1),
 			started(&broken, 5),
@@ -256,7 +257,8 @@ func TestForecastsBeyondTheMostAreLeftOut(t *testing.T) {
 	}
 }
 
-// A table that is full of forecasts of ends takes those of waits, and one full of those of waits takes neither.
+// A table that is full of forecasts of ends takes those of waits, and one full of those of waits
+// takes neither.
 func TestForecastsOfEndsHaveABoundOfTheirOwn(t *testing.T) {
 	l := openNew(t)
 	add := func(list ...Forecast) {

@@ -12,7 +12,8 @@ import (
 	"github.com/varq-project/varq/predictor/live/scores"
 )
 
-// driftDays is how many of the last days are searched for a forecaster's drift, and at least for groups that are off.
+// driftDays is how many of the last days are searched for a forecaster's drift, and at least for
+// groups that are off.
 const driftDays = 90
 
 // Reader reads the calibration of forecasts from their scores.
@@ -24,8 +25,8 @@ type Reader struct {
 	Operator func(user string) bool
 }
 
-// Calibration returns the calibration of the forecasts that q selects, as user may see it: users are named to themselves and to
-// operators alone.
+// Calibration returns the calibration of the forecasts that q selects, as user may see it: users
+// are named to themselves and to operators alone.
 func (r Reader) Calibration(ctx context.Context, user string, q api.CalibrationQuery) (api.Calibration, error) {
 	c, err := r.Rows(ctx, q)
 	if err != nil {
@@ -40,8 +41,8 @@ func (r Reader) Calibration(ctx context.Context, user string, q api.CalibrationQ
 	return c, err
 }
 
-// Rows returns the calibration of the forecasts that q selects, those of waits before those of ends, without groups that are off.
-// It names no user.
+// Rows returns the calibration of the forecasts that q selects, those of waits before those of
+// ends, without groups that are off. It names no user.
 func (r Reader) Rows(ctx context.Context, q api.CalibrationQuery) (api.Calibration, error) {
 	now := r.Now()
 	today, from := score.Day(now), score.Day(q.Start)
@@ -69,8 +70,9 @@ func (r Reader) Rows(ctx context.Context, q api.CalibrationQuery) (api.Calibrati
 	return answer, nil
 }
 
-// worst returns for which groups of jobs the quantiles of the forecasts that q selects held least as often as they say, as
-// api.Calibration tells them. There are none if q selects a partition or a class. It names users.
+// worst returns for which groups of jobs the quantiles of the forecasts that q selects held least
+// as often as they say, as api.Calibration tells them. There are none if q selects a partition or a
+// class. It names users.
 func (r Reader) worst(ctx context.Context, q api.CalibrationQuery) ([]api.GroupCoverage, error) {
 	if q.Partition != "" || q.Class != "" {
 		return nil, nil

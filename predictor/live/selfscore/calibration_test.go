@@ -74,8 +74,8 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// The jobs of one user wait for longer than is forecast, on every day. She and operators are told whose they are, others only that
-// there is such a user.
+// The jobs of one user wait for longer than is forecast, on every day. She and operators are told
+// whose they are, others only that there is such a user.
 func TestWorst(t *testing.T) {
 	f := start(t)
 	r := rand.New(rand.NewPCG(5, 5))

@@ -1,7 +1,6 @@
-// Package selfscore scores varqd's forecasters. For every job that begins to wait, it asks
-// each forecaster for a forecast and stores it. When the job starts, it scores the
-// forecasts of its wait, and when accounting says that it has ended, that of its end. Times are Unix
-// seconds.
+// Package selfscore scores varqd's forecasters. For every job that begins to wait, it asks each
+// forecaster for a forecast and stores it. When the job starts, it scores the forecasts of its
+// wait, and when accounting says that it has ended, that of its end. Times are Unix seconds.
 //
 // Invariant: whether a job is scored depends on when its wait began, and not on how long it
 // waited or ran. So the forecasters are asked also about a job that comes and starts between two
@@ -9,10 +8,10 @@
 // accounting reports before the queue has shown it.
 //
 // An end is scored however it came, as package completion learns from it and backtest scores it: by
-// itself, at the time limit, or by scancel while the job ran. The forecasts are of all these ends, and
-// on some of them alone even a forecast that is right would seem wrong. But a job has not ended if it
-// was requeued, or if its nodes failed or were given to another job: it waits again, mostly, and
-// forecasts of ends know of no failures.
+// itself, at the time limit, or by scancel while the job ran. The forecasts are of all these ends,
+// and on some of them alone even a forecast that is right would seem wrong. But a job has not ended
+// if it was requeued, or if its nodes failed or were given to another job: it waits again, mostly,
+// and forecasts of ends know of no failures.
 //
 // These jobs are not scored:
 //   - job arrays, whose tasks become jobs of their own only as they start
@@ -51,8 +50,8 @@ type Store interface {
 	Score(ctx context.Context, c scores.Changes, r *rand.Rand) (score.Table, error)
 }
 
-// NamedAnswer is the answer of the forecaster with the name Forecaster. Wait is the time until the end if
-// scores.OfEnd(Forecaster).
+// NamedAnswer is the answer of the forecaster with the name Forecaster. Wait is the time until the
+// end if scores.OfEnd(Forecaster).
 type NamedAnswer struct {
 	Forecaster string
 	forecast.Answer
@@ -146,9 +145,9 @@ func (s *Scorer) logDrifts(ctx context.Context, now int64) error {
 	return nil
 }
 
-// ObserveAccounting takes in jobs from accounting. It scores the stored forecasts of the waits of jobs
-// that have started, and of the ends of jobs that have ended, and deletes those left of jobs that have
-// finished otherwise.
+// ObserveAccounting takes in jobs from accounting. It scores the stored forecasts of the waits of
+// jobs that have started, and of the ends of jobs that have ended, and deletes those left of jobs
+// that have finished otherwise.
 func (s *Scorer) ObserveAccounting(ctx context.Context, jobs []workload.Job) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,7 +231,8 @@ func (s *Waits) Begun(queue []slurm.QueueEntry, now int64) []*slurm.QueueEntry {
 // maxClass is the greatest length of a class's name, in bytes.
 const maxClass = 200
 
-// ask asks all forecasters about j, whose wait has begun, at a place in its burst, and returns their forecasts.
+// ask asks all forecasters about j, whose wait has begun, at a place in its burst, and returns
+// their forecasts.
 func (s *Scorer) ask(ctx context.Context, j *slurm.QueueEntry, place int) []scores.Forecast {
 	q, groups := forecast.AtSubmission(&j.Job), group.Of(&j.Job, place)
 	var list []scores.Forecast

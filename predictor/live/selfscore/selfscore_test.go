@@ -193,7 +193,8 @@ func (f *fixture) withEnds() {
 	f.says = append(f.says, NamedAnswer{Forecaster: completion.Name, Answer: forecast.Answer{Wait: *forecasttest.ExponentialOrNone(0, 1800)}})
 }
 
-// scoredOf returns how many forecasts of waits and of ends have been scored, and which jobs are open.
+// scoredOf returns how many forecasts of waits and of ends have been scored, and which jobs are
+// open.
 func (f *fixture) scoredOf(t *testing.T) (waits, ends int, open map[workload.Submission]scores.Open) {
 	t.Helper()
 	table, err := f.scores.Scored(t.Context(), scores.Query{})
@@ -213,8 +214,9 @@ func (f *fixture) scoredOf(t *testing.T) (waits, ends int, open map[workload.Sub
 	return waits, ends, open
 }
 
-// A job's end is scored once accounting tells of it, however the job ended. That of one that did not start, was
-// requeued, or lost its nodes, is not. The wait is scored either way if the job has started.
+// A job's end is scored once accounting tells of it, however the job ended. That of one that did
+// not start, was requeued, or lost its nodes, is not. The wait is scored either way if the job has
+// started.
 func TestEnds(t *testing.T) {
 	const eligible = now + 10
 	for name, test := range map[string]struct {
@@ -254,8 +256,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// The start, seen in the queue, leaves the forecast of the end open. What is then seen of the job in the queue
-// does not count, and neither does a restart.
+// The start, seen in the queue, leaves the forecast of the end open. What is then seen of the job
+// in the queue does not count, and neither does a restart.
 func TestEndsAfterARestart(t *testing.T) {
 	f := start(t)
 	f.withEnds()

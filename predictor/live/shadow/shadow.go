@@ -52,7 +52,8 @@ type Watcher struct {
 
 	mu    sync.Mutex
 	begun selfscore.Waits
-	open  map[workload.Submission]int64 // the jobs that have not ended, with the time since when they wait
+	// the jobs that have not ended, with the time since when they wait
+	open map[workload.Submission]int64
 	// A job is watched if its random key is below share. Invariant: of the jobs of the day
 	// that have begun to wait, those watched are those with a key below share. They are at
 	// most Most, because share is halved when they become more.

@@ -35,7 +35,8 @@ func version(from Reader) (n int, err error) {
 	return n, err
 }
 
-// OpenToRead opens the file path, which must be there, and which other processes may write meanwhile. Nothing can be written to it.
+// OpenToRead opens the file path, which must be there, and which other processes may write
+// meanwhile. Nothing can be written to it.
 func OpenToRead(path string) (*sql.DB, error) {
 	if err := regular(path); err != nil {
 		return nil, err
@@ -79,7 +80,8 @@ func openAs(absolute, mode string) (*sql.DB, error) {
 	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: absolute, RawQuery: query.Encode()}).String())
 }
 
-// Rewrite makes one change to the file path, which must be there, and leaves its schema as it is. It is on disk when Rewrite returns nil.
+// Rewrite makes one change to the file path, which must be there, and leaves its schema as it is.
+// It is on disk when Rewrite returns nil.
 func Rewrite(ctx context.Context, path, statement string) error {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -93,8 +95,9 @@ func Rewrite(ctx context.Context, path, statement string) error {
 	return errors.Join(err, db.Close())
 }
 
-// Backup copies the file path to the file to, as it is at one moment, while others read and write it. It takes the place of a file that
-// is there. The copy is on disk, whole, when Backup returns nil; otherwise to is as it was before.
+// Backup copies the file path to the file to, as it is at one moment, while others read and write
+// it. It takes the place of a file that is there. The copy is on disk, whole, when Backup returns
+// nil; otherwise to is as it was before.
 func Backup(ctx context.Context, path, to string) error {
 	part, err := Copy(ctx, path, to)
 	if err != nil {

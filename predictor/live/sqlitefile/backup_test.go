@@ -27,7 +27,8 @@ func count(t *testing.T, path string) (n int) {
 	return n
 }
 
-// Backups that are made while the file is written have whole transactions, all that were committed before.
+// Backups that are made while the file is written have whole transactions, all that were committed
+// before.
 func TestBackupUnderLoad(t *testing.T) {
 	path, to := filepath.Join(t.TempDir(), "file.db"), filepath.Join(t.TempDir(), "copy.db")
 	f := open(t, path, first)

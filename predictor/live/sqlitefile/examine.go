@@ -37,7 +37,8 @@ func (c *Contents) read(ctx context.Context, db *sql.DB, steps []string) (err er
 	if c.Version, err = version(db); err != nil {
 		return err
 	}
-	if c.Version <= len(steps) { // before anything is read of tables that may be somebody else's views
+	// before anything is read of tables that may be somebody else's views
+	if c.Version <= len(steps) {
 		if c.Damage, err = foreign(ctx, db, steps[:c.Version]); err != nil || len(c.Damage) > 0 {
 			return err
 		}

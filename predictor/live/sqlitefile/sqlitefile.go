@@ -21,7 +21,8 @@ import (
 // ErrTooNew is the error of a file that a later version of varq has written.
 var ErrTooNew = errors.New("written by a later version of varq")
 
-// ErrUnwritten is the error of a write that the file has not taken, whatever was to be written: its disk is full, say.
+// ErrUnwritten is the error of a write that the file has not taken, whatever was to be written: its
+// disk is full, say.
 var ErrUnwritten = errors.New("the file cannot be written")
 
 // Durability says what a committed transaction survives. It is a value of SQLite's pragma
@@ -39,8 +40,9 @@ const (
 type File struct {
 	*sql.DB // for reading
 	writer  *sql.DB
-	// Watch, if not nil, is told after each write whether the file has taken it: nil, or an error that wraps ErrUnwritten. It
-	// is not told of what fails for another reason. It is set before the file is used.
+	// Watch, if not nil, is told after each write whether the file has taken it: nil, or an error
+	// that wraps ErrUnwritten. It is not told of what fails for another reason. It is set before
+	// the file is used.
 	Watch func(error)
 }
 

@@ -101,7 +101,8 @@ func TestOpenMemory(t *testing.T) {
 	}
 }
 
-// A write that the file does not take is told apart from one that fails by itself, and Watch is told of it, and that it is over.
+// A write that the file does not take is told apart from one that fails by itself, and Watch is
+// told of it, and that it is over.
 func TestUnwritten(t *testing.T) {
 	f := open(t, filepath.Join(t.TempDir(), "file.db"), "CREATE TABLE t (text TEXT UNIQUE)")
 	var told []error

@@ -12,9 +12,12 @@ import (
 // Report tells how a file is that Open has once opened, or a backup of it.
 type Report struct {
 	sqlitefile.Contents
-	Known int    // the schema version that this varq has
-	Varq  string // the version of varq that has brought the file to its schema version; empty if nobody wrote that down
-	// Open is the number of promises that are not settled, and Last the Unix time of the last promise, 0 without any.
+	Known int // the schema version that this varq has
+	// the version of varq that has brought the file to its schema version; empty if nobody wrote
+	// that down
+	Varq string
+	// Open is the number of promises that are not settled, and Last the Unix time of the last
+	// promise, 0 without any.
 	Open, Last int64
 }
 
@@ -38,7 +41,8 @@ func Check(ctx context.Context, path string) (Report, error) {
 	defer db.Close()
 	var plans bool
 	const query = "SELECT count(*) > 0 FROM sqlite_schema WHERE type = 'table' AND name = 'plans'"
-	if err := db.QueryRowContext(ctx, query).Scan(&plans); err == nil && !plans { // of errors Examine knows more
+	// of errors Examine knows more
+	if err := db.QueryRowContext(ctx, query).Scan(&plans); err == nil && !plans {
 		return r, fmt.Errorf("%s: %w", path, ErrNoLedger)
 	}
 	if r.Contents, err = sqlitefile.Examine(ctx, db, steps); err != nil {
@@ -56,8 +60,8 @@ func Check(ctx context.Context, path string) (Report, error) {
 	return r, nil
 }
 
-// Backup copies the file path to the file to while varqd may write it, as sqlitefile.Backup does, and checks the copy. A copy that
-// is damaged, as the file itself is then, stays there.
+// Backup copies the file path to the file to while varqd may write it, as sqlitefile.Backup does,
+// and checks the copy. A copy that is damaged, as the file itself is then, stays there.
 func Backup(ctx context.Context, path, to string) (Report, error) {
 	if err := sqlitefile.Backup(ctx, path, to); err != nil {
 		return Report{}, fmt.Errorf("no backup: %w", sqlitefile.Explain(to, err))
@@ -65,7 +69,8 @@ func Backup(ctx context.Context, path, to string) (Report, error) {
 	return Check(ctx, to)
 }
 
-// writer returns the version of varq that has brought a file to its schema version, or nothing if nobody wrote that down.
+// writer returns the version of varq that has brought a file to its schema version, or nothing if
+// nobody wrote that down.
 func writer(ctx context.Context, db *sql.DB, version int) (varq string, err error) {
 	if version < signedSince {
 		return "", nil

@@ -11,8 +11,8 @@ import (
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
 
-// outdated marks what a restored ledger does not know: to what varq has set jobs since the backup. See ledger.Progress.WasLimit. Each
-// schema has the column.
+// outdated marks what a restored ledger does not know: to what varq has set jobs since the backup.
+// See ledger.Progress.WasLimit. Each schema has the column.
 const outdated = "UPDATE bindings SET was_limit = 0"
 
 // Restore puts a copy of a backup in the place of the file path, which no varqd may use meanwhile:

@@ -35,8 +35,8 @@ func promises(t *testing.T, path string) int64 {
 	return report.Promises()
 }
 
-// A killed varqd leaves beside its file what it has not yet written into it. That goes aside with the file, and does not garble the
-// restored one.
+// A killed varqd leaves beside its file what it has not yet written into it. That goes aside with
+// the file, and does not garble the restored one.
 func TestRestoreAfterAKill(t *testing.T) {
 	path, copied := filepath.Join(t.TempDir(), "ledger.db"), filepath.Join(t.TempDir(), "copy.db")
 	f := open(t, path)

@@ -16,7 +16,8 @@ import (
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
 
-// keptBackups is how many backups from before upgrades stay beside the file: of the latest schema versions.
+// keptBackups is how many backups from before upgrades stay beside the file: of the latest schema
+// versions.
 const keptBackups = 3
 
 // signedSince is the schema version since which files tell who has brought them to it.
@@ -94,7 +95,8 @@ func sign(f *sqlitefile.File, version int) error {
 	})
 }
 
-// remedy says what to do about a file path of which this varq knows the schema up to a version only.
+// remedy says what to do about a file path of which this varq knows the schema up to a version
+// only.
 func remedy(path string, knows int) string {
 	install := "Install the varq again that has written it"
 	if varq := lastWriter(path); varq != "" && varq != api.Version {
@@ -108,7 +110,8 @@ func remedy(path string, knows int) string {
 	return fmt.Sprintf("%s; or go back to what was there before the upgrade, and lose the promises made since: varq ledger restore %s", install, from)
 }
 
-// lastWriter returns the version of varq that has brought the file path to the schema version it has, or nothing if that cannot be told.
+// lastWriter returns the version of varq that has brought the file path to the schema version it
+// has, or nothing if that cannot be told.
 func lastWriter(path string) string {
 	db, err := sqlitefile.OpenToRead(path)
 	if err != nil {

@@ -26,12 +26,14 @@ import (
 	"github.com/varq-project/varq/test/golden"
 )
 
-// oldRows are, under a comment that names a schema version, rows that a varq of that version writes.
+// oldRows are, under a comment that names a schema version, rows that a varq of that version
+// writes.
 //
 //go:embed testdata/rows.sql
 var oldRows string
 
-// oldFile writes the file path as the varqs up to a schema version leave it that have used it one after the other.
+// oldFile writes the file path as the varqs up to a schema version leave it that have used it one
+// after the other.
 func oldFile(t *testing.T, path string, version int) {
 	t.Helper()
 	old, err := sql.Open("sqlite", path)
@@ -52,8 +54,9 @@ func oldFile(t *testing.T, path string, version int) {
 	}
 }
 
-// shape returns the schema of the file path, and all rows in it, sorted, a line each. Columns at their default are left out, and so is
-// the table schemas, whose rows are of the time and the build.
+// shape returns the schema of the file path, and all rows in it, sorted, a line each. Columns at
+// their default are left out, and so is the table schemas, whose rows are of the time and the
+// build.
 func shape(t *testing.T, path string) (schema, rows []string) {
 	t.Helper()
 	db, err := sqlitefile.OpenToRead(path)
@@ -150,8 +153,8 @@ func TestEveryVersionMigrates(t *testing.T) {
 	}
 }
 
-// TestStepsStayAsTheyWere: a file that an older varq has written is what its steps made of it, and no other test would see that they
-// make something else of it now.
+// TestStepsStayAsTheyWere: a file that an older varq has written is what its steps made of it, and
+// no other test would see that they make something else of it now.
 func TestStepsStayAsTheyWere(t *testing.T) {
 	var sums strings.Builder
 	for i, step := range steps {
@@ -162,8 +165,8 @@ func TestStepsStayAsTheyWere(t *testing.T) {
 	}
 }
 
-// TestKilledWhileMigrating kills the process after each of the steps: the file has its old schema, and is migrated by the
-// next. This test is that process too.
+// TestKilledWhileMigrating kills the process after each of the steps: the file has its old schema,
+// and is migrated by the next. This test is that process too.
 func TestKilledWhileMigrating(t *testing.T) {
 	const from = 3
 	if path := os.Getenv("VARQ_TEST_MIGRATE"); path != "" {
@@ -258,7 +261,8 @@ func TestBackupsAreBounded(t *testing.T) {
 	}
 }
 
-// On a full disk a file of an older varq stays as it was, whether the backup or the migration finds no room.
+// On a full disk a file of an older varq stays as it was, whether the backup or the migration finds
+// no room.
 func TestMigrationOnAFullDisk(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting a small file system needs root")

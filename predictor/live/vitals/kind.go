@@ -36,7 +36,8 @@ const (
 type meaning struct {
 	kind  string
 	shape shape
-	// least is the least distance from the trend of a level that is taken for usual: on a calm node every job is a jump.
+	// least is the least distance from the trend of a level that is taken for usual: on a calm node
+	// every job is a jump.
 	least float64
 	unit  string
 }
@@ -63,8 +64,8 @@ var meanings = map[string]meaning{
 // far is by how many usual distances a level exceeds its trend when that is an event.
 const far = 10
 
-// observe takes in the next value of a signal that has been seen before, at a time in Unix seconds. It returns in words what is
-// to be noticed, or "". A count that has fallen begins anew.
+// observe takes in the next value of a signal that has been seen before, at a time in Unix seconds.
+// It returns in words what is to be noticed, or "". A count that has fallen begins anew.
 func (r *reading) observe(s api.Signal, now int64) string {
 	m, last := meanings[s.Name], r.value
 	r.value = s.Value

@@ -1,8 +1,8 @@
-// Package vitals turns what the agents on the nodes measure into events that may announce failures: counts of errors
-// that grow, and levels that leave their trends. Times are Unix seconds.
+// Package vitals turns what the agents on the nodes measure into events that may announce failures:
+// counts of errors that grow, and levels that leave their trends. Times are Unix seconds.
 //
-// Invariants: of a node and kind there is at most one event in each quiet seconds, also across restarts. What is kept of
-// a node is bounded, whatever its agent sends, and so is what is stored.
+// Invariants: of a node and kind there is at most one event in each quiet seconds, also across
+// restarts. What is kept of a node is bounded, whatever its agent sends, and so is what is stored.
 package vitals
 
 import (
@@ -17,7 +17,8 @@ import (
 const (
 	// quiet is for how long after an event of a node no other of its kind is noticed, in seconds.
 	quiet = 6 * 3600
-	// mostReadings is how many signals of a node are remembered, and mostNoticed how many of its events are shown.
+	// mostReadings is how many signals of a node are remembered, and mostNoticed how many of its
+	// events are shown.
 	mostReadings = api.MaxSignals
 	mostNoticed  = 8
 )
@@ -70,8 +71,8 @@ func (m *Monitor) node(name string) *node {
 	return n
 }
 
-// Observe takes in the signals of a node, which arrive at the time now. An error is the store's; the
-// events are noticed all the same.
+// Observe takes in the signals of a node, which arrive at the time now. An error is the store's;
+// the events are noticed all the same.
 func (m *Monitor) Observe(ctx context.Context, name string, signals []api.Signal, now int64) error {
 	noticed := m.observe(name, signals, now)
 	if len(noticed) == 0 {
@@ -99,7 +100,8 @@ func (m *Monitor) observe(name string, signals []api.Signal, now int64) (noticed
 	return noticed
 }
 
-// read takes in a signal, and returns in words what is to be noticed, or "". Of a signal that is new nothing is.
+// read takes in a signal, and returns in words what is to be noticed, or "". Of a signal that is
+// new nothing is.
 func (n *node) read(s api.Signal, now int64) string {
 	i := slices.IndexFunc(n.readings, func(r reading) bool { return r.name == s.Name && r.of == s.Of })
 	if i >= 0 {
@@ -158,7 +160,8 @@ func (m *Monitor) Keep(names []string) {
 	}
 }
 
-// Of returns when the agent of a node was heard last, or 0, and what was noticed of it, the latest first.
+// Of returns when the agent of a node was heard last, or 0, and what was noticed of it, the latest
+// first.
 func (m *Monitor) Of(name string) (heard int64, noticed []api.Noticed) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// longest is for how long, in seconds, what was noticed is stored, and mostStored how many events at most.
+	// longest is for how long, in seconds, what was noticed is stored, and mostStored how many
+	// events at most.
 	longest    = 400 * 86400
 	mostStored = 50_000
 )

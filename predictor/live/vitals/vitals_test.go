@@ -77,7 +77,8 @@ func TestSignals(t *testing.T) {
 		{api.SignalMemoryCorrected, []float64{7}, nil}, // before anybody looked
 		{api.SignalMemoryCorrected, []float64{7, 7, 7}, nil},
 		{api.SignalMemoryCorrected, []float64{7, 7, 9}, []string{"corrected memory errors: memory_errors_corrected of x has grown from 7 to 9"}},
-		{api.SignalMemoryCorrected, []float64{0, 1, 2, 3, 4}, []string{"corrected memory errors: memory_errors_corrected of x has grown from 0 to 1"}}, // once
+		// once
+		{api.SignalMemoryCorrected, []float64{0, 1, 2, 3, 4}, []string{"corrected memory errors: memory_errors_corrected of x has grown from 0 to 1"}},
 		{api.SignalDisk, []float64{7, 0, 0}, nil}, // booted
 		{api.SignalDisk, []float64{7, 2, 3}, []string{"disk errors: disk_errors of x has grown from 2 to 3"}},
 		{api.SignalReadOnly, []float64{0, 0, 1}, []string{"disk errors: read_only of x has grown from 0 to 1"}},
@@ -99,8 +100,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestQuiet: of a node and kind one event is noticed in six hours, by the time of arrival, and it is told once, also after
-// a restart. Kinds and nodes are apart.
+// TestQuiet: of a node and kind one event is noticed in six hours, by the time of arrival, and it
+// is told once, also after a restart. Kinds and nodes are apart.
 func TestQuiet(t *testing.T) {
 	file := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	m := monitor(t, file)

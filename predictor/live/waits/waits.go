@@ -10,21 +10,25 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// mostPartitions is how many partitions have time series of their own. All others share those of label.Rest.
+// mostPartitions is how many partitions have time series of their own. All others share those of
+// label.Rest.
 const mostPartitions = 32
 
-// buckets are the upper bounds of the histograms' buckets, in seconds: from a start at once to eight days.
+// buckets are the upper bounds of the histograms' buckets, in seconds: from a start at once to
+// eight days.
 var buckets = []float64{1, 10, 60, 300, 900, 1800, 3600, 2 * 3600, 4 * 3600, 8 * 3600, 16 * 3600, 86400, 2 * 86400, 4 * 86400, 8 * 86400}
 
 // Metrics are the histograms. Its methods may be called concurrently.
 type Metrics struct {
 	byPartition, byAccount *prometheus.HistogramVec
 	partitions             label.Values
-	accounts               map[string]string // by the name in lower case, for which Slurm takes every other
+	// by the name in lower case, for which Slurm takes every other
+	accounts map[string]string
 }
 
-// New makes the histograms and registers them. Everybody may read them, and a cluster may hide accounts from most. So accounts
-// are those that have time series of their own, and all others share those of label.Rest.
+// New makes the histograms and registers them. Everybody may read them, and a cluster may hide
+// accounts from most. So accounts are those that have time series of their own, and all others
+// share those of label.Rest.
 func New(registry prometheus.Registerer, accounts []string) *Metrics {
 	histogram := func(name, help string, labels ...string) *prometheus.HistogramVec {
 		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
@@ -43,7 +47,8 @@ func New(registry prometheus.Registerer, accounts []string) *Metrics {
 	return m
 }
 
-// Started counts the waits of jobs that have started. Whoever calls it sees to it that each start is counted once.
+// Started counts the waits of jobs that have started. Whoever calls it sees to it that each start
+// is counted once.
 func (m *Metrics) Started(jobs []workload.Job) {
 	for i := range jobs {
 		j := &jobs[i]

@@ -19,7 +19,8 @@ func TestStarted(t *testing.T) {
 	m := New(registry, []string{"physics"})
 	m.Started([]workload.Job{
 		job("main", "physics", workload.Size{Nodes: 1, CPUs: 1}, 100, 200, 200),
-		job("main", "PHYSICS", workload.Size{Nodes: 1, CPUs: 1}, 100, 0, 150), // not known when it could start
+		// not known when it could start
+		job("main", "PHYSICS", workload.Size{Nodes: 1, CPUs: 1}, 100, 0, 150),
 		job("main", "secret", workload.Size{Nodes: 1, CPUs: 4}, 100, 100, 4000),
 		job("main", "secret", workload.Size{Nodes: 8, CPUs: 8}, 100, 100, 101),
 		job("main", "secret", workload.Size{Nodes: 64, CPUs: 64}, 100, 100, 101),

@@ -9,8 +9,8 @@
 //
 // Columns may be in any order; up, cause and system may be missing, and further ones are ignored.
 // Times are Unix seconds, or as Slurm prints them. up may be empty: nobody knows when the node came
-// back. A line without down only says that there is such a node, which never failed: without such lines
-// a log knows no nodes but those that failed.
+// back. A line without down only says that there is such a node, which never failed: without such
+// lines a log knows no nodes but those that failed.
 package failures
 
 import (
@@ -54,8 +54,8 @@ func Open(path string, zone *time.Location) ([]System, error) {
 }
 
 // Read reads a log, plain or compressed with gzip, and returns its systems in the order in which
-// the log first names them. Times that tell no zone are in zone. Errors name the log by name, and the
-// line and field.
+// the log first names them. Times that tell no zone are in zone. Errors name the log by name, and
+// the line and field.
 func Read(name string, r io.Reader, zone *time.Location) ([]System, error) {
 	plain := bufio.NewReader(r)
 	if magic, _ := plain.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -77,7 +77,8 @@ type format struct {
 	read   func(*row) (workload.Failure, error)
 	node   string // its column
 	system string
-	nodes  string // how many nodes the system has, which are then numbered from 0; "" if there is no such column
+	// how many nodes the system has, which are then numbered from 0; "" if there is no such column
+	nodes string
 }
 
 func read(r io.Reader, zone *time.Location) ([]System, error) {

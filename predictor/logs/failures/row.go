@@ -36,7 +36,8 @@ func (r *row) count(column string) (int, error) {
 	return n, nil
 }
 
-// time returns a time in Unix seconds, or 0 where the field is empty. Layouts are those of package time.
+// time returns a time in Unix seconds, or 0 where the field is empty. Layouts are those of package
+// time.
 func (r *row) time(column string, layouts ...string) (int64, error) {
 	text := r.text(column)
 	if text == "" {

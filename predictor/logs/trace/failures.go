@@ -12,8 +12,8 @@ import (
 // LosAlamos is where Los Alamos' log of failures can be had from.
 const LosAlamos = "https://www.usenix.org/cfdr"
 
-// Failures returns the nodes of a system of Los Alamos, and their failures by Down, from the last, by
-// name, of the files failures/LANL-*.csv and failures/LANL-*.csv.gz.
+// Failures returns the nodes of a system of Los Alamos, and their failures by Down, from the last,
+// by name, of the files failures/LANL-*.csv and failures/LANL-*.csv.gz.
 func (f Folder) Failures(system string) (nodes []string, log []workload.Failure, err error) {
 	found := ""
 	for _, ending := range []string{".csv", ".csv.gz"} {

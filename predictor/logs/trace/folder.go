@@ -54,8 +54,8 @@ func (f Folder) Requests(name string) (func(*sched.Job) workload.Request, error)
 	return Requests(trace.Header()), nil
 }
 
-// Ran returns the jobs of the log of that name as swf.Reader.Jobs does. The sequence may be read several
-// times; each reading opens the file.
+// Ran returns the jobs of the log of that name as swf.Reader.Jobs does. The sequence may be read
+// several times; each reading opens the file.
 func (f Folder) Ran(name string) (iter.Seq2[workload.Job, error], error) {
 	path, err := f.find(name)
 	if err != nil {

@@ -135,7 +135,8 @@ func peak(rows []slurmRow) int64 {
 		}
 	}
 	slices.SortFunc(changes, func(a, b change) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.procs, b.procs)) // ends come before starts
+		// ends come before starts
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.procs, b.procs))
 	})
 	var used int64
 	for _, c := range changes {

@@ -36,8 +36,9 @@ type Axis struct {
 	Marker   Marker
 	Ticks    sheet.Words // their labels
 	Colour   color.NRGBA // of the ticks, and of the line
-	Length   float64     // of a tick with a label; others are half as long; 0: there are only labels
-	Lineless bool        // no line is drawn along the axis
+	// of a tick with a label; others are half as long; 0: there are only labels
+	Length   float64
+	Lineless bool // no line is drawn along the axis
 }
 
 // lineWidth is the width of axes and ticks.

@@ -131,7 +131,8 @@ func roundNumbers(low, high float64) numbers {
 						}
 						simple := simplest - 1
 						if first <= 0 && last >= 0 {
-							simple++ // they reach from one side of 0 to the other; the paper wants 0 itself
+							// they reach from one side of 0 to the other; the paper wants 0 itself
+							simple++
 						}
 						if q := quality(simple, cover(low, high, first, last), density(low, high, first, last, count)); q > most {
 							best, most = numbers{first, step, count, parts(skip * factor), factor, int(power)}, q

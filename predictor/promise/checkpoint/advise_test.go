@@ -92,8 +92,8 @@ func (s strange) Within(seconds float64) float64 {
 	return s.a*math.Sin(seconds) + s.b/seconds
 }
 
-// FuzzAdvise: whatever the times and the predictions, there is an answer that is a number, and a known
-// reason.
+// FuzzAdvise: whatever the times and the predictions, there is an answer that is a number, and a
+// known reason.
 func FuzzAdvise(f *testing.F) {
 	f.Add(720., 3600., 3., 0., 0., 0., 0., 1e-5, 0., 0.)
 	f.Add(720., 3600., 3., 60., 7200., 0., 8000., 1e-5, 0., 0.)
@@ -113,8 +113,8 @@ func FuzzAdvise(f *testing.F) {
 	})
 }
 
-// TestFewNearTheEnd: a job with hardly any risk checkpoints once before it is stopped, at the last request at which
-// that will be complete. What it cannot use is no reason for more.
+// TestFewNearTheEnd: a job with hardly any risk checkpoints once before it is stopped, at the last
+// request at which that will be complete. What it cannot use is no reason for more.
 func TestFewNearTheEnd(t *testing.T) {
 	for _, c := range []struct{ cost, interval, ends, mtbf float64 }{
 		{minute, 10 * minute, hour, 30000 * day},
@@ -132,9 +132,9 @@ func TestFewNearTheEnd(t *testing.T) {
 	}
 }
 
-// At a constant rate, neither more failures nor more work at risk turn the advice to checkpoint into one to
-// skip, and neither does a cheaper checkpoint. (With a risk that changes they may: before a burst of failures
-// it is better to wait for the last request that is early enough.)
+// At a constant rate, neither more failures nor more work at risk turn the advice to checkpoint
+// into one to skip, and neither does a cheaper checkpoint. (With a risk that changes they may:
+// before a burst of failures it is better to wait for the last request that is early enough.)
 func TestMonotonic(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	logUniform := func(low, high float64) float64 { return low * math.Pow(high/low, random.Float64()) }
@@ -207,8 +207,9 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// With a constant rate and no end in sight, what is after the next checkpoint is worth nothing more or less
-// than in the long run. So a checkpoint now, against one at the next request, saves what can be written down.
+// With a constant rate and no end in sight, what is after the next checkpoint is worth nothing more
+// or less than in the long run. So a checkpoint now, against one at the next request, saves what
+// can be written down.
 func TestSaves(t *testing.T) {
 	for _, hours := range []float64{1, 3, 4, 5, 6, 8} {
 		r := Request{Cost: 720, Interval: hour, Since: hours * hour, Hazard: Constant(64 / (200 * day))}

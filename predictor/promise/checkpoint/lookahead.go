@@ -6,11 +6,11 @@ import "math"
 type Advice struct {
 	Checkpoint bool
 	Reason     Reason
-	// Saves is the expected time that a checkpoint now saves, against the best plan without it: negative
-	// if it costs more than it saves. It is 0 where nothing was to be weighed.
+	// Saves is the expected time that a checkpoint now saves, against the best plan without it:
+	// negative if it costs more than it saves. It is 0 where nothing was to be weighed.
 	Saves float64
-	// Next is the work until the next checkpoint that is planned if this one is skipped, as far as is
-	// known now; +Inf if none is planned.
+	// Next is the work until the next checkpoint that is planned if this one is skipped, as far as
+	// is known now; +Inf if none is planned.
 	Next float64
 }
 
@@ -19,16 +19,18 @@ type Reason int
 
 // The reasons to checkpoint, and to skip it.
 const (
-	Worth         Reason = iota // to checkpoint: a failure would cost more, on average
-	TakenAway                   // to checkpoint: somebody takes a node out of service
-	LastChance                  // to checkpoint: the next one would not be complete when the job is stopped
-	NotYet                      // to skip: later is better
-	NotWorth                    // to skip: no checkpoint is worth its cost, in what is left
-	NothingToSave               // to skip: there is no work since the last one
-	NothingLeft                 // to skip: the work is done
-	SavesDeadline               // to skip: the job would miss its deadline
-	SavesEnd                    // to skip: the job would be stopped before it is done
-	TooLate                     // to skip: the job would be stopped before the checkpoint is complete
+	Worth     Reason = iota // to checkpoint: a failure would cost more, on average
+	TakenAway               // to checkpoint: somebody takes a node out of service
+	// to checkpoint: the next one would not be complete when the job is stopped
+	LastChance
+	NotYet        // to skip: later is better
+	NotWorth      // to skip: no checkpoint is worth its cost, in what is left
+	NothingToSave // to skip: there is no work since the last one
+	NothingLeft   // to skip: the work is done
+	SavesDeadline // to skip: the job would miss its deadline
+	SavesEnd      // to skip: the job would be stopped before it is done
+	// to skip: the job would be stopped before the checkpoint is complete
+	TooLate
 )
 
 var reasons = [...]string{
@@ -47,20 +49,22 @@ var reasons = [...]string{
 // String returns the reason in words, about the checkpoint.
 func (r Reason) String() string { return reasons[r] }
 
-// Advise looks ahead. It weighs a checkpoint now against the best plan without it, by dynamic programming
-// over the requests to come. A plan costs the time that it is expected to take, and a failure costs the
-// work since the last checkpoint, at the price that work has in the long run, because it must be done
-// again. With a constant rate and no end in sight that is the best of all rules. In special:
+// Advise looks ahead. It weighs a checkpoint now against the best plan without it, by dynamic
+// programming over the requests to come. A plan costs the time that it is expected to take, and a
+// failure costs the work since the last checkpoint, at the price that work has in the long run,
+// because it must be done again. With a constant rate and no end in sight that is the best of all
+// rules. In special:
 //
 //   - The work of a job that is done needs no checkpoint: none is done shortly before the end.
-//   - What is not checkpointed when the job is stopped (Ends, if the job is not known to be done by then) is
-//     lost: there is one that is complete before, and others only if they save more than their toll.
-//   - If a job without failures would be done by its deadline, or before it is stopped, but not after one
-//     more checkpoint, there is none. A deadline that cannot be met changes nothing.
+//   - What is not checkpointed when the job is stopped (Ends, if the job is not known to be done by
+//     then) is lost: there is one that is complete before, and others only if they save more than
+//     their toll.
+//   - If a job without failures would be done by its deadline, or before it is stopped, but not
+//     after one more checkpoint, there is none. A deadline that cannot be met changes nothing.
 //   - Otherwise a job that is Warned checkpoints.
 //
-// The Request must pass its Check. Whatever its times, Advise asks the Hazard at most 1200 times and takes
-// 70,000 steps, for half a millisecond at most.
+// The Request must pass its Check. Whatever its times, Advise asks the Hazard at most 1200 times
+// and takes 70,000 steps, for half a millisecond at most.
 func Advise(r *Request) Advice {
 	stopped := r.Ends > 0 && (r.Left == 0 || r.Left > r.Ends)
 	finishes := r.Left > 0 && !stopped
@@ -105,26 +109,28 @@ func less(value, other float64) bool {
 }
 
 const (
-	// most bounds the requests to come that are looked at, and each is how many of them are evenly spaced.
+	// most bounds the requests to come that are looked at, and each is how many of them are evenly
+	// spaced.
 	most, each = 128, 72
-	// far is how many of the best intervals between checkpoints are looked ahead: what is beyond makes no
-	// difference now.
+	// far is how many of the best intervals between checkpoints are looked ahead: what is beyond
+	// makes no difference now.
 	far = 3
-	// shifts bounds the checkpoints to come that put off what is after them; it matters if the risk changes
-	// or the job is to be stopped.
+	// shifts bounds the checkpoints to come that put off what is after them; it matters if the risk
+	// changes or the job is to be stopped.
 	shifts = 8
-	// toll is the least that each checkpoint but one must save, as a share of its cost, in a job that is to be stopped.
-	// Otherwise the least risk would fill with checkpoints the time that cannot be used before.
+	// toll is the least that each checkpoint but one must save, as a share of its cost, in a job
+	// that is to be stopped. Otherwise the least risk would fill with checkpoints the time that
+	// cannot be used before.
 	toll = .01
 	// worst bounds what a rate and a time multiply to: after so many expected failures, none has a
 	// probability of e^-30.
 	worst = 30
 )
 
-// plan has the values of states at the requests to come. The value of a state is the expected time until
-// the job is done, or stopped, less the time that the work still to be done then takes at the price of
-// the long run. After a failure the job is where its last checkpoint was, on other nodes, in the long
-// run: its value is 0, and the cost of the restart.
+// plan has the values of states at the requests to come. The value of a state is the expected time
+// until the job is done, or stopped, less the time that the work still to be done then takes at the
+// price of the long run. After a failure the job is where its last checkpoint was, on other nodes,
+// in the long run: its value is 0, and the cost of the restart.
 type plan struct {
 	steady  steady
 	cost    float64
@@ -134,15 +140,16 @@ type plan struct {
 	at []float64
 	// last is the work, or with isStopped the time, until the plan ends.
 	last float64
-	// when[n] has the times at which the requests are after n checkpoints from now on, and then that at
-	// which the plan ends. n is at least 0 and below the last, after which another checkpoint puts off
-	// nothing more.
+	// when[n] has the times at which the requests are after n checkpoints from now on, and then
+	// that at which the plan ends. n is at least 0 and below the last, after which another
+	// checkpoint puts off nothing more.
 	when [][]instant
 	// fresh[n] are the values just after a checkpoint at the requests, with the toll of another.
 	fresh [][]float64
 }
 
-// instant is a time, with the probability that no node has failed by then, and the integral of that.
+// instant is a time, with the probability that no node has failed by then, and the integral of
+// that.
 type instant struct{ time, alive, spent float64 }
 
 // ending is what happens at the time at which a plan ends.
@@ -183,8 +190,8 @@ func newPlan(r *Request, stopped, finishes bool) *plan {
 	return p
 }
 
-// requests chooses the requests that are looked at: all, or the next ones with growing gaps, some with the
-// same gap between them, and the latest one.
+// requests chooses the requests that are looked at: all, or the next ones with growing gaps, some
+// with the same gap between them, and the latest one.
 func (p *plan) requests(interval, latest float64) {
 	latest = math.Floor(latest / interval)
 	gap := max(1, math.Round(latest/each))
@@ -198,8 +205,8 @@ func (p *plan) requests(interval, latest float64) {
 	}
 }
 
-// times lays out when, without probabilities, for so many numbers of checkpoints, and one more. The job
-// that is stopped has no later times than that.
+// times lays out when, without probabilities, for so many numbers of checkpoints, and one more. The
+// job that is stopped has no later times than that.
 func (p *plan) times(rows int) {
 	columns := len(p.at) + 1
 	table := make([]instant, (rows+1)*columns)
@@ -261,12 +268,12 @@ func (p *plan) do(since float64) float64 {
 	return done.spent + p.restart*(1-done.alive) + done.alive*(fresh-p.steady.price*since)
 }
 
-// skip returns the value of the best plan without a checkpoint now, with work since the last one, and the
-// work until the next one in it: +Inf if there is none before the plan ends.
+// skip returns the value of the best plan without a checkpoint now, with work since the last one,
+// and the work until the next one in it: +Inf if there is none before the plan ends.
 func (p *plan) skip(since float64) (value, next float64) { return p.best(0, 0, since) }
 
-// best returns the value at request i after n checkpoints, with work since the last one, if none is done
-// there, and the work until the next one in the best plan.
+// best returns the value at request i after n checkpoints, with work since the last one, if none is
+// done there, and the work until the next one in the best plan.
 func (p *plan) best(n, i int, since float64) (value, next float64) {
 	value, next = p.open(n, i, since), math.Inf(1)
 	begin, after, fresh := &p.when[n][i], p.when[n+1], p.fresh[min(n+1, len(p.fresh)-1)]
@@ -284,8 +291,8 @@ func (p *plan) best(n, i int, since float64) (value, next float64) {
 	return value, next
 }
 
-// open returns the value at request i after n checkpoints, with work since the last one, if there is no
-// further one until the plan ends.
+// open returns the value at request i after n checkpoints, with work since the last one, if there
+// is no further one until the plan ends.
 func (p *plan) open(n, i int, since float64) float64 {
 	begin, end := &p.when[n][i], &p.when[n][len(p.at)]
 	survives := end.alive / begin.alive

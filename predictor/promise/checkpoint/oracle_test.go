@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// oracle weighs every plan there is: each subset of the requests to come. It walks through a plan in steps
-// of a second, with all the time that checkpoints take, and knows what Advise knows.
+// oracle weighs every plan there is: each subset of the requests to come. It walks through a plan
+// in steps of a second, with all the time that checkpoints take, and knows what Advise knows.
 type oracle struct {
 	*Request
 	price    float64
@@ -15,8 +15,8 @@ type oracle struct {
 	stopped  bool
 }
 
-// value returns the value of the plan in which request k has a checkpoint if bit k is set, request 0 being
-// now.
+// value returns the value of the plan in which request k has a checkpoint if bit k is set, request
+// 0 being now.
 func (o *oracle) value(plan uint) float64 {
 	alive := 1.
 	time, unsaved, value := 0., o.Since, 0.
@@ -77,8 +77,8 @@ func (b burst) Within(s float64) float64 {
 	return -math.Expm1(-b.rate*s - (b.greater-b.rate)*max(0, min(s, b.to)-b.from))
 }
 
-// Advise is as good as the oracle, but for some hundredths of a checkpoint where there are more of them than
-// it reckons with.
+// Advise is as good as the oracle, but for some hundredths of a checkpoint where there are more of
+// them than it reckons with.
 func TestOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	uniform := func(low, high float64) float64 { return math.Round(low + (high-low)*random.Float64()) }
@@ -134,8 +134,8 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// A job of known length under failures at a constant, known rate takes at most 2.5 % more time above its
-// work than the best plan: equal parts, or nearly so, as many as are best.
+// A job of known length under failures at a constant, known rate takes at most 2.5 % more time
+// above its work than the best plan: equal parts, or nearly so, as many as are best.
 func TestKnownEnd(t *testing.T) {
 	for _, c := range cells() {
 		for _, hours := range []float64{1.5, 5, 18, 100} {

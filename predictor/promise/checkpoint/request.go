@@ -10,17 +10,18 @@ import (
 type Request struct {
 	Cost     float64 // C: how long a checkpoint stops the work
 	Interval float64 // I: the work from one request to the next
-	Since    float64 // T: the work since the last checkpoint done, or since the start: what a failure loses
-	Restart  float64 // what a failure costs besides lost work; 0 if that is not known
-	Left     float64 // the work until the job is done; 0 if that is not known, or Done
-	// Ends is in how long the job is stopped if it is not done by then: at its time limit, or where a
-	// maintenance or the like begins. 0 stands for no such time.
+	// T: the work since the last checkpoint done, or since the start: what a failure loses
+	Since   float64
+	Restart float64 // what a failure costs besides lost work; 0 if that is not known
+	Left    float64 // the work until the job is done; 0 if that is not known, or Done
+	// Ends is in how long the job is stopped if it is not done by then: at its time limit, or where
+	// a maintenance or the like begins. 0 stands for no such time.
 	Ends float64
-	// Deadline is in how long the job should be done. 0 stands for no deadline, and one that has passed
-	// is negative.
+	// Deadline is in how long the job should be done. 0 stands for no deadline, and one that has
+	// passed is negative.
 	Deadline float64
-	// Warned is true if since the last checkpoint somebody has begun to take one of the nodes out of service, so
-	// that the job may be stopped at any time.
+	// Warned is true if since the last checkpoint somebody has begun to take one of the nodes out
+	// of service, so that the job may be stopped at any time.
 	Warned bool
 	Done   bool // nothing is left to do
 	Hazard Hazard
@@ -28,11 +29,12 @@ type Request struct {
 
 // Hazard is the risk that the nodes of a job fail.
 type Hazard interface {
-	// Within returns the probability that at least one of the nodes fails within the next seconds. It does
-	// not decrease.
+	// Within returns the probability that at least one of the nodes fails within the next seconds.
+	// It does not decrease.
 	Within(seconds float64) float64
-	// Rate returns the failures per second of as many nodes in the long run: on those that the job is
-	// continued on after a failure, and when all that is known now of its nodes has ceased to matter.
+	// Rate returns the failures per second of as many nodes in the long run: on those that the job
+	// is continued on after a failure, and when all that is known now of its nodes has ceased to
+	// matter.
 	Rate() float64
 }
 
@@ -61,8 +63,8 @@ var (
 	ErrHazard   = errors.New("the rate of failures")
 )
 
-// Check returns an error if a time is negative, where it may not be, no number, or longer than Longest, or
-// if the rate of failures is no such number.
+// Check returns an error if a time is negative, where it may not be, no number, or longer than
+// Longest, or if the rate of failures is no such number.
 func (r *Request) Check() error {
 	for _, time := range []struct {
 		of         error

@@ -6,12 +6,13 @@ import "math"
 type Table struct {
 	// Expected is in the order of its times. Between them the rate of failures is constant.
 	Expected []Expected
-	// LongRun is the failures per second of as many nodes in the long run, and after the last of the times.
+	// LongRun is the failures per second of as many nodes in the long run, and after the last of
+	// the times.
 	LongRun float64
 }
 
-// Expected is how many failures are expected within a time from now on: one or more come with probability
-// 1-exp(-Failures).
+// Expected is how many failures are expected within a time from now on: one or more come with
+// probability 1-exp(-Failures).
 type Expected struct{ Within, Failures float64 }
 
 // Within implements Hazard.

@@ -8,8 +8,8 @@ import (
 // cell is a setting with failures at a constant, known rate.
 type cell struct{ cost, mtbf, interval float64 }
 
-// cells are those of the comparison with Daly's interval: checkpoints of a minute to half an hour, a
-// failure every two hours to thirty days, a request every minute to every hour.
+// cells are those of the comparison with Daly's interval: checkpoints of a minute to half an hour,
+// a failure every two hours to thirty days, a request every minute to every hour.
 func cells() []cell {
 	var all []cell
 	for _, cost := range []float64{60, 300, 720, 1800} {
@@ -22,15 +22,15 @@ func cells() []cell {
 	return all
 }
 
-// lost returns the share of the time that is not work saved, exactly: with checkpoints after so much
-// work, a second of work takes (e^((τ+C)/M) - 1) M / τ seconds (renewal theory, Daly 2006, equation 13
-// without his restarts).
+// lost returns the share of the time that is not work saved, exactly: with checkpoints after so
+// much work, a second of work takes (e^((τ+C)/M) - 1) M / τ seconds (renewal theory, Daly 2006,
+// equation 13 without his restarts).
 func (c cell) lost(work float64) float64 {
 	return 1 - work/(c.mtbf*math.Expm1((work+c.cost)/c.mtbf))
 }
 
-// work returns the work between two checkpoints of an application that follows the rule. 0 stands for
-// none at all.
+// work returns the work between two checkpoints of an application that follows the rule. 0 stands
+// for none at all.
 func (c cell) work(rule Rule) float64 {
 	for n := 1.; n*c.interval < 1e8; n++ {
 		if rule(&Request{Cost: c.cost, Interval: c.interval, Since: n * c.interval, Hazard: Constant(1 / c.mtbf)}) {
@@ -49,11 +49,12 @@ func (c cell) best() float64 {
 	return least
 }
 
-// Under failures at a constant, known rate Advise loses as little as can be lost by checkpoints at requests
-// only: never more than Daly's interval does when rounded to the nearest multiple of the interval between
-// requests. It is within 2.5 % of what Daly's interval itself loses in the 51 cells in which requests are at
-// most half of it apart. In the other nine no rule is free to come nearer: the best multiple loses up to 98.5 %
-// more. Marginal is within 1.5 % of Daly's rounded interval, and equation 1 loses up to 34 times as much.
+// Under failures at a constant, known rate Advise loses as little as can be lost by checkpoints at
+// requests only: never more than Daly's interval does when rounded to the nearest multiple of the
+// interval between requests. It is within 2.5 % of what Daly's interval itself loses in the 51
+// cells in which requests are at most half of it apart. In the other nine no rule is free to come
+// nearer: the best multiple loses up to 98.5 % more. Marginal is within 1.5 % of Daly's rounded
+// interval, and equation 1 loses up to 34 times as much.
 func TestWithinDaly(t *testing.T) {
 	var marginal, equation1, itself, coarse float64
 	near := 0
@@ -103,8 +104,8 @@ func TestDaly(t *testing.T) {
 	}
 }
 
-// Equation 1 charges all of a checkpoint to one interval: with what the paper calls a = 0, no prediction
-// at all, it never checkpoints.
+// Equation 1 charges all of a checkpoint to one interval: with what the paper calls a = 0, no
+// prediction at all, it never checkpoints.
 func TestEquation1(t *testing.T) {
 	r := Request{Cost: 720, Interval: 3600, Since: 3600, Hazard: within(.2)}
 	if !Equation1(&r) {

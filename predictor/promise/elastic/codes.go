@@ -8,7 +8,8 @@ import (
 // codes put what all preferences say of a slot into one number.
 type codes struct {
 	list []code
-	// whole is true if there is room for all that they say. Otherwise slots of one number may differ.
+	// whole is true if there is room for all that they say. Otherwise slots of one number may
+	// differ.
 	whole bool
 }
 
@@ -28,8 +29,9 @@ type span struct {
 	few         rare
 }
 
-// codesOf returns the codes for the slots that are probable enough. A value is written as its distance from the least, without the
-// zeros that all have at its end; or, if there are few different values, as its rank among them.
+// codesOf returns the codes for the slots that are probable enough. A value is written as its
+// distance from the least, without the zeros that all have at its end; or, if there are few
+// different values, as its rank among them.
 func codesOf(answers [][]Slot, prefer Preferences, minProb float64) codes {
 	spans := make([][]span, workers)
 	c := codes{list: make([]code, len(prefer)), whole: true}

@@ -12,8 +12,8 @@ import (
 type nodeRange struct{ least, most, step int32 }
 
 // ParseNodes reads the numbers of nodes that sbatch --nodes takes: 2-32, 2,4,8 or 1-15:4, which is
-// 1, 5, 9 and 13, and lists of such. It returns each once, in order. More than MaxSizes are thinned out to
-// at most that many, in even ratios: the least, the most, and all small ones stay.
+// 1, 5, 9 and 13, and lists of such. It returns each once, in order. More than MaxSizes are thinned
+// out to at most that many, in even ratios: the least, the most, and all small ones stay.
 func ParseNodes(text string) ([]int32, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("there are no numbers of nodes (try 2-32 or 2,4,8)")
@@ -62,8 +62,8 @@ func parseRange(text string) (nodeRange, error) {
 	return r, nil
 }
 
-// thin returns the numbers of the ranges, or if they have more than MaxSizes the ones nearest to a geometric
-// sequence of that length.
+// thin returns the numbers of the ranges, or if they have more than MaxSizes the ones nearest to a
+// geometric sequence of that length.
 func thin(ranges []nodeRange) []int32 {
 	count := 0
 	least, most := ranges[0].least, ranges[0].most

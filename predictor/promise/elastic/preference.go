@@ -58,7 +58,8 @@ func (p Preference) String() string {
 	return string(p.By)
 }
 
-// Preferences are aims in decreasing importance: a later one decides where the earlier ones find no difference.
+// Preferences are aims in decreasing importance: a later one decides where the earlier ones find no
+// difference.
 type Preferences []Preference
 
 // DefaultPreferences are those of a user who says none: the paper's.

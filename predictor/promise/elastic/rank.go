@@ -9,14 +9,16 @@ import (
 	"sync"
 )
 
-// Rank returns the slots, of each site a list, that have at least probability minProb, best first: lexicographically by
-// preferences. These are the leaves of the paper's tree (Figure 5) from left to right. Slots that no preference tells apart
-// come together, by site, partition, start and nodes; such a group is valid until the next one. Slots and preferences are sound:
-// see Slot.Check and Preferences.Check.
+// Rank returns the slots, of each site a list, that have at least probability minProb, best first:
+// lexicographically by preferences. These are the leaves of the paper's tree (Figure 5) from left
+// to right. Slots that no preference tells apart come together, by site, partition, start and
+// nodes; such a group is valid until the next one. Slots and preferences are sound: see Slot.Check
+// and Preferences.Check.
 //
-// All that the preferences say of a slot is put into one number of 64 bits, as far as there is room (codes.go). Slots are spread
-// by its first bits over buckets, in time linear in their number, and the buckets are sorted when they are reached, so that whoever
-// breaks off has not paid for the rest. Of n slots that takes O(n log n) in all, on all processors.
+// All that the preferences say of a slot is put into one number of 64 bits, as far as there is room
+// (codes.go). Slots are spread by its first bits over buckets, in time linear in their number, and
+// the buckets are sorted when they are reached, so that whoever breaks off has not paid for the
+// rest. Of n slots that takes O(n log n) in all, on all processors.
 func Rank(answers [][]Slot, prefer Preferences, minProb float64) iter.Seq[[]*Slot] {
 	return func(yield func([]*Slot) bool) {
 		r := ranking{answers: answers, prefer: prefer}
@@ -30,7 +32,8 @@ func Rank(answers [][]Slot, prefer Preferences, minProb float64) iter.Seq[[]*Slo
 	}
 }
 
-// item is a slot with its key: a smaller key is preferred. Slots of one key are told apart by what there was no room for in it.
+// item is a slot with its key: a smaller key is preferred. Slots of one key are told apart by what
+// there was no room for in it.
 type item struct {
 	key        uint64
 	list, slot uint32 // without a pointer, so that the garbage collector has nothing to do with it
@@ -87,7 +90,8 @@ func each(do func(worker int)) {
 // spread puts the slots that are probable enough into their buckets.
 func (r *ranking) spread(minProb float64) {
 	parts := make([][]item, workers)
-	next := make([][buckets]int, workers) // how many items each worker has of each bucket, then where the next one goes
+	// how many items each worker has of each bucket, then where the next one goes
+	next := make([][buckets]int, workers)
 	each(func(worker int) {
 		most := 0
 		for list := worker; list < len(r.answers); list += workers {
@@ -125,7 +129,8 @@ func (r *ranking) spread(minProb float64) {
 	})
 }
 
-// visit yields the groups of all buckets. It sorts some buckets at first, and then as many again as it has.
+// visit yields the groups of all buckets. It sorts some buckets at first, and then as many again as
+// it has.
 func (r *ranking) visit(yield func([]*Slot) bool) {
 	begin, sorted := 0, 0
 	var group []*Slot
@@ -194,7 +199,8 @@ type sorter struct {
 	items []item
 }
 
-// sort sorts items of one bucket, by numbers that have the rest of an item's key and, in the bits that are left, its place.
+// sort sorts items of one bucket, by numbers that have the rest of an item's key and, in the bits
+// that are left, its place.
 func (s *sorter) sort(items []item) {
 	if len(items) < 2 {
 		return
@@ -209,7 +215,8 @@ func (s *sorter) sort(items []item) {
 		items[i] = s.items[key&(1<<place-1)]
 	}
 	if place > digit { // bits of keys were lost
-		slices.SortFunc(items, func(a, b item) int { return cmp.Compare(a.key, b.key) }) // nearly sorted
+		// nearly sorted
+		slices.SortFunc(items, func(a, b item) int { return cmp.Compare(a.key, b.key) })
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// made returns slots of sites as they may be: sizes of several nodes, starts over two weeks in whole minutes or seconds, costs by
-// work and time of day.
+// made returns slots of sites as they may be: sizes of several nodes, starts over two weeks in
+// whole minutes or seconds, costs by work and time of day.
 func made(sites, slots int, step int64) [][]Slot {
 	random := rand.New(rand.NewPCG(1, 2))
 	const now = 1_800_000_000
@@ -133,8 +133,8 @@ func TestRankSpread(t *testing.T) {
 	}
 }
 
-// TestRankCrowded: most slots share a bucket, with more of them than a bucket's numbers tell apart, and many that differ share what
-// there is room for.
+// TestRankCrowded: most slots share a bucket, with more of them than a bucket's numbers tell apart,
+// and many that differ share what there is room for.
 func TestRankCrowded(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	answers := made(3, 12_000, 60)
@@ -184,8 +184,9 @@ func TestRankBreaksOff(t *testing.T) {
 	}
 }
 
-// BenchmarkRank: a hundred sites answer with ten thousand slots each. The best are what Reserve asks for; all take some 90 ms of
-// processor time, nearly all of it on as many processors as there are.
+// BenchmarkRank: a hundred sites answer with ten thousand slots each. The best are what Reserve
+// asks for; all take some 90 ms of processor time, nearly all of it on as many processors as there
+// are.
 func BenchmarkRank(b *testing.B) {
 	for _, c := range []struct {
 		name, prefer string

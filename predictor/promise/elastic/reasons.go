@@ -14,7 +14,8 @@ type Reasons struct {
 	more int // than List has, without its last
 }
 
-// Add adds a reason. Beyond MostReasons the last place of the List is for all that have none: it has their number and the reason.
+// Add adds a reason. Beyond MostReasons the last place of the List is for all that have none: it
+// has their number and the reason.
 func (r *Reasons) Add(reason string) {
 	switch {
 	case slices.Contains(r.List, reason):

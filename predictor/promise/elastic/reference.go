@@ -23,7 +23,8 @@ func (r Reference) Check() error {
 	return nil
 }
 
-// On returns the time on a number of nodes, in seconds, rounded up to whole minutes (dur_adapt, equation 5).
+// On returns the time on a number of nodes, in seconds, rounded up to whole minutes (dur_adapt,
+// equation 5).
 func (r Reference) On(nodes int32) int64 {
 	return wholeMinutes(r.exactly(nodes))
 }
@@ -32,8 +33,8 @@ func (r Reference) exactly(nodes int32) float64 {
 	return float64(r.Seconds) * r.Curve.Of(float64(r.Nodes)) / r.Curve.Of(float64(nodes))
 }
 
-// Sizes returns a size for each number of nodes that ParseNodes has returned, but for those that are not faster,
-// in minutes, than one with fewer nodes.
+// Sizes returns a size for each number of nodes that ParseNodes has returned, but for those that
+// are not faster, in minutes, than one with fewer nodes.
 func (r Reference) Sizes(nodes []int32) ([]Size, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -47,9 +48,9 @@ func (r Reference) Sizes(nodes []int32) ([]Size, error) {
 	return sizes, CheckSizes(sizes)
 }
 
-// Least returns the least number of nodes, up to most, on which the job is done within a number of seconds
-// (np_min_new, section 3.2.1) if the processors have a power relative to that of the reference. It reports false if
-// there is none.
+// Least returns the least number of nodes, up to most, on which the job is done within a number of
+// seconds (np_min_new, section 3.2.1) if the processors have a power relative to that of the
+// reference. It reports false if there is none.
 func (r Reference) Least(seconds int64, power float64, most int32) (nodes int32, ok bool) {
 	if seconds < 1 {
 		return 0, false

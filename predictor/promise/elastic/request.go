@@ -24,7 +24,8 @@ type Request struct {
 	Prefer Preferences
 	// MinProb is the least probability of a slot that is tried, 0 for any (th).
 	MinProb float64
-	// Slots is how many slots of each size a site answers with at most, from 1 to MaxSlots (tsn_max).
+	// Slots is how many slots of each size a site answers with at most, from 1 to MaxSlots
+	// (tsn_max).
 	Slots int
 	// Gap is how many seconds lie between the starts of two of them at least (tss_gap).
 	Gap int64
@@ -63,8 +64,8 @@ func (r *Request) Check(now int64) error {
 	return nil
 }
 
-// Fitting returns the sizes with their times at a site, as Scaled by a factor, but for those that do not fit into what is
-// left of the window at the time now.
+// Fitting returns the sizes with their times at a site, as Scaled by a factor, but for those that
+// do not fit into what is left of the window at the time now.
 func (r *Request) Fitting(now int64, factor float64) []Size {
 	sizes := Scaled(r.Sizes, factor)
 	for i, s := range sizes {
@@ -75,12 +76,14 @@ func (r *Request) Fitting(now int64, factor float64) []Size {
 	return nil
 }
 
-// Starts returns when a job of a number of seconds may start in the window, if it is now: see StartTimes.
+// Starts returns when a job of a number of seconds may start in the window, if it is now: see
+// StartTimes.
 func (r *Request) Starts(now, seconds int64) []int64 {
 	return StartTimes(max(r.Earliest, now), r.Latest, seconds, r.Slots, r.Gap)
 }
 
-// Accept says why a slot is no answer to the request: it is wrong in itself, outside the window, or of no size asked for.
+// Accept says why a slot is no answer to the request: it is wrong in itself, outside the window, or
+// of no size asked for.
 func (r *Request) Accept(s *Slot) error {
 	if err := s.Check(); err != nil {
 		return err
@@ -96,13 +99,14 @@ func (r *Request) Accept(s *Slot) error {
 	return fmt.Errorf("nobody asked for %d nodes", s.Nodes)
 }
 
-// SubmissionTime is how far ahead the first slot of a window is that has begun, in seconds: a job whose deadline passes while sbatch
-// submits it is refused, although its site could start it.
+// SubmissionTime is how far ahead the first slot of a window is that has begun, in seconds: a job
+// whose deadline passes while sbatch submits it is refused, although its site could start it.
 const SubmissionTime = 10
 
-// Starts returns the times of a window that are looked at, as of now, for work of a number of seconds that ends by latest. What has come
-// already is no time to begin at, and the first one leaves time to choose and to submit, if the window does. A single one is
-// the latest, and of a window that is shorter than the gap its two ends are. See StartTimes.
+// Starts returns the times of a window that are looked at, as of now, for work of a number of
+// seconds that ends by latest. What has come already is no time to begin at, and the first one
+// leaves time to choose and to submit, if the window does. A single one is the latest, and of a
+// window that is shorter than the gap its two ends are. See StartTimes.
 func Starts(now, earliest, latest, seconds int64, most int, gap int64) []int64 {
 	last := latest - seconds
 	earliest = max(earliest, now+1, min(now+SubmissionTime, last))
@@ -116,9 +120,9 @@ func Starts(now, earliest, latest, seconds int64, most int, gap int64) []int64 {
 	return starts
 }
 
-// StartTimes returns at most most times from which seconds of work end by latest: the earliest and the last one, and others
-// spread evenly between them, each at least gap seconds after the one before (start_times, Figure 4). If there is
-// room for one only, it is the earliest.
+// StartTimes returns at most most times from which seconds of work end by latest: the earliest and
+// the last one, and others spread evenly between them, each at least gap seconds after the one
+// before (start_times, Figure 4). If there is room for one only, it is the earliest.
 func StartTimes(earliest, latest, seconds int64, most int, gap int64) []int64 {
 	room := latest - seconds - earliest
 	if room < 0 || most < 1 {

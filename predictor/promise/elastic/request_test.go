@@ -37,7 +37,8 @@ func TestRequestCheck(t *testing.T) {
 		"there are no preferences (try end,cost,-prob)":                       func(r *Request) { r.Prefer = nil },
 		"cost is preferred twice":                                             func(r *Request) { r.Prefer = Preferences{{By: Cost}, {By: End}, {Cost, true}} },
 		"no size fits into the window of 00:59:59: the fastest is 8:01:00:00": func(r *Request) { r.Latest = r.Earliest + 3599 },
-		"no size fits into the window of 00:50:00: the fastest is 8:01:00:00": func(r *Request) { r.Earliest, r.Latest = 100, 4000 }, // it has begun
+		// it has begun
+		"no size fits into the window of 00:50:00: the fastest is 8:01:00:00": func(r *Request) { r.Earliest, r.Latest = 100, 4000 },
 	} {
 		r := sound()
 		change(&r)
@@ -91,8 +92,9 @@ func TestStartTimes(t *testing.T) {
 	}
 }
 
-// TestStartTimesConditions: section 3.2.3's conditions on how slots are distributed (Figure 4). The window is covered from the first to the last
-// start, no gap is too small, there are not too many, and unless there are as many as allowed no further one would fit.
+// TestStartTimesConditions: section 3.2.3's conditions on how slots are distributed (Figure 4). The
+// window is covered from the first to the last start, no gap is too small, there are not too many,
+// and unless there are as many as allowed no further one would fit.
 func TestStartTimesConditions(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

@@ -5,15 +5,16 @@ import (
 	"iter"
 )
 
-// ErrSite is the error of a site that will hold no slot at all, such as one that does not answer: none of its others is tried.
+// ErrSite is the error of a site that will hold no slot at all, such as one that does not answer:
+// none of its others is tried.
 var ErrSite = errors.New("the site reserves nothing")
 
 // Outcome is what Reserve has come to.
 type Outcome struct {
 	// Taken is the slot that holds, or nil.
 	Taken *Slot
-	// RunnerUp is the best slot after Taken that is at another site or partition, or that a preference tells apart from
-	// it; nil if there is none. It has not been tried.
+	// RunnerUp is the best slot after Taken that is at another site or partition, or that a
+	// preference tells apart from it; nil if there is none. It has not been tried.
 	RunnerUp *Slot
 	// Tried are the slots that did not hold, in order, with their errors.
 	Tried []Failure
@@ -27,8 +28,9 @@ type Failure struct {
 	Err  error
 }
 
-// Reserve tries slots in the order of Rank, depth first (section 3.3.2), until one holds, but no more than a number of them.
-// Hold reserves a slot or returns an error; after one that is an ErrSite the rest of its site is left out.
+// Reserve tries slots in the order of Rank, depth first (section 3.3.2), until one holds, but no
+// more than a number of them. Hold reserves a slot or returns an error; after one that is an
+// ErrSite the rest of its site is left out.
 func Reserve(ranked iter.Seq[[]*Slot], hold func(*Slot) error, most int) (o Outcome) {
 	gone := make(map[string]bool) // sites
 	for group := range ranked {

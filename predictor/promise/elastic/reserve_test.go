@@ -8,13 +8,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// reserve tries slots of sites and partitions that are named by their place in the order; those of one digit are equal by all preferences.
+// reserve tries slots of sites and partitions that are named by their place in the order; those of
+// one digit are equal by all preferences.
 func reserve(t *testing.T, names string, errs map[string]error, most int) (tried []string, o Outcome) {
 	t.Helper()
 	answers := make([][]Slot, 1)
 	var end int64
 	var site, partition string
-	for rest := names; rest != ""; rest = rest[min(len(rest), 4):] { // END SITE PARTITION and a space
+	// END SITE PARTITION and a space
+	for rest := names; rest != ""; rest = rest[min(len(rest), 4):] {
 		if _, err := fmt.Sscanf(rest, "%1d%1s%1s", &end, &site, &partition); err != nil {
 			t.Fatal(err)
 		}

@@ -33,8 +33,8 @@ func write(to *strings.Builder, n *Node, depth int) {
 	}
 }
 
-// Figure 5: the tree by p1 = end, p2 = np, p3 = costs. Of the figure we have what its text says: the level of p1 has 4 and 6, that of p2
-// below each 8 and 16, that of p3 the costs.
+// Figure 5: the tree by p1 = end, p2 = np, p3 = costs. Of the figure we have what its text says:
+// the level of p1 has 4 and 6, that of p2 below each 8 and 16, that of p3 the costs.
 func TestFigure5Tree(t *testing.T) {
 	prefer := Preferences{{By: End}, {By: Nodes}, {By: Cost}}
 	var got strings.Builder
@@ -59,8 +59,9 @@ func TestFigure5Tree(t *testing.T) {
 	}
 }
 
-// Section 3.3.2: "The resulting tree is traversed in depth-first order. For each leaf a reservation request is sent to the
-// corresponding site. The GRS continues until a request succeeds or all reservation candidates have been tried to reserve."
+// Section 3.3.2: "The resulting tree is traversed in depth-first order. For each leaf a reservation
+// request is sent to the corresponding site. The GRS continues until a request succeeds or all
+// reservation candidates have been tried to reserve."
 func TestSection332Reserving(t *testing.T) {
 	prefer := Preferences{{By: End}, {By: Nodes}, {By: Cost}}
 	order := []string{"A,0", "B,1", "A,1", "B,2", "B,3", "A,2", "B,4", "A,3"}

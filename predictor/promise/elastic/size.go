@@ -1,9 +1,11 @@
-// Package elastic finds when, where and on how many nodes a job that is not rigid is to run, after Röblitz, Schintke
-// and Wendler, "Elastic Grid Reservations with User-Defined Optimization Policies" (2005).
+// Package elastic finds when, where and on how many nodes a job that is not rigid is to run, after
+// Röblitz, Schintke and Wendler, "Elastic Grid Reservations with User-Defined Optimization
+// Policies" (2005).
 //
-// A Request has several sizes and a window of time. Each site answers it with slots: a start, an end, a number of
-// nodes, a cost and a probability. A Ranking puts those that are probable enough into the order of the user's
-// Preferences, and Reserve tries them one after the other until one holds.
+// A Request has several sizes and a window of time. Each site answers it with slots: a start, an
+// end, a number of nodes, a cost and a probability. A Ranking puts those that are probable enough
+// into the order of the user's Preferences, and Reserve tries them one after the other until one
+// holds.
 package elastic
 
 import (
@@ -93,8 +95,8 @@ func parseSize(text string) (Size, error) {
 	return Size{Nodes: n, Seconds: slurmtime.Minutes(seconds) * 60}, nil
 }
 
-// CheckSizes says what is wrong with a list of sizes, which ParseSizes and Reference.Sizes return in order: none,
-// too many, impossible ones, or one with more nodes that is not as fast.
+// CheckSizes says what is wrong with a list of sizes, which ParseSizes and Reference.Sizes return
+// in order: none, too many, impossible ones, or one with more nodes that is not as fast.
 func CheckSizes(sizes []Size) error {
 	if len(sizes) == 0 {
 		return errors.New("there are no sizes")
@@ -124,9 +126,9 @@ func CheckSizes(sizes []Size) error {
 	return nil
 }
 
-// Scaled returns the sizes with times multiplied by a factor and rounded up to whole minutes: that of a site is
-// the power of the processors for which they are given by that of its own (pp_ref/pp_site). Times that no
-// longer make sense are those of a century.
+// Scaled returns the sizes with times multiplied by a factor and rounded up to whole minutes: that
+// of a site is the power of the processors for which they are given by that of its own
+// (pp_ref/pp_site). Times that no longer make sense are those of a century.
 func Scaled(sizes []Size, factor float64) []Size {
 	scaled := slices.Clone(sizes)
 	for i := range scaled {

@@ -143,8 +143,8 @@ func TestParseNodes(t *testing.T) {
 	}
 }
 
-// TestParseNodesThins: of a wide range the least, the most and the small ones stay, and from one to the next is never a larger step than
-// it must be.
+// TestParseNodesThins: of a wide range the least, the most and the small ones stay, and from one to
+// the next is never a larger step than it must be.
 func TestParseNodesThins(t *testing.T) {
 	for text, largest := range map[string]int32{"2-100": 100, "1-1m": 1 << 20, "1-5000:7": 4999, "1000-1100": 1100, "5,10-10000:10": 10000} {
 		nodes, err := ParseNodes(text)

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Slot is where and when a job could run (a reservation candidate of the paper). Times are Unix seconds.
+// Slot is where and when a job could run (a reservation candidate of the paper). Times are Unix
+// seconds.
 type Slot struct {
 	Site, Partition string
 	Start, End      int64
@@ -63,7 +64,8 @@ func checkName(what, name string) error {
 	return nil
 }
 
-// compare orders slots that no preference tells apart, so that the same answers always give the same order.
+// compare orders slots that no preference tells apart, so that the same answers always give the
+// same order.
 func (s *Slot) compare(o *Slot) int {
 	return cmp.Or(
 		cmp.Compare(s.Site, o.Site), cmp.Compare(s.Partition, o.Partition),

@@ -2,8 +2,8 @@ package elastic
 
 import "iter"
 
-// Node is a node of the paper's tree (Figure 5), for showing: it stands for the slots that are equal by the preferences
-// on the way to it from the root.
+// Node is a node of the paper's tree (Figure 5), for showing: it stands for the slots that are
+// equal by the preferences on the way to it from the root.
 type Node struct {
 	// Value is that of the preference of its level, as Criterion says; the root has none.
 	Value float64
@@ -13,7 +13,8 @@ type Node struct {
 	Slots []Slot
 }
 
-// Tree returns the tree of the first groups that Rank returns: of the one with the slot number most, and those before.
+// Tree returns the tree of the first groups that Rank returns: of the one with the slot number
+// most, and those before.
 func Tree(ranked iter.Seq[[]*Slot], prefer Preferences, most int) *Node {
 	root := &Node{}
 	for group := range ranked {

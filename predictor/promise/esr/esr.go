@@ -1,6 +1,7 @@
-// Package esr estimates how probable it is that a reservation can be had, by the three methods of Röblitz, Schintke and
-// Wendler, "Elastic Grid Reservations with User-Defined Optimization Policies" (2005), section 3.2.3: its estimated success
-// rate. They need little, and so they serve for sites that have no forecasts, and to compare forecasts with.
+// Package esr estimates how probable it is that a reservation can be had, by the three methods of
+// Röblitz, Schintke and Wendler, "Elastic Grid Reservations with User-Defined Optimization
+// Policies" (2005), section 3.2.3: its estimated success rate. They need little, and so they serve
+// for sites that have no forecasts, and to compare forecasts with.
 package esr
 
 import "math"
@@ -8,12 +9,12 @@ import "math"
 // Threshold is the least success rate of a reservation that the paper tries (section 4.2).
 const Threshold = .85
 
-// PaperScale is the paper's h of Static in seconds (section 4). It gives Threshold at nearly 9 h 30 min. The paper says that this
-// "corresponds to a value of 0.9"; that it does at 11 h 31 min.
+// PaperScale is the paper's h of Static in seconds (section 4). It gives Threshold at nearly 9 h 30
+// min. The paper says that this "corresponds to a value of 0.9"; that it does at 11 h 31 min.
 const PaperScale = 18000
 
-// Static returns the success rate of a reservation by the seconds until it starts: 1 - exp(-d/h). One that starts at once
-// has 0.
+// Static returns the success rate of a reservation by the seconds until it starts: 1 - exp(-d/h).
+// One that starts at once has 0.
 func Static(seconds int64, h float64) float64 {
 	return -math.Expm1(-float64(max(0, seconds)) / h)
 }

@@ -8,7 +8,8 @@ const bins = 288
 // Interval is how long an interval is, in seconds (delta).
 const Interval = 86400 / bins
 
-// History is what has been recorded of the idle nodes, by the time of day on the site's clock (H and its daily pattern dp).
+// History is what has been recorded of the idle nodes, by the time of day on the site's clock (H
+// and its daily pattern dp).
 type History struct {
 	Zone  *time.Location
 	sums  [bins]float64
@@ -31,8 +32,8 @@ func (h *History) clock(at int64) int64 {
 	return ((at+int64(offset))%86400 + 86400) % 86400
 }
 
-// Idle returns how many nodes were idle on average at the times of day from start to end (aip). It reports false
-// if none of them has been recorded.
+// Idle returns how many nodes were idle on average at the times of day from start to end (aip). It
+// reports false if none of them has been recorded.
 func (h *History) Idle(start, end int64) (nodes float64, ok bool) {
 	count := int64(0)
 	begin := h.clock(start)
@@ -47,8 +48,8 @@ func (h *History) Idle(start, end int64) (nodes float64, ok bool) {
 	return nodes / float64(count), true
 }
 
-// Rate returns the success rate of a reservation of nodes by how many are idle on average: 1 if that is twice as
-// many, 0 if it is fewer.
+// Rate returns the success rate of a reservation of nodes by how many are idle on average: 1 if
+// that is twice as many, 0 if it is fewer.
 func Rate(nodes int32, idle float64) float64 {
 	need := float64(nodes)
 	switch {

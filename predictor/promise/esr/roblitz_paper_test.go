@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// Section 4: "static (with 18000 as parameter a reservation candidate, so approx. 9h30 hours book-ahead time correspond to a
-// value of 0.9)". It is the threshold, .85, to which that corresponds, as section 4.2 has it: "a reservation with a book-ahead time of
-// more than 9h30 is accepted". A value of 0.9 is that of 11 h 31 min.
+// Section 4: "static (with 18000 as parameter a reservation candidate, so approx. 9h30 hours
+// book-ahead time correspond to a value of 0.9)". It is the threshold, .85, to which that
+// corresponds, as section 4.2 has it: "a reservation with a book-ahead time of more than 9h30 is
+// accepted". A value of 0.9 is that of 11 h 31 min.
 func TestSection4Static(t *testing.T) {
 	for _, c := range []struct {
 		seconds int64
@@ -26,8 +27,9 @@ func TestSection4Static(t *testing.T) {
 	}
 }
 
-// Section 4.2: "For the history method it means that a reservation is accepted if about 1.74 np processors (np is the number
-// of requested processors) are available during the requested time-frame."
+// Section 4.2: "For the history method it means that a reservation is accepted if about 1.74 np
+// processors (np is the number of requested processors) are available during the requested
+// time-frame."
 func TestSection42History(t *testing.T) {
 	if low, high := Rate(1000, 1739), Rate(1000, 1740); low >= Threshold || high < Threshold {
 		t.Errorf("%v of 1739, %v of 1740", low, high)
@@ -43,7 +45,8 @@ func TestSection323History(t *testing.T) {
 	}
 }
 
-// Section 3.2.3: aip, with the pattern function that asks each recorded interval whether its time of day meets that of the candidate.
+// Section 3.2.3: aip, with the pattern function that asks each recorded interval whether its time
+// of day meets that of the candidate.
 func TestSection323Idle(t *testing.T) {
 	zone := time.FixedZone("", -7*3600)
 	h := History{Zone: zone}
@@ -100,8 +103,8 @@ func TestSection323Load(t *testing.T) {
 	check("running", 1000+.5*(30*200+10*1000)/40)
 	l.Waiting = []Job{{50, 400}, {100, 40}}
 	check("waiting", 1200+.5*(50*400+100*40)/100)
-	// One reservation has passed, one is active, one begins before the end that it moves; the next begins
-	// before the end only because of that, and the last at the very end.
+	// One reservation has passed, one is active, one begins before the end that it moves; the next
+	// begins before the end only because of that, and the last at the very end.
 	l.Reservations = []Reservation{{1500, 1600, 40}, {1440, 1600, 20}, {0, 900, 100}, {900, 1100, 100}, {1460, 1700, 10}, {1516, 9999, 100}}
 	check("reservations", 1320+100+0) // the active one; the next begins at 1440
 	l.Reservations[1].Start = 1420

@@ -11,9 +11,10 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// NewLoad returns what keeps a partition busy, in processors: the jobs of all partitions that share nodes with it, and Slurm's own
-// reservations that begin before until. A job that runs has a Start; of the others those without an Eligible time, which are held or
-// depend on other jobs, do not count.
+// NewLoad returns what keeps a partition busy, in processors: the jobs of all partitions that share
+// nodes with it, and Slurm's own reservations that begin before until. A job that runs has a Start;
+// of the others those without an Eligible time, which are held or depend on other jobs, do not
+// count.
 func NewLoad(c *limits.Cluster, partition string, jobs iter.Seq[*workload.Job], now, until int64) Load {
 	sharing, nodes := sharing(c, partition)
 	l := Load{Now: now, RunningShare: PaperShare, WaitingShare: PaperShare}
@@ -49,7 +50,8 @@ func NewLoad(c *limits.Cluster, partition string, jobs iter.Seq[*workload.Job], 
 
 func clamp(n int64) int32 { return int32(min(n, math.MaxInt32)) }
 
-// sharing returns the partitions that have nodes of a partition's, itself included, and the nodes of all of them.
+// sharing returns the partitions that have nodes of a partition's, itself included, and the nodes
+// of all of them.
 func sharing(c *limits.Cluster, partition string) (partitions, nodes map[string]bool) {
 	own := map[string]bool{}
 	for _, name := range c.Partitions[partition].Nodes {

@@ -10,7 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// twoGroups is a cluster of 4 nodes with 10 processors each, of which two partitions share one, and a third is apart.
+// twoGroups is a cluster of 4 nodes with 10 processors each, of which two partitions share one, and
+// a third is apart.
 func twoGroups() *limits.Cluster {
 	node := func(name string, usable bool) limits.Node { return limits.Node{Name: name, CPUs: 10, Usable: usable} }
 	partition := func(name string, nodes ...string) limits.Partition {
@@ -27,7 +28,8 @@ func job(partition string, cpus int32, eligible, start, limit int64) *workload.J
 	return &workload.Job{Request: workload.Request{Partition: partition, Size: workload.Size{Nodes: 1, CPUs: cpus}, Limit: limit}, Eligible: eligible, Start: start}
 }
 
-// Jobs of partitions that share nodes keep each other busy, and no others do; what is held does not.
+// Jobs of partitions that share nodes keep each other busy, and no others do; what is held does
+// not.
 func TestNewLoad(t *testing.T) {
 	array := job("short,apart", 2, 900, 0, 1000)
 	array.Tasks = 5
@@ -47,7 +49,8 @@ func TestNewLoad(t *testing.T) {
 	if want := (Reservation{1500, 2500, 10}); l.Reservations[0] != want {
 		t.Errorf("%+v, want %+v", l.Reservations[0], want)
 	}
-	// Half of the limits: 10*500/15 s, then (20*300 + 10*500)/20 s, then, as the reservation begins before, 10*1000/20 s.
+	// Half of the limits: 10*500/15 s, then (20*300 + 10*500)/20 s, then, as the reservation begins
+	// before, 10*1000/20 s.
 	if got, want := l.End(), 1000+10*500./15+(20*300+10*500)/20.+500; math.Abs(got-want) > 1e-9 {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -9,15 +9,19 @@ import (
 )
 
 const (
-	// hour is the length in seconds of the windows in which jobs at two sites count as submitted at the same time.
+	// hour is the length in seconds of the windows in which jobs at two sites count as submitted at
+	// the same time.
 	hour = 3600
 	day  = 24 * hour
-	// memory is the age in seconds from which on windows are forgotten, and halfLife that at which one counts half.
+	// memory is the age in seconds from which on windows are forgotten, and halfLife that at which
+	// one counts half.
 	memory   = 91 * day
 	halfLife = 45 * day
-	// settled is the age in seconds from which on a window counts: before, it knows short waits only.
+	// settled is the age in seconds from which on a window counts: before, it knows short waits
+	// only.
 	settled = 2 * day
-	// believe is the number of days without correlation that are taken to have been seen before the first.
+	// believe is the number of days without correlation that are taken to have been seen before the
+	// first.
 	believe = 10.
 	// farthest is the largest normal score, and strongest the strongest correlation.
 	farthest, strongest = 3., .99
@@ -25,7 +29,8 @@ const (
 	mostSites = 128
 )
 
-// Window has the normal scores of the waits of the jobs that were submitted to one site in one hour.
+// Window has the normal scores of the waits of the jobs that were submitted to one site in one
+// hour.
 type Window struct {
 	Hour    int64   `json:"hour"` // since 1970-01-01
 	N       int     `json:"n"`    // jobs
@@ -33,18 +38,21 @@ type Window struct {
 	Squares float64 `json:"squares"`
 }
 
-// Dependence measures the correlation of the delays at several sites. The zero Dependence has seen nothing.
+// Dependence measures the correlation of the delays at several sites. The zero Dependence has seen
+// nothing.
 //
-// The wait of a job has a rank under its forecast (delay.Distribution.PIT), and the rank a normal score. The correlation of
-// two sites is that of the scores of two jobs, one from each site, that were submitted in the same hour. Whatever
-// the forecasts know, as that it is night, is no part of it. All pairs of an hour together count as one.
+// The wait of a job has a rank under its forecast (delay.Distribution.PIT), and the rank a normal
+// score. The correlation of two sites is that of the scores of two jobs, one from each site, that
+// were submitted in the same hour. Whatever the forecasts know, as that it is night, is no part of
+// it. All pairs of an hour together count as one.
 type Dependence struct {
 	sites map[string][]Window // ascending
 }
 
-// Learn takes in that a job, submitted to a site at a time, has started, and the rank of its wait under its
-// forecast at submission, in [0,1]. Times are in Unix seconds. What was submitted after now, or is too old, is ignored. Jobs that are
-// made to start together, such as those of a group with several sets, must not be told.
+// Learn takes in that a job, submitted to a site at a time, has started, and the rank of its wait
+// under its forecast at submission, in [0,1]. Times are in Unix seconds. What was submitted after
+// now, or is too old, is ignored. Jobs that are made to start together, such as those of a group
+// with several sets, must not be told.
 //
 // Of the sites beyond the 128th, that of which nothing has been heard for longest is forgotten.
 func (d *Dependence) Learn(site string, submit, now int64, rank float64) {
@@ -82,11 +90,12 @@ func (d *Dependence) site(name string) []Window {
 	return d.sites[name]
 }
 
-// Windows returns what is known of a site, in the order of time: what a site tells others of itself.
+// Windows returns what is known of a site, in the order of time: what a site tells others of
+// itself.
 func (d *Dependence) Windows(site string) []Window { return slices.Clone(d.sites[site]) }
 
-// SetWindows replaces what is known of a site. The error tells what is wrong with windows that Windows cannot
-// have returned; then nothing is changed.
+// SetWindows replaces what is known of a site. The error tells what is wrong with windows that
+// Windows cannot have returned; then nothing is changed.
 func (d *Dependence) SetWindows(site string, windows []Window) error {
 	if len(windows) > memory/hour+1 {
 		return fmt.Errorf("windows of %.40q: %d are more than the %d hours that are remembered; send the newest", site, len(windows), memory/hour+1)
@@ -114,16 +123,17 @@ type Estimate struct {
 	// Correlation is what to reckon with: Measured, shrunk towards 0.
 	Correlation float64
 	Measured    float64
-	// Days is the effective number of days with jobs at both sites. Each counts as one observation: hours of one day
-	// depend on one another.
+	// Days is the effective number of days with jobs at both sites. Each counts as one observation:
+	// hours of one day depend on one another.
 	Days float64
 }
 
-// Between returns the correlation between two sites, or of two jobs at one site, by what had been submitted up to two
-// days before now, Unix seconds.
+// Between returns the correlation between two sites, or of two jobs at one site, by what had been
+// submitted up to two days before now, Unix seconds.
 //
-// With d days, Fisher's z = atanh(measured) has a standard error of about 1/sqrt(d). Before anything is known it is taken
-// to be normal with mean 0 and variance 1/10. So the correlation is tanh(z d/(d+10)).
+// With d days, Fisher's z = atanh(measured) has a standard error of about 1/sqrt(d). Before
+// anything is known it is taken to be normal with mean 0 and variance 1/10. So the correlation is
+// tanh(z d/(d+10)).
 //
 // It takes time proportional to the number of hours remembered, at most 2184.
 func (d *Dependence) Between(a, b string, now int64) (e Estimate) {

@@ -20,8 +20,8 @@ func gaussian(r float64) copula {
 	}
 }
 
-// clayton is Clayton's copula, turned: long delays come together, and short ones less so. Its Kendall's tau is
-// theta/(theta+2).
+// clayton is Clayton's copula, turned: long delays come together, and short ones less so. Its
+// Kendall's tau is theta/(theta+2).
 func clayton(theta float64) copula {
 	return func(random *rand.Rand) (u, v float64) {
 		u, w := random.Float64(), random.Float64()
@@ -30,7 +30,8 @@ func clayton(theta float64) copula {
 	}
 }
 
-// shock is that of delays of which now and then both are long: with a probability, both are among the longest.
+// shock is that of delays of which now and then both are long: with a probability, both are among
+// the longest.
 func shock(prob float64) copula {
 	return func(random *rand.Rand) (u, v float64) {
 		if random.Float64() < prob {
@@ -42,7 +43,8 @@ func shock(prob float64) copula {
 
 const start = 900_000_000 // Unix seconds
 
-// lived returns what has been learnt at a time from jobs that were submitted to a and b in the same hours, one an hour.
+// lived returns what has been learnt at a time from jobs that were submitted to a and b in the same
+// hours, one an hour.
 func lived(draw copula, days int, random *rand.Rand) (d Dependence, now int64) {
 	for i := range int64(24 * days) {
 		u, v := draw(random)
@@ -73,7 +75,8 @@ func TestMeasuredCorrelation(t *testing.T) {
 	}
 }
 
-// TestLittleEvidence: after one day of the same delays at both sites, little dependence is reckoned with.
+// TestLittleEvidence: after one day of the same delays at both sites, little dependence is reckoned
+// with.
 func TestLittleEvidence(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	for range 100 {
@@ -84,7 +87,8 @@ func TestLittleEvidence(t *testing.T) {
 	}
 }
 
-// TestOneSite: two jobs of one site, submitted in the same hour, have the part in common that all have.
+// TestOneSite: two jobs of one site, submitted in the same hour, have the part in common that all
+// have.
 func TestOneSite(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	for _, r := range []float64{0, .5} {
@@ -101,8 +105,9 @@ func TestOneSite(t *testing.T) {
 	}
 }
 
-// TestJointAgainstSimulation: with correlations measured on one past, probabilities come true in another. Where delays are
-// joined by something else than a Gaussian copula, they are nearer to the truth than those of independence.
+// TestJointAgainstSimulation: with correlations measured on one past, probabilities come true in
+// another. Where delays are joined by something else than a Gaussian copula, they are nearer to the
+// truth than those of independence.
 func TestJointAgainstSimulation(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -144,7 +149,8 @@ func TestJointAgainstSimulation(t *testing.T) {
 	}
 }
 
-// TestNotYetKnown: what was submitted in the last two days, or is told as of later, changes nothing.
+// TestNotYetKnown: what was submitted in the last two days, or is told as of later, changes
+// nothing.
 func TestNotYetKnown(t *testing.T) {
 	d, now := lived(gaussian(.5), 30, rand.New(rand.NewPCG(5, 5)))
 	before := d.Between("a", "b", now)

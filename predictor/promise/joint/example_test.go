@@ -20,11 +20,13 @@ func Example() {
 	// 0.792 if independent, 0.790 with correlations of .5, from 0.70 to 0.80 in any case
 }
 
-// What a daemon does with a Model: it learns from starts and from what comes of its quotes, and saves what it has learnt.
+// What a daemon does with a Model: it learns from starts and from what comes of its quotes, and
+// saves what it has learnt.
 func ExampleModel() {
 	var m joint.Model
 	now := int64(1_700_000_000)
-	for i := range int64(40) { // a job at each site, every two hours: both sites are slow, or neither is
+	// a job at each site, every two hours: both sites are slow, or neither is
+	for i := range int64(40) {
 		rank := []float64{.1, .8, .3, .95}[i%4]
 		m.Learn("a", now, now, rank)
 		m.Learn("b", now, now, rank)

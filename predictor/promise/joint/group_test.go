@@ -12,7 +12,8 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// group returns a group with sets of these sizes and random probabilities. Each member has a site of its own.
+// group returns a group with sets of these sizes and random probabilities. Each member has a site
+// of its own.
 func group(random *rand.Rand, sizes ...int) Group {
 	var g Group
 	site := 0
@@ -30,8 +31,8 @@ func group(random *rand.Rand, sizes ...int) Group {
 // equal returns the same correlation for all sites.
 func equal(r float64) Correlation { return func(string, string) float64 { return r } }
 
-// slowEqual integrates the probability of a group's success given a common factor, of which all scores have the same
-// part, over that factor: if all correlations are r >= 0.
+// slowEqual integrates the probability of a group's success given a common factor, of which all
+// scores have the same part, over that factor: if all correlations are r >= 0.
 func slowEqual(g Group, r float64) float64 {
 	const n, far = 20_000, 9.
 	sum, total := 0., 0.
@@ -61,7 +62,8 @@ var structures = map[string][]int{
 func TestEqualCorrelations(t *testing.T) {
 	thorough.Only(t)
 	random := rand.New(rand.NewPCG(1, 1))
-	for _, name := range slices.Sorted(maps.Keys(structures)) { // each time in the same order, for the random numbers
+	// each time in the same order, for the random numbers
+	for _, name := range slices.Sorted(maps.Keys(structures)) {
 		sizes := structures[name]
 		worst, squares := 0., 0.
 		const n = 8
@@ -81,11 +83,12 @@ func TestEqualCorrelations(t *testing.T) {
 	}
 }
 
-// TestAnyCorrelations compares with a simulation, in which sites depend on one another in all ways, also against
-// one another.
+// TestAnyCorrelations compares with a simulation, in which sites depend on one another in all ways,
+// also against one another.
 func TestAnyCorrelations(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
-	for _, name := range slices.Sorted(maps.Keys(structures)) { // each time in the same order, for the random numbers
+	// each time in the same order, for the random numbers
+	for _, name := range slices.Sorted(maps.Keys(structures)) {
 		sizes := structures[name]
 		g, matrix := group(random, sizes...), wishart(random, members(sizes))
 		between := func(a, b string) float64 {
@@ -196,8 +199,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestBounds: no probability is outside Fréchet's bounds, which are reached at the ends, and none depends on the
-// order of members.
+// TestBounds: no probability is outside Fréchet's bounds, which are reached at the ends, and none
+// depends on the order of members.
 func TestBounds(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	for range 200 {

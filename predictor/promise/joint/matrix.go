@@ -2,11 +2,12 @@ package joint
 
 import "math"
 
-// pivot is the least square of a diagonal element of the root of a matrix that counts as positive definite.
+// pivot is the least square of a diagonal element of the root of a matrix that counts as positive
+// definite.
 const pivot = 1e-9
 
-// cholesky returns the lower triangular root of a correlation matrix, or nil if that is not positive definite. It takes
-// O(n^3).
+// cholesky returns the lower triangular root of a correlation matrix, or nil if that is not
+// positive definite. It takes O(n^3).
 func cholesky(matrix [][]float64) [][]float64 {
 	root := make([][]float64, len(matrix))
 	for i := range root {
@@ -29,9 +30,9 @@ func cholesky(matrix [][]float64) [][]float64 {
 	return root
 }
 
-// definite returns a correlation matrix if it is positive definite. Otherwise all its correlations are multiplied by the
-// same factor, the greatest that makes it so. Correlations that are measured pair by pair may contradict one another: a goes
-// with b and b with c, but a against c.
+// definite returns a correlation matrix if it is positive definite. Otherwise all its correlations
+// are multiplied by the same factor, the greatest that makes it so. Correlations that are measured
+// pair by pair may contradict one another: a goes with b and b with c, but a against c.
 //
 // Two variables are never changed.
 func definite(matrix [][]float64) [][]float64 {

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Model makes quotes for groups, and learns from what comes of them. The zero Model has learnt nothing.
+// Model makes quotes for groups, and learns from what comes of them. The zero Model has learnt
+// nothing.
 type Model struct {
 	// Dependence is that of the sites' delays.
 	Dependence
@@ -15,22 +16,22 @@ type Model struct {
 
 // Quote is what may be said of a group's success. All numbers are probabilities.
 type Quote struct {
-	// Independent is that of members whose starts have nothing to do with one another, and Joint that with
-	// the measured correlations.
+	// Independent is that of members whose starts have nothing to do with one another, and Joint
+	// that with the measured correlations.
 	Independent, Joint float64
 	// Prob is Joint recalibrated by what came of earlier quotes of that Kind.
 	Prob float64
 	// Lower is a lower confidence bound on Prob, of level .95. Promises rest on it.
 	Lower float64
-	// Least and Most are Fréchet's bounds: Independent and Joint lie between them. Prob need not, because members' own
-	// probabilities may be wrong.
+	// Least and Most are Fréchet's bounds: Independent and Joint lie between them. Prob need not,
+	// because members' own probabilities may be wrong.
 	Least, Most float64
 	// Strongest is the measured correlation, of those between members, that is farthest from 0.
 	Strongest Estimate
 }
 
-// Quote returns the quote for a group at a time, Unix seconds. That of a group with one member is the member's
-// probability.
+// Quote returns the quote for a group at a time, Unix seconds. That of a group with one member is
+// the member's probability.
 func (m *Model) Quote(g Group, now int64) Quote {
 	q := Quote{Independent: g.Independent()}
 	q.Least, q.Most = g.Bounds()
@@ -54,9 +55,10 @@ func (m *Model) Quote(g Group, now int64) Quote {
 	return q
 }
 
-// Came takes in whether a group of a kind, whose quote was Joint, has succeeded. now is when that is known, Unix seconds:
-// the time of the start that decided it or, if it has not succeeded, of the deadline. A group that was cancelled before is none
-// of either. Probabilities outside (0,1), which nothing can be learnt from, are ignored.
+// Came takes in whether a group of a kind, whose quote was Joint, has succeeded. now is when that
+// is known, Unix seconds: the time of the start that decided it or, if it has not succeeded, of the
+// deadline. A group that was cancelled before is none of either. Probabilities outside (0,1), which
+// nothing can be learnt from, are ignored.
 func (m *Model) Came(kind Kind, joint float64, came bool, now int64) {
 	if kind != Single && kind < kinds && joint > 0 && joint < 1 && now >= 0 {
 		m.recalibrations[kind].learn(joint, came, now)
@@ -83,8 +85,8 @@ func (m *Model) State() State {
 	return s
 }
 
-// Restore replaces what the Model knows by what State returned. The error tells what State cannot have
-// returned; then nothing is changed.
+// Restore replaces what the Model knows by what State returned. The error tells what State cannot
+// have returned; then nothing is changed.
 func (m *Model) Restore(s State) error {
 	if len(s.Sites) > mostSites {
 		return fmt.Errorf("%d sites are more than the %d that are remembered; leave some out", len(s.Sites), mostSites)

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestEmptyPast: before the first outcome probabilities stay as they are, and the lower bound leaves a margin.
+// TestEmptyPast: before the first outcome probabilities stay as they are, and the lower bound
+// leaves a margin.
 func TestEmptyPast(t *testing.T) {
 	var m Model
 	a, b := Member{"a", .8}, Member{"b", .5}
@@ -87,7 +88,8 @@ func TestRecalibration(t *testing.T) {
 	}
 }
 
-// slowRecalibration finds the likeliest parameters by Newton's method, from all outcomes with their weights.
+// slowRecalibration finds the likeliest parameters by Newton's method, from all outcomes with their
+// weights.
 func slowRecalibration(logits, weights []float64, came []bool) (a, b float64) {
 	b = 1
 	for range 50 {
@@ -174,7 +176,8 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestNothingLearnt: what cannot be an outcome teaches nothing, and neither does time that goes back.
+// TestNothingLearnt: what cannot be an outcome teaches nothing, and neither does time that goes
+// back.
 func TestNothingLearnt(t *testing.T) {
 	var m Model
 	m.Came(Single, .5, true, start)

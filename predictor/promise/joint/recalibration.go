@@ -6,27 +6,29 @@ import (
 )
 
 // recalibration replaces probabilities by how often such probabilities came true: p by p' with
-// logit p' = a + b logit p (Platt scaling, here on line and by Bayes' rule). Before the first outcome, a and b are independent
-// and normal with means 0 and 1, so that nothing is changed, and with standard deviations such that the lower bound on .9
-// is .73: about as much as ten outcomes would leave to doubt. Each outcome makes them more certain by its Fisher information.
+// logit p' = a + b logit p (Platt scaling, here on line and by Bayes' rule). Before the first
+// outcome, a and b are independent and normal with means 0 and 1, so that nothing is changed, and
+// with standard deviations such that the lower bound on .9 is .73: about as much as ten outcomes
+// would leave to doubt. Each outcome makes them more certain by its Fisher information.
 //
-// The past fades: with each outcome, half of it within 346 outcomes; and with time, half of it in 30 days, because
-// a map that allows no promise any more would not see an outcome again. What fades is what was learnt, so that in the end
-// the beginning is back. Of the outcomes of one hour, which depend on one another, the k-th has the weight 1/k: no burst of
-// jobs decides alone.
+// The past fades: with each outcome, half of it within 346 outcomes; and with time, half of it in
+// 30 days, because a map that allows no promise any more would not see an outcome again. What fades
+// is what was learnt, so that in the end the beginning is back. Of the outcomes of one hour, which
+// depend on one another, the k-th has the weight 1/k: no burst of jobs decides alone.
 type recalibration struct {
 	Learnt Learnt
 }
 
-// Learnt is what outcomes have added to the parameters a and b of a recalibration. The zero Learnt is that of no
-// outcome.
+// Learnt is what outcomes have added to the parameters a and b of a recalibration. The zero Learnt
+// is that of no outcome.
 type Learnt struct {
-	// Precision has the elements aa, ab and bb of the inverse of the covariance matrix of a and b, and Shift the
-	// product of that matrix and their means, both less what they were before the first outcome.
+	// Precision has the elements aa, ab and bb of the inverse of the covariance matrix of a and b,
+	// and Shift the product of that matrix and their means, both less what they were before the
+	// first outcome.
 	Precision [3]float64 `json:"precision"`
 	Shift     [2]float64 `json:"shift"`
-	// At is the time of the last outcome, Unix seconds. Hour is the hour in which it was, since 1970-01-01, and Burst
-	// the number of outcomes in that hour.
+	// At is the time of the last outcome, Unix seconds. Hour is the hour in which it was, since
+	// 1970-01-01, and Burst the number of outcomes in that hour.
 	At    int64 `json:"at"`
 	Hour  int64 `json:"hour"`
 	Burst int   `json:"burst"`
@@ -74,7 +76,8 @@ func (l *Learnt) parameters() (p parameters) {
 	return p
 }
 
-// apply returns the logit of what replaces a probability with the logit x, and its standard deviation.
+// apply returns the logit of what replaces a probability with the logit x, and its standard
+// deviation.
 func (p *parameters) apply(x float64) (y, deviation float64) {
 	return p.a + max(leastSlope, min(p.b, mostSlope))*x, math.Sqrt(p.aa + 2*p.ab*x + p.bb*x*x)
 }

@@ -158,7 +158,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestWaitIsRobust: a tail without end does not count, and a forecast of which more has none is unknown.
+// TestWaitIsRobust: a tail without end does not count, and a forecast of which more has none is
+// unknown.
 func TestWaitIsRobust(t *testing.T) {
 	inf := math.Inf(1)
 	few, many := make([]float64, 100), make([]float64, 100)

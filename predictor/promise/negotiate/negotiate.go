@@ -1,10 +1,10 @@
-// Package negotiate finds the deadline by which the end of a job can be promised, after Oliner, Rudolph, Sahoo,
-// Moreira and Gupta, "Probabilistic QoS Guarantees for Supercomputing Systems" (DSN 2005), section 3.5: the system
-// quotes deadlines with their probabilities, of which a later one has a higher one, and the user takes the
-// earliest that is probable enough for her.
+// Package negotiate finds the deadline by which the end of a job can be promised, after Oliner,
+// Rudolph, Sahoo, Moreira and Gupta, "Probabilistic QoS Guarantees for Supercomputing Systems" (DSN
+// 2005), section 3.5: the system quotes deadlines with their probabilities, of which a later one
+// has a higher one, and the user takes the earliest that is probable enough for her.
 //
-// A user who names a deadline and a probability gets a promise, or else other deadlines to choose from. With a
-// Risk she leaves the choice to varq.
+// A user who names a deadline and a probability gets a promise, or else other deadlines to choose
+// from. With a Risk she leaves the choice to varq.
 package negotiate
 
 import (
@@ -15,15 +15,16 @@ import (
 	"github.com/varq-project/varq/predictor/prob"
 )
 
-// Prospect says how probable it is that a job has done its work in time. Package completion has one.
+// Prospect says how probable it is that a job has done its work in time. Package completion has
+// one.
 type Prospect interface {
 	// Prob returns the probability that the work is done within a number of seconds from now.
 	Prob(seconds float64) float64
 	// Within returns the least number of seconds, a multiple of step, within which it is done with
 	// probability prob. It reports false if there is none.
 	Within(prob float64, step int64) (seconds int64, ok bool)
-	// TimeOut returns the probability that the job is stopped at its time limit before its work is done. The
-	// other probabilities are given that it is not.
+	// TimeOut returns the probability that the job is stopped at its time limit before its work is
+	// done. The other probabilities are given that it is not.
 	TimeOut() float64
 	// Lost returns by how much failures of nodes lower Prob(seconds).
 	Lost(seconds float64) float64
@@ -36,15 +37,17 @@ type Request struct {
 	Deadline int64
 	// Prob is the probability asked for, in (0,1).
 	Prob float64
-	// Risk, if not 0, is the least probability for which the user takes another deadline than the one asked
-	// for, the earliest that has it, without being asked. Without a Deadline it stands for Prob.
+	// Risk, if not 0, is the least probability for which the user takes another deadline than the
+	// one asked for, the earliest that has it, without being asked. Without a Deadline it stands
+	// for Prob.
 	Risk float64
-	// Latest is the latest deadline that is promised or offered unless it is asked for, or 0 if any is.
+	// Latest is the latest deadline that is promised or offered unless it is asked for, or 0 if any
+	// is.
 	Latest int64
 }
 
-// Offer is a deadline, in Unix seconds, and a probability that can be promised for it. Estimate is the one forecast, which
-// is no less.
+// Offer is a deadline, in Unix seconds, and a probability that can be promised for it. Estimate is
+// the one forecast, which is no less.
 type Offer struct {
 	Deadline       int64
 	Prob, Estimate float64
@@ -94,7 +97,8 @@ func Ask(p Prospect, r Request) (a Answer) {
 	return a
 }
 
-// earliest returns the offer of the earliest deadline with a probability. It reports false if there is none.
+// earliest returns the offer of the earliest deadline with a probability. It reports false if there
+// is none.
 func earliest(p Prospect, r *Request, prob float64) (o Offer, ok bool) {
 	seconds, ok := p.Within(prob, 1)
 	if !ok {
@@ -105,13 +109,13 @@ func earliest(p Prospect, r *Request, prob float64) (o Offer, ok bool) {
 	return o, o.Estimate >= prob && (r.Latest == 0 || o.Deadline <= r.Latest)
 }
 
-// leastShare is the least probability that is offered, as a share of the one asked for. Whoever needs an end has no use for
-// one that comes less than half as often.
+// leastShare is the least probability that is offered, as a share of the one asked for. Whoever
+// needs an end has no use for one that comes less than half as often.
 const leastShare = .5
 
-// others returns what else can be promised: the deadline asked for with its probability, and the earliest deadline
-// for each level and for the probability asked for. They are in the order of time, and a later one has a higher
-// probability.
+// others returns what else can be promised: the deadline asked for with its probability, and the
+// earliest deadline for each level and for the probability asked for. They are in the order of
+// time, and a later one has a higher probability.
 func others(p Prospect, r *Request, promise *Offer, asked float64) (list []Offer) {
 	if r.Deadline != 0 {
 		estimate := p.Prob(float64(r.Deadline - r.Now))

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// exponential is the Prospect of a job whose end comes after an exponentially distributed time with a mean of 1,000 s, and
-// of which nothing surer than its value can be promised.
+// exponential is the Prospect of a job whose end comes after an exponentially distributed time with
+// a mean of 1,000 s, and of which nothing surer than its value can be promised.
 type exponential float64
 
 func (most exponential) Prob(seconds float64) float64 {

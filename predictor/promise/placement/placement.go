@@ -1,6 +1,6 @@
-// Package placement chooses which nodes a job had better do without, because they are likely to fail while it runs:
-// the fault-aware placement of Oliner, Rudolph, Sahoo, Moreira and Gupta (2005), section 4.1, as far as it can be
-// had from outside of the scheduler.
+// Package placement chooses which nodes a job had better do without, because they are likely to
+// fail while it runs: the fault-aware placement of Oliner, Rudolph, Sahoo, Moreira and Gupta
+// (2005), section 4.1, as far as it can be had from outside of the scheduler.
 package placement
 
 import (
@@ -14,8 +14,8 @@ type Node struct {
 	Expected float64
 }
 
-// MostShare is the largest share of the nodes that is left out: fewer nodes would make the wait longer than the
-// forecast.
+// MostShare is the largest share of the nodes that is left out: fewer nodes would make the wait
+// longer than the forecast.
 const MostShare = 1. / 8
 
 const (
@@ -27,8 +27,8 @@ const (
 	leastExpected = .001
 )
 
-// Avoid returns those of the nodes that a job of need nodes is to leave out, the riskiest first. It takes
-// O(n log n) for n nodes.
+// Avoid returns those of the nodes that a job of need nodes is to leave out, the riskiest first. It
+// takes O(n log n) for n nodes.
 func Avoid(nodes []Node, need int) []Node {
 	most := min(int(MostShare*float64(len(nodes))), len(nodes)-spare*need)
 	if most <= 0 {

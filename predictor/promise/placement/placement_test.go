@@ -52,8 +52,8 @@ func TestAvoid(t *testing.T) {
 	}
 }
 
-// Whatever the nodes are like, as many are left as are needed twice, and what is left out is riskier than what
-// stays.
+// Whatever the nodes are like, as many are left as are needed twice, and what is left out is
+// riskier than what stays.
 func TestAvoidProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 2000 {

@@ -125,9 +125,10 @@ func (rules Rules) Cost() Cost {
 	return Cost{}
 }
 
-// Admit refuses reservations where there are none, and a probability that is too high: that of a job, or that of its group, which
-// is 0 without one. option is the one by which the user says it. A job of several that are all to start needs more than their group: by
-// option she may then ask for the group for as many times the most as there are such jobs.
+// Admit refuses reservations where there are none, and a probability that is too high: that of a
+// job, or that of its group, which is 0 without one. option is the one by which the user says it. A
+// job of several that are all to start needs more than their group: by option she may then ask for
+// the group for as many times the most as there are such jobs.
 func (rules Rules) Admit(w Who, prob, group float64, option string) *Refusal {
 	if i := slices.IndexFunc(rules, func(r Rule) bool { return r.Reserve != nil }); i >= 0 && !*rules[i].Reserve {
 		return rules[i].refuse("submit the job without one, or ask whoever runs the cluster", "there are no reservations for %s", rules[i].place(w))

@@ -40,13 +40,14 @@ type Promise struct {
 	Start, WorkStart, End int64
 	// HeldBefore is for how many seconds the nodes idled in runs of the job before that.
 	HeldBefore int64
-	// WorkedBefore is for how many seconds the job worked in runs before that, which ended before its work was done,
-	// and Evicted is true if the last run did, too.
+	// WorkedBefore is for how many seconds the job worked in runs before that, which ended before
+	// its work was done, and Evicted is true if the last run did, too.
 	WorkedBefore int64
 	Evicted      bool
 	Nodes        int32
-	// Member is true if the promise is one of a group at several sites. What was promised is the group's probability: that is a
-	// Promise of its own, of which only the site knows that keeps the group. So of a Member only what its job cost counts.
+	// Member is true if the promise is one of a group at several sites. What was promised is the
+	// group's probability: that is a Promise of its own, of which only the site knows that keeps
+	// the group. So of a Member only what its job cost counts.
 	Member bool
 }
 
@@ -66,19 +67,20 @@ type Row struct {
 	// the jobs had their nodes, and Ratio is Used / Required. They are over the jobs
 	// that have ended, including those of cancelled promises.
 	Required, Used, Ratio float64
-	// QoS is the sum over the promises kept of their work times the probability promised, divided by the work of
-	// all promises kept or missed, as asked for (Oliner et al. 2005, equation 2). Goodput is the
-	// node-seconds that the work of the promises kept took, divided by Used.
+	// QoS is the sum over the promises kept of their work times the probability promised, divided
+	// by the work of all promises kept or missed, as asked for (Oliner et al. 2005, equation 2).
+	// Goodput is the node-seconds that the work of the promises kept took, divided by Used.
 	QoS, Goodput float64
-	// Lost is the node-seconds of work in runs that failed nodes, or Slurm, ended before it was done: what is lost
-	// without checkpoints. Of a job that was promised to begin, only its last run counts.
+	// Lost is the node-seconds of work in runs that failed nodes, or Slurm, ended before it was
+	// done: what is lost without checkpoints. Of a job that was promised to begin, only its last
+	// run counts.
 	Lost float64
 }
 
-// Make groups promises by "user", "account", "partition" or "month" (the month of the
-// deadline in loc). If by is "", all promises are one group. There is one row for each
-// group, in the order of the groups' names. Of more than mostRows groups those with the fewest promises are one, Others. Any
-// other by is an error.
+// Make groups promises by "user", "account", "partition" or "month" (the month of the deadline in
+// loc). If by is "", all promises are one group. There is one row for each group, in the order of
+// the groups' names. Of more than mostRows groups those with the fewest promises are one, Others.
+// Any other by is an error.
 func Make(by string, all []Promise, loc *time.Location) ([]Row, error) {
 	group, err := grouping(by, loc)
 	if err != nil {
@@ -113,7 +115,8 @@ const (
 	Others = "(others)"
 )
 
-// rowsOfTheirOwn returns the groups with the most promises, if there are more than mostRows; else nil.
+// rowsOfTheirOwn returns the groups with the most promises, if there are more than mostRows; else
+// nil.
 func rowsOfTheirOwn(all []Promise, group func(*Promise) string) map[string]bool {
 	counts := map[string]int{}
 	for i := range all {
@@ -147,7 +150,8 @@ func grouping(by string, loc *time.Location) (func(*Promise) string, error) {
 	return nil, fmt.Errorf("cannot group a report by %q: only by user, account, partition or month", by)
 }
 
-// sum adds up a group's row. Until method row divides them, Promised, Estimated, QoS and Goodput are sums.
+// sum adds up a group's row. Until method row divides them, Promised, Estimated, QoS and Goodput
+// are sums.
 type sum struct {
 	Row
 	work   float64      // of the promises kept or missed
@@ -194,9 +198,9 @@ func (s *sum) count(p *Promise) {
 	s.weekly.At(score.Week(score.Day(p.Deadline))).Add(kept)
 }
 
-// Charged returns the node-seconds of the work, those of the whole job, with all its runs, and those of work lost. If
-// the start of the work is not known, it is taken to be HoldUntil. A run that has not ended has
-// none.
+// Charged returns the node-seconds of the work, those of the whole job, with all its runs, and
+// those of work lost. If the start of the work is not known, it is taken to be HoldUntil. A run
+// that has not ended has none.
 func Charged(p *Promise) (required, used, lost float64) {
 	before := float64(p.Nodes) * float64(p.HeldBefore+p.WorkedBefore)
 	lost = float64(p.Nodes) * float64(p.WorkedBefore)

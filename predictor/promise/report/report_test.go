@@ -151,8 +151,8 @@ func TestCancelledWhileHeld(t *testing.T) {
 	}
 }
 
-// What the nodes idled or worked before Slurm requeued the job counts, and such work is lost, as is that of a last run that was
-// evicted.
+// What the nodes idled or worked before Slurm requeued the job counts, and such work is lost, as is
+// that of a last run that was evicted.
 func TestRunsBefore(t *testing.T) {
 	type cost struct{ Required, Used, Lost float64 }
 	of := func(p Promise) (c cost) {

@@ -1,5 +1,6 @@
-// Package tariff tells what a site charges for nodes over a time: a price by the hour of the week, after equation 6 of
-// Röblitz, Schintke and Wendler, "Elastic Grid Reservations with User-Defined Optimization Policies" (2005).
+// Package tariff tells what a site charges for nodes over a time: a price by the hour of the week,
+// after equation 6 of Röblitz, Schintke and Wendler, "Elastic Grid Reservations with User-Defined
+// Optimization Policies" (2005).
 package tariff
 
 import (
@@ -68,8 +69,9 @@ func New(c Config) (*Tariff, error) {
 	return t, nil
 }
 
-// Cost returns what an account is charged for units from start to end, in Unix seconds (equation 6). It is exact where clocks
-// are changed too, and takes time linear in how often they are. What does not end after it starts costs nothing.
+// Cost returns what an account is charged for units from start to end, in Unix seconds (equation
+// 6). It is exact where clocks are changed too, and takes time linear in how often they are. What
+// does not end after it starts costs nothing.
 func (t *Tariff) Cost(units float64, start, end int64, account string) float64 {
 	factor, ok := t.accounts[account]
 	if !ok {

@@ -80,7 +80,8 @@ func TestNewRefuses(t *testing.T) {
 		"the duration of a unit: 0 s is no time of at least 1 s":     func(c *Config) { c.UnitSeconds = 0 },
 		"the scale of Sunday 23:00: -2 is no factor of at least 0":   func(c *Config) { c.Scale[167] = -2 },
 		"the scale of Monday 08:00: +Inf is no factor of at least 0": func(c *Config) { c.Scale[8] = math.Inf(1) },
-		`account "physics": NaN is no factor of at least 0`: func(c *Config) { // the first of those that are wrong
+		// the first of those that are wrong
+		`account "physics": NaN is no factor of at least 0`: func(c *Config) {
 			c.Accounts = map[string]float64{"zoology": -1, "physics": math.NaN(), "statics": -1, "radiology": -1, "quantics": -1}
 		},
 		"the tariff has no time zone": func(c *Config) { c.Zone = nil },

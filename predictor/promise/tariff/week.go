@@ -21,9 +21,10 @@ func Flat() Week {
 
 var days = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
-// ParseWeek reads rules such as "Mon-Fri 08-18: 1.5", of which a later one overrides an earlier one. DAYS, a list
-// such as Sat,Sun or Mon-Wed,Fri, and HOURS, such as 08-18 or 22-06, which ends in the next morning, may each be left
-// out. Hours without a rule have the factor 1. An error names the rule.
+// ParseWeek reads rules such as "Mon-Fri 08-18: 1.5", of which a later one overrides an earlier
+// one. DAYS, a list such as Sat,Sun or Mon-Wed,Fri, and HOURS, such as 08-18 or 22-06, which ends
+// in the next morning, may each be left out. Hours without a rule have the factor 1. An error names
+// the rule.
 func ParseWeek(rules []string) (Week, error) {
 	w := Flat()
 	if len(rules) > len(w) {
@@ -106,7 +107,8 @@ func parseDay(text string) (int, error) {
 	return 0, fmt.Errorf("%.20q is no day: there are Mon, Tue, Wed, Thu, Fri, Sat and Sun", text)
 }
 
-// parseHours returns the first hour and the one after the last, which is more than 24 if it lies in the next morning.
+// parseHours returns the first hour and the one after the last, which is more than 24 if it lies in
+// the next morning.
 func parseHours(text string) (from, to int, err error) {
 	first, last, _ := strings.Cut(text, "-")
 	from, err = strconv.Atoi(first)

@@ -17,7 +17,8 @@ type bounds struct {
 	longest     int64
 	longestRule limits.Rule
 	consequence string
-	// resume is how long nodes may take to be powered up, in seconds, by resumeRule, and waking how long if the job is eligible now.
+	// resume is how long nodes may take to be powered up, in seconds, by resumeRule, and waking how
+	// long if the job is eligible now.
 	resume, waking int64
 	resumeRule     limits.Rule
 	// blocked are the windows in which the job cannot run. They are disjoint and in
@@ -51,8 +52,8 @@ func (p *Planner) bounds(r *Request) bounds {
 // alwaysAllowed is how many seconds the nodes of any job may idle, whatever MaxHold is.
 const alwaysAllowed = 3600
 
-// allowed returns the bounds of a new promise: those of the cluster, what other jobs leave of them, and
-// MaxHold.
+// allowed returns the bounds of a new promise: those of the cluster, what other jobs leave of them,
+// and MaxHold.
 func (p *Planner) allowed(r *Request) bounds {
 	b := p.bounds(r)
 	if p.Cluster != nil && p.Jobs != nil {
@@ -85,19 +86,20 @@ func (b *bounds) ahead(t int64) *limits.Window {
 	return &b.blocked[i]
 }
 
-// asleep reports whether nodes may have to be powered up for the submission s before the deadline, and too little time is left for that.
-// A node that is up now may be powered down until the job is eligible.
+// asleep reports whether nodes may have to be powered up for the submission s before the deadline,
+// and too little time is left for that. A node that is up now may be powered down until the job is
+// eligible.
 func (b *bounds) asleep(r *Request, s Submission) bool {
 	left := r.Deadline - s.Begin
 	return s.Begin > r.Now && left < b.resume || s.Begin == r.Now && left < b.waking
 }
 
-// budget returns the longest wait, in seconds, after which the submission s starts in time.
-// The job must start by the deadline. Its time limit must also end before the next blocked
-// window begins, because Slurm starts no job that could run into a Slurm reservation. Nodes
-// must have the time to be powered up. If the budget is negative, even a start without any wait is too late. The budget is
-// conservative: the job could also start after the window, or its limit could be trimmed
-// while it waits.
+// budget returns the longest wait, in seconds, after which the submission s starts in time. The job
+// must start by the deadline. Its time limit must also end before the next blocked window begins,
+// because Slurm starts no job that could run into a Slurm reservation. Nodes must have the time to
+// be powered up. If the budget is negative, even a start without any wait is too late. The budget
+// is conservative: the job could also start after the window, or its limit could be trimmed while
+// it waits.
 func (b *bounds) budget(r *Request, s Submission) int64 {
 	if b.asleep(r, s) {
 		return -1

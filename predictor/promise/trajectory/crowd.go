@@ -2,9 +2,10 @@ package trajectory
 
 import "github.com/varq-project/varq/predictor/cluster/limits"
 
-// Crowd says who leaves the job of r how little room, "no" or "too little", if it has its nodes from a time on, in Unix seconds. Late is true if
-// jobs that wait for their begin time may be among them. Slurm's own reservations are named, and until when they last: alone
-// if they leave too few nodes by themselves.
+// Crowd says who leaves the job of r how little room, "no" or "too little", if it has its nodes
+// from a time on, in Unix seconds. Late is true if jobs that wait for their begin time may be among
+// them. Slurm's own reservations are named, and until when they last: alone if they leave too few
+// nodes by themselves.
 func Crowd(c *limits.Cluster, r *Request, from int64, late bool, little string) string {
 	others := "running jobs, and promises made before,"
 	if late {

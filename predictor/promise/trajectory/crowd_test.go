@@ -9,7 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestCrowdNamesReservations: where one of Slurm's own reservations takes the room, alone or with others, that is said, and until when.
+// TestCrowdNamesReservations: where one of Slurm's own reservations takes the room, alone or with
+// others, that is said, and until when.
 func TestCrowdNamesReservations(t *testing.T) {
 	const others = "running jobs, and promises made before, leave no room at the deadline"
 	for _, c := range []struct {
@@ -42,7 +43,8 @@ func TestCrowdNamesReservations(t *testing.T) {
 	}
 }
 
-// TestRefusalBesideReservation: who is refused because of the forecast is told of the reservation before the deadline.
+// TestRefusalBesideReservation: who is refused because of the forecast is told of the reservation
+// before the deadline.
 func TestRefusalBesideReservation(t *testing.T) {
 	cluster := site(nil)
 	cluster.Reservations = []limits.Reservation{{Name: "maint", Start: noon + hour, End: noon + 2*hour, Nodes: []string{"n1"}}}
@@ -53,7 +55,8 @@ func TestRefusalBesideReservation(t *testing.T) {
 	}
 }
 
-// TestInVain: why idle nodes do not keep a promise is said as it is: others have the room, a limit is too short, or the wait is too long.
+// TestInVain: why idle nodes do not keep a promise is said as it is: others have the room, a limit
+// is too short, or the wait is too long.
 func TestInVain(t *testing.T) {
 	r := request(1, 2*hour, .9)
 	current := Submission{Begin: r.Deadline - 600, Limit: r.enlarged(r.Deadline - 600)}
@@ -82,7 +85,8 @@ func TestInVain(t *testing.T) {
 	}
 }
 
-// TestRescueGives: what Rescue offers is what Replan does once that is agreed to, also where forecasts are rough.
+// TestRescueGives: what Rescue offers is what Replan does once that is agreed to, also where
+// forecasts are rough.
 func TestRescueGives(t *testing.T) {
 	for mean := int64(300); mean <= 1500; mean += 50 {
 		p := &Planner{Forecaster: rough(curve{mean: float64(mean), sample: 1000}, -.05), Cluster: site(nil)}

@@ -11,10 +11,10 @@ const (
 	coarseStep = 300
 )
 
-// begins returns the begin times to consider, in increasing order. They are every n-th
-// step back from the deadline until the latest of now, deadline - horizon and
-// r.Earliest, which is a begin time too. max(now, HoldUntil), the earliest begin time that costs nothing, is added
-// if it is before that.
+// begins returns the begin times to consider, in increasing order. They are every n-th step back
+// from the deadline until the latest of now, deadline - horizon and r.Earliest, which is a begin
+// time too. max(now, HoldUntil), the earliest begin time that costs nothing, is added if it is
+// before that.
 func (r *Request) begins(horizon, n int64) []int64 {
 	deadline, free := r.Deadline, max(r.Now, r.HoldUntil)
 	earliest := max(r.Now, deadline-horizon, r.Earliest)

@@ -12,12 +12,15 @@ type Kind string
 
 // The kinds of offer.
 const (
-	OfferProb  Kind = "probability" // the best probability for this deadline
-	OfferFree  Kind = "best-effort" // the same request, with work that starts when the job does; and if need be, a lower probability
-	OfferLater Kind = "deadline"    // the earliest deadline for this probability
-	OfferNodes Kind = "nodes"       // the same request with fewer nodes, or fewer CPUs on one node
-	OfferTime  Kind = "time"        // the same request with a shorter time limit of the work
-	OfferCost  Kind = "cost"        // the same request with a higher ceiling on the cost of idle nodes
+	OfferProb Kind = "probability" // the best probability for this deadline
+	// the same request, with work that starts when the job does; and if need be, a lower
+	// probability
+	OfferFree  Kind = "best-effort"
+	OfferLater Kind = "deadline" // the earliest deadline for this probability
+	OfferNodes Kind = "nodes"    // the same request with fewer nodes, or fewer CPUs on one node
+	OfferTime  Kind = "time"     // the same request with a shorter time limit of the work
+	// the same request with a higher ceiling on the cost of idle nodes
+	OfferCost Kind = "cost"
 )
 
 // Offer is a request that can be promised, and the plan it would get.
@@ -27,16 +30,16 @@ type Offer struct {
 	Plan    *Plan
 }
 
-// thinned is the greatest n of the thinned grid, every n-th step of the whole grid, on which smaller
-// and shorter search. Their result is then planned on the whole grid. As the whole grid
+// thinned is the greatest n of the thinned grid, every n-th step of the whole grid, on which
+// smaller and shorter search. Their result is then planned on the whole grid. As the whole grid
 // contains the thinned one, there is such a plan.
 const thinned = 10
 
 // sparse is that of the grid on which later searches, which tries many deadlines.
 const sparse = 4 * thinned
 
-// fewest is how many begin times a thinned grid has at least, if the whole one has as many: where the nodes may idle for a short time only, or
-// the deadline is near, a plan may need one of few.
+// fewest is how many begin times a thinned grid has at least, if the whole one has as many: where
+// the nodes may idle for a short time only, or the deadline is near, a plan may need one of few.
 const fewest = 12
 
 // thin returns the n of the grid for r within the bounds b, at most so many.
@@ -82,12 +85,12 @@ func noCeiling(r *Request) bool {
 }
 
 // leastShare is the least probability offered, as a share of the one asked for. Whoever plans for a
-// start has no use for one that comes less than half as often: another deadline or a smaller job serves
-// better.
+// start has no use for one that comes less than half as often: another deadline or a smaller job
+// serves better.
 const leastShare = .5
 
-// lessProb lowers the probability to the highest one of the trajectory, in whole percents. It returns
-// false if that is too little to be of use.
+// lessProb lowers the probability to the highest one of the trajectory, in whole percents. It
+// returns false if that is too little to be of use.
 func lessProb(r *Request, points []Point) bool {
 	asked := r.Prob
 	r.Prob = prob.Percent(highest(points))
@@ -102,8 +105,9 @@ func bestEffort(r *Request) bool {
 	return strict
 }
 
-// freely makes a strict request a best-effort one, with a lower probability if it has to be lower, and is higher than that of a strict one,
-// whose trajectory is points. It returns false if the request is not strict, or if that is too little to be of use.
+// freely makes a strict request a best-effort one, with a lower probability if it has to be lower,
+// and is higher than that of a strict one, whose trajectory is points. It returns false if the
+// request is not strict, or if that is too little to be of use.
 func (p *Planner) freely(r *Request, points []Point) bool {
 	if !bestEffort(r) {
 		return false
@@ -112,9 +116,10 @@ func (p *Planner) freely(r *Request, points []Point) bool {
 	return a.Plan != nil || lessProb(r, a.Trajectory) && r.Prob > prob.Percent(highest(points))
 }
 
-// The search for a later deadline starts from now and from the end of each of the first
-// maxBases blocked windows. From each start it tries at most maxLeads leads. Before what it
-// finds, it tries at most maxSoon deadlines, and halves the time between the first of them that has a plan and the one before.
+// The search for a later deadline starts from now and from the end of each of the first maxBases
+// blocked windows. From each start it tries at most maxLeads leads. Before what it finds, it tries
+// at most maxSoon deadlines, and halves the time between the first of them that has a plan and the
+// one before.
 const (
 	maxBases = 8
 	maxLeads = 6
@@ -150,9 +155,10 @@ func (p *Planner) later(r *Request) bool {
 	return latest != nil
 }
 
-// soon returns deadlines, ascending, whole minutes after that of r and until last: the first times from which on there is room, and some of which
-// each is half as far away again as the one before. The forecast for the near future knows what runs and what is promised, and may be better
-// than that for a deadline far away.
+// soon returns deadlines, ascending, whole minutes after that of r and until last: the first times
+// from which on there is room, and some of which each is half as far away again as the one before.
+// The forecast for the near future knows what runs and what is promised, and may be better than
+// that for a deadline far away.
 func (p *Planner) soon(r *Request, last int64) []int64 {
 	var deadlines []int64
 	add := func(at int64) {
@@ -173,7 +179,8 @@ func (p *Planner) soon(r *Request, last int64) []int64 {
 	return deadlines[:min(maxSoon, len(deadlines))]
 }
 
-// leadLater returns the request with the earliest deadline, a whole minute, for which it finds a plan by a lead, or nil.
+// leadLater returns the request with the earliest deadline, a whole minute, for which it finds a
+// plan by a lead, or nil.
 //
 // A forecast depends mostly on the lead, which is the time from the begin time to the
 // deadline, and little on the deadline itself. So one trajectory before a deadline far away
@@ -327,7 +334,8 @@ func largest(n int64, good func(int64) bool) int64 {
 	return nearest(bad/2, bad, good)
 }
 
-// nearest bisects between a number that is good and one that is bad. It returns a good number that is next to a bad one.
+// nearest bisects between a number that is good and one that is bad. It returns a good number that
+// is next to a bad one.
 func nearest(found, bad int64, good func(int64) bool) int64 {
 	for found-bad > 1 || bad-found > 1 {
 		if middle := found + (bad-found)/2; good(middle) {

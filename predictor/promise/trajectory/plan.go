@@ -11,9 +11,9 @@ import (
 
 // Forecaster estimates the probability that a job starts in time.
 type Forecaster interface {
-	// Forecast fills est[i] with the estimate for candidate c[i] of request r, as of
-	// the time now (Unix seconds). One call covers a whole trajectory. Candidates are
-	// in increasing order of Submit, and their limits do not increase. Where there are several, Forecast may interpolate.
+	// Forecast fills est[i] with the estimate for candidate c[i] of request r, as of the time now
+	// (Unix seconds). One call covers a whole trajectory. Candidates are in increasing order of
+	// Submit, and their limits do not increase. Where there are several, Forecast may interpolate.
 	Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate)
 }
 
@@ -34,9 +34,9 @@ type Planner struct {
 	Cluster *limits.Cluster
 	// Jobs yields the jobs that wait or run; nil if they are not known.
 	Jobs iter.Seq[*workload.Job]
-	// Room bounds the probability that the work of c runs from c.From on, as of now in Unix seconds,
-	// beside what runs already or is promised. If it is below least it need not be exact. With nil
-	// there is no bound.
+	// Room bounds the probability that the work of c runs from c.From on, as of now in Unix
+	// seconds, beside what runs already or is promised. If it is below least it need not be exact.
+	// With nil there is no bound.
 	Room func(c workload.Claim, now int64, least float64) workload.Room
 	// Horizon is in seconds; 0 stands for DefaultHorizon. A job becomes eligible at
 	// most Horizon before its deadline, or at max(now, HoldUntil). An offered deadline
@@ -53,7 +53,8 @@ type Planner struct {
 
 // Answer is a plan or a refusal: exactly one of the two is set.
 type Answer struct {
-	// Job is the work with Slurm's defaults filled in, and Pieces are what it needs of single nodes.
+	// Job is the work with Slurm's defaults filled in, and Pieces are what it needs of single
+	// nodes.
 	Job     workload.Request
 	Pieces  workload.Pieces
 	Plan    *Plan
@@ -71,8 +72,9 @@ type Plan struct {
 	// work's time limit plus max(0, HoldUntil - Begin), the longest time for which the
 	// nodes may idle before the work.
 	Limit int64
-	// Slot is when the work is to begin, as there is room for it then, Start when the job is expected to have its nodes, and
-	// Last by when it has them with the probability of the Estimate, in Unix seconds.
+	// Slot is when the work is to begin, as there is room for it then, Start when the job is
+	// expected to have its nodes, and Last by when it has them with the probability of the
+	// Estimate, in Unix seconds.
 	Start, Last, Slot int64
 	// Estimate is the forecast for this submission. Invariant: Estimate.Prob is at least
 	// the probability asked for. Estimate.Held is the expected time, in seconds, for
@@ -152,8 +154,8 @@ func (p *Planner) decide(r *Request) (a Answer, hopeless bool) {
 	return a, hopeless
 }
 
-// try plans r on a grid of which most is the greatest n, within the bounds that it returns. It fills
-// in the defaults of r's job. If no point has the probability asked for, the answer has
+// try plans r on a grid of which most is the greatest n, within the bounds that it returns. It
+// fills in the defaults of r's job. If no point has the probability asked for, the answer has
 // neither a plan nor a refusal.
 func (p *Planner) try(r *Request, most int64) (Answer, bounds) {
 	if no := p.admit(r); no != nil {
@@ -193,8 +195,8 @@ func (p *Planner) admit(r *Request) *Refusal {
 	return nil
 }
 
-// Admit fills in the defaults of the request's job, and its Pieces. It returns a refusal without offers if a job like it does not
-// run, whatever the forecast is.
+// Admit fills in the defaults of the request's job, and its Pieces. It returns a refusal without
+// offers if a job like it does not run, whatever the forecast is.
 func (p *Planner) Admit(r *Request) *Refusal {
 	if no := p.admit(r); no != nil {
 		return no
@@ -231,9 +233,9 @@ func (p *Planner) candidates(r *Request, b bounds, n int64) []workload.Candidate
 	return c
 }
 
-// trajectory forecasts the candidates, and bounds the forecasts by the room that there is. A job for which
-// there is too little room after a time, because others have nodes from then on, is forecast to start
-// before.
+// trajectory forecasts the candidates, and bounds the forecasts by the room that there is. A job
+// for which there is too little room after a time, because others have nodes from then on, is
+// forecast to start before.
 func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 	points := p.forecasts(r, b, n)
 	var slot, until int64

@@ -7,7 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 )
 
-// TestPoweredDown: a job becomes eligible so long before its deadline that its nodes can be powered up, or now if they are up.
+// TestPoweredDown: a job becomes eligible so long before its deadline that its nodes can be powered
+// up, or now if they are up.
 func TestPoweredDown(t *testing.T) {
 	const resume = 600
 	p := Planner{Cluster: site(func(p *limits.Partition) { p.Resume = resume }), Forecaster: curve{mean: 1, sample: 1000}}

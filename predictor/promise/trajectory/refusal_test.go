@@ -186,7 +186,8 @@ func TestRefusalNamesTheLimit(t *testing.T) {
 	}
 }
 
-// TestRefusalTellsEnd: where the zone is known, a refusal tells from when to when a reservation is in the way, also one that has begun.
+// TestRefusalTellsEnd: where the zone is known, a refusal tells from when to when a reservation is
+// in the way, also one that has begun.
 func TestRefusalTellsEnd(t *testing.T) {
 	c := site(nil)
 	c.Zone = time.UTC
@@ -377,8 +378,8 @@ func (f sharp) Forecast(r workload.Request, now int64, c []workload.Candidate, e
 	}
 }
 
-// TestLaterSoon: the deadline offered is the first at which there is room, although forecasts for deadlines far away ask for
-// a longer lead.
+// TestLaterSoon: the deadline offered is the first at which there is room, although forecasts for
+// deadlines far away ask for a longer lead.
 func TestLaterSoon(t *testing.T) {
 	opens := int64(noon + 700)
 	room := from(opens, .1)
@@ -400,8 +401,8 @@ func TestLaterSoon(t *testing.T) {
 	}
 }
 
-// TestLaterBesideOthers: where others have all nodes until a time, and the nodes may idle for a short time only, a later deadline is found though
-// only begin times of few minutes serve.
+// TestLaterBesideOthers: where others have all nodes until a time, and the nodes may idle for a
+// short time only, a later deadline is found though only begin times of few minutes serve.
 func TestLaterBesideOthers(t *testing.T) {
 	opens := int64(noon + 2100) // their work is over
 	p := &Planner{Forecaster: curve{mean: 30, sample: 1000}, Cluster: site(nil), MaxHold: 5, Room: func(c workload.Claim, _ int64, _ float64) workload.Room {
@@ -418,7 +419,8 @@ func TestLaterBesideOthers(t *testing.T) {
 	}
 }
 
-// TestMaxCostIsNotAll: a ceiling without which the probability would be greater, but not as great as asked for, is told of.
+// TestMaxCostIsNotAll: a ceiling without which the probability would be greater, but not as great
+// as asked for, is told of.
 func TestMaxCostIsNotAll(t *testing.T) {
 	for earliest, want := range map[int64]string{
 		0:           "the job starts by the deadline with a probability of 0.63 at best, not 0.9",
@@ -434,7 +436,8 @@ func TestMaxCostIsNotAll(t *testing.T) {
 	}
 }
 
-// TestFreely: where there is room before the deadline only, work that starts when the job does is offered, with the probability that it has.
+// TestFreely: where there is room before the deadline only, work that starts when the job does is
+// offered, with the probability that it has.
 func TestFreely(t *testing.T) {
 	p := &Planner{Forecaster: curve{mean: hour / 6, sample: 1000}, Cluster: site(nil), Room: func(c workload.Claim, _ int64, _ float64) workload.Room {
 		if c.From < noon+3*hour {
@@ -469,8 +472,8 @@ func TestMaxHold(t *testing.T) {
 	if o := offer(t, a, OfferLater); o != nil {
 		t.Errorf("a later deadline, which does not help: %+v", o)
 	}
-	// Where jobs that wait for their begin time take the room two hours before the deadline, they are told
-	// of, too: without them the job would be promised.
+	// Where jobs that wait for their begin time take the room two hours before the deadline, they
+	// are told of, too: without them the job would be promised.
 	p.Room = func(workload.Claim, int64, float64) workload.Room {
 		return workload.Room{Prob: 1, Late: []workload.Hold{{At: short.Deadline - 2*hour, Prob: .1}}}
 	}

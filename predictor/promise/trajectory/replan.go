@@ -62,9 +62,9 @@ type Revision struct {
 // Replan keeps to r.Earliest: no revision lets the nodes idle for longer than was agreed on,
 // even if the promise could be kept no other way. Rescue finds what would keep it.
 //
-// The room that there is bounds the probabilities of the result. It has a part in the choice only where
-// others leave too little of it from a time on: Replan then chooses as if the job had to start before, if
-// that is more probable.
+// The room that there is bounds the probabilities of the result. It has a part in the choice only
+// where others leave too little of it from a time on: Replan then chooses as if the job had to
+// start before, if that is more probable.
 //
 // Once the job is eligible, Replan only shortens its limit: the nearer HoldUntil is, the
 // shorter the time for which the nodes can still idle.

@@ -41,10 +41,12 @@ func TestReplanBeforeEligible(t *testing.T) {
 	}
 }
 
-// TestReplanOfNoUse: a job is not moved where what room there is bounds the forecast with and without the move alike.
+// TestReplanOfNoUse: a job is not moved where what room there is bounds the forecast with and
+// without the move alike.
 func TestReplanOfNoUse(t *testing.T) {
 	r := request(2, 4*hour, .9)
-	current := Submission{Begin: r.Deadline - 3600, Limit: r.enlarged(r.Deadline - 3600)} // starts in time with .63
+	// starts in time with .63
+	current := Submission{Begin: r.Deadline - 3600, Limit: r.enlarged(r.Deadline - 3600)}
 	for prob, moves := range map[float64]bool{.4: false, .63: false, .7: true, 1: true} {
 		p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: site(nil), Room: func(workload.Claim, int64, float64) workload.Room {
 			return workload.Room{Prob: prob}
@@ -221,7 +223,8 @@ func TestReplanNamesTheJob(t *testing.T) {
 	}
 }
 
-// The job moves as far as its user has agreed to, though that is less than it moves for anything else.
+// The job moves as far as its user has agreed to, though that is less than it moves for anything
+// else.
 func TestReplanMovesToWhatIsAgreed(t *testing.T) {
 	p := Planner{Forecaster: curve{mean: 300, sample: 1000}}
 	r := request(1, 2*hour, .9)

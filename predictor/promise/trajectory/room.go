@@ -2,17 +2,19 @@ package trajectory
 
 import "github.com/varq-project/varq/predictor/workload"
 
-// If the work may begin at more than one time, slot looks for room at starts of them at equal distances,
-// at the last one, and at those that Room names itself: at most mostTried in all.
+// If the work may begin at more than one time, slot looks for room at starts of them at equal
+// distances, at the last one, and at those that Room names itself: at most mostTried in all.
 const (
 	starts    = 16
 	mostTried = 3 * starts
 )
 
-// slot returns the room for the work of r, and when the work is to begin for it, if its job has nodes by a time in Unix
-// seconds. That of a strict request begins at HoldUntil, and if the job must have its nodes before, there is to be room from then on. That of
-// others may begin earlier: slot returns the time with the most room for a job that has its nodes from then on, the earliest of
-// several. All room of enough is alike. If there is less at the end, room.Late has when that begins.
+// slot returns the room for the work of r, and when the work is to begin for it, if its job has
+// nodes by a time in Unix seconds. That of a strict request begins at HoldUntil, and if the job
+// must have its nodes before, there is to be room from then on. That of others may begin earlier:
+// slot returns the time with the most room for a job that has its nodes from then on, the earliest
+// of several. All room of enough is alike. If there is less at the end, room.Late has when that
+// begins.
 func (p *Planner) slot(r *Request, by int64, enough float64) (at int64, room workload.Room) {
 	if p.Room == nil {
 		return by, workload.Room{Prob: 1}
@@ -51,8 +53,9 @@ func (p *Planner) slot(r *Request, by int64, enough float64) (at int64, room wor
 	return max(at, r.HoldUntil), room
 }
 
-// lasts returns a time between two others from which on the work of r may have less room than least. It
-// has as much at the first of the two, and just before the time returned, and not at the other.
+// lasts returns a time between two others from which on the work of r may have less room than
+// least. It has as much at the first of the two, and just before the time returned, and not at the
+// other.
 func (p *Planner) lasts(r *Request, enough, less int64, least float64) int64 {
 	for less-enough > fineStep {
 		middle := enough + (less-enough)/2
@@ -65,22 +68,23 @@ func (p *Planner) lasts(r *Request, enough, less int64, least float64) int64 {
 	return enough + 1
 }
 
-// claim returns what the job of r claims if it has its nodes from a time on, and its work begins then, but not before HoldUntil.
+// claim returns what the job of r claims if it has its nodes from a time on, and its work begins
+// then, but not before HoldUntil.
 func (r *Request) claim(from int64) workload.Claim {
 	c := workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: from}
 	c.Limit += max(0, r.HoldUntil-from)
 	return c
 }
 
-// Claim returns what the planned job claims, with the room for which the plan was made: of one that must have its nodes before its
-// work begins, from then on.
+// Claim returns what the planned job claims, with the room for which the plan was made: of one that
+// must have its nodes before its work begins, from then on.
 func (a *Answer) Claim() workload.Claim {
 	r := Request{Job: a.Job, Pieces: a.Pieces, HoldUntil: a.Plan.Slot}
 	return r.claim(min(a.Plan.Slot, a.Plan.Last))
 }
 
-// start returns when the job of r is expected to have its nodes, if it becomes eligible at begin, is
-// expected to have them for held seconds by the time until, and its work begins at slot. A job
+// start returns when the job of r is expected to have its nodes, if it becomes eligible at begin,
+// is expected to have them for held seconds by the time until, and its work begins at slot. A job
 // whose work need not wait may have them as soon as it is eligible.
 func (r *Request) start(begin, until int64, held float64, slot int64) int64 {
 	if begin >= r.HoldUntil {

@@ -76,8 +76,8 @@ func (m morning) Forecast(_ workload.Request, _ int64, c []workload.Candidate, e
 	}
 }
 
-// A job that must have its nodes before its work begins, because its time limit may not reach into a reservation
-// of Slurm's, needs room from then on until its work ends.
+// A job that must have its nodes before its work begins, because its time limit may not reach into
+// a reservation of Slurm's, needs room from then on until its work ends.
 func TestRoomBeforeReservation(t *testing.T) {
 	r := request(1, 6*hour, .9)
 	end := r.Deadline + r.Job.Limit
@@ -108,8 +108,8 @@ func TestRoomBeforeReservation(t *testing.T) {
 	}
 }
 
-// Work that may begin early begins in a gap, though it is short beside the time that there is for it. Gaps
-// that turn out to be none do not hide that there is room in the end.
+// Work that may begin early begins in a gap, though it is short beside the time that there is for
+// it. Gaps that turn out to be none do not hide that there is room in the end.
 func TestRoomInGaps(t *testing.T) {
 	asked := 0
 	gap := func(open, close int64, next func(by int64) []int64) *Planner {
@@ -157,7 +157,8 @@ func TestRoomWhileHolding(t *testing.T) {
 	}
 }
 
-// Work that may begin early, but for which there is room only after others, does not begin before them.
+// Work that may begin early, but for which there is room only after others, does not begin before
+// them.
 func TestRoomAfterOthers(t *testing.T) {
 	const others = noon + 20*60
 	p := Planner{Forecaster: curve{mean: 60, sample: 1000}, Room: func(c workload.Claim, _ int64, _ float64) workload.Room {
@@ -191,7 +192,8 @@ func TestRoomWhenReplanned(t *testing.T) {
 	}
 }
 
-// Nodes that idle for longer keep a promise where the queue has become slower, but not where there is no room.
+// Nodes that idle for longer keep a promise where the queue has become slower, but not where there
+// is no room.
 func TestRoomAndRescue(t *testing.T) {
 	p := Planner{Forecaster: curve{mean: 300, sample: 1000}}
 	r := request(1, 2*hour, .9)
@@ -254,7 +256,8 @@ func TestRoomBesidePlainJobs(t *testing.T) {
 	}
 }
 
-// Work that may begin at any time until the deadline has to begin before what leaves it too little room.
+// Work that may begin at any time until the deadline has to begin before what leaves it too little
+// room.
 func TestRoomThatEnds(t *testing.T) {
 	for name, room := range map[string]func(workload.Claim, int64, float64) workload.Room{
 		"plain jobs": plainAt(noon + 20*60),
@@ -278,8 +281,8 @@ func TestRoomThatEnds(t *testing.T) {
 	}
 }
 
-// Plain jobs submitted after the promise: the job is moved before them as far as its ceiling allows, or
-// the promise is endangered until its user accepts more.
+// Plain jobs submitted after the promise: the job is moved before them as far as its ceiling
+// allows, or the promise is endangered until its user accepts more.
 func TestReplanBesidePlainJobs(t *testing.T) {
 	p := Planner{Forecaster: curve{mean: 300, sample: 1000}}
 	r := request(1, 2*hour, .9)

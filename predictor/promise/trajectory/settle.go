@@ -2,9 +2,10 @@ package trajectory
 
 import "github.com/varq-project/varq/predictor/workload"
 
-// settle is choose, but of points that were forecast by themselves. A Forecaster may interpolate along a trajectory. Whoever
-// takes the latest point with a probability would then take one for which interpolation tells too much, and the next
-// look, which forecasts that submission alone, would find the promise endangered.
+// settle is choose, but of points that were forecast by themselves. A Forecaster may interpolate
+// along a trajectory. Whoever takes the latest point with a probability would then take one for
+// which interpolation tells too much, and the next look, which forecasts that submission alone,
+// would find the promise endangered.
 //
 // It replaces the forecasts of the points that it asks about.
 func (p *Planner) settle(r *Request, points []Point, prob float64) int {

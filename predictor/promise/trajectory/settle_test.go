@@ -29,8 +29,8 @@ func rough(c curve, excess float64) adjusted {
 	}}
 }
 
-// TestPromiseRestsOnItsOwnForecast: who looks at a promise just made, and so forecasts its submission alone, finds the forecast with which it was
-// made, and moves nothing.
+// TestPromiseRestsOnItsOwnForecast: who looks at a promise just made, and so forecasts its
+// submission alone, finds the forecast with which it was made, and moves nothing.
 func TestPromiseRestsOnItsOwnForecast(t *testing.T) {
 	for _, prob := range []float64{.3, .5, .8, .95} {
 		p := &Planner{Forecaster: rough(curve{mean: hour, sample: 1000}, .05), Cluster: site(nil)}
@@ -47,8 +47,8 @@ func TestPromiseRestsOnItsOwnForecast(t *testing.T) {
 	}
 }
 
-// TestMoveRestsOnItsOwnForecast: a promise that does not hold is moved to where it does when that submission is forecast alone, and
-// to the best there is if it does nowhere.
+// TestMoveRestsOnItsOwnForecast: a promise that does not hold is moved to where it does when that
+// submission is forecast alone, and to the best there is if it does nowhere.
 func TestMoveRestsOnItsOwnForecast(t *testing.T) {
 	for _, mean := range []float64{1.5 * hour, 10 * hour} {
 		p := &Planner{Forecaster: rough(curve{mean: mean, sample: 1000}, .05), Cluster: site(nil)}

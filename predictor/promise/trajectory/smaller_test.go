@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestSmallerOptions: a smaller job is offered by all the options that make it so. With them the user
-// asks for no more than was offered.
+// TestSmallerOptions: a smaller job is offered by all the options that make it so. With them the
+// user asks for no more than was offered.
 func TestSmallerOptions(t *testing.T) {
 	c := site(nil)
 	c.QOS = map[string]limits.QOS{"lean": {Name: "lean", JobLimits: limits.JobLimits{MaxTRES: limits.TRES{"cpu": 8}}}}
@@ -31,7 +31,8 @@ func TestSmallerOptions(t *testing.T) {
 		{jobsize.Options{Nodes: "1", NTasks: 16, NTasksPerNode: 16}, "--ntasks=8 --ntasks-per-node=8"},
 		{jobsize.Options{Nodes: "4", NTasks: 16, GPUs: "a100:8"}, "--nodes=2 --ntasks=8 --gpus=a100:4"},
 		{jobsize.Options{Nodes: "4", NTasks: 16, GPUsPerNode: "2"}, "--nodes=2 --ntasks=8"},
-		{jobsize.Options{Nodes: "3", NTasks: 16}, ""},                        // it has no equal parts
+		// it has no equal parts
+		{jobsize.Options{Nodes: "3", NTasks: 16}, ""},
 		{jobsize.Options{Nodes: "4", NTasks: 16, GPUs: "a100:4,h100:4"}, ""}, // of several types
 		{jobsize.Options{Nodes: "1", CPUsPerTask: 16, Exclusive: true}, ""},
 	} {

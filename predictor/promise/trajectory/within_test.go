@@ -27,7 +27,8 @@ func TestWithin(t *testing.T) {
 	}}}
 	r := Request{Job: workload.Request{Limit: 3600}, ID: 7, Now: 1_000_000, Prob: .5}
 	got := p.Within(r, []int64{600, 3600, 7200, 7260})
-	if diff := cmp.Diff([]float64{.06, .36, .72, 0}, got); diff != "" { // the last is beyond MaxTime
+	// the last is beyond MaxTime
+	if diff := cmp.Diff([]float64{.06, .36, .72, 0}, got); diff != "" {
 		t.Error(diff)
 	}
 	want := []workload.Candidate{

@@ -74,7 +74,8 @@ func appendPattern(names []string, pattern string) ([]string, error) {
 		if strings.Contains(literal, "]") {
 			return nil, fmt.Errorf("unmatched ] in %s", shorten(pattern))
 		}
-		if len(expanded[0])+len(literal) > maxName { // the last is no shorter than the first, and hardly longer
+		// the last is no shorter than the first, and hardly longer
+		if len(expanded[0])+len(literal) > maxName {
 			return nil, fmt.Errorf("a name in %s is longer than %d bytes", shorten(pattern), maxName)
 		}
 		for i := range expanded {

@@ -35,8 +35,9 @@ type Options struct {
 	Exclude       string
 	Exclusive     bool
 	Licenses      string
-	Threads       string // an option that says how many threads of a core are used, such as --hint=nomultithread
-	Reservation   string
+	// an option that says how many threads of a core are used, such as --hint=nomultithread
+	Threads     string
+	Reservation string
 }
 
 // Size returns the totals of the job with its least number of nodes. As in Slurm, a job
@@ -142,7 +143,8 @@ func (o Options) nodesAndTasks() (nodes, tasks int64, err error) {
 	if tasks == 0 {
 		return nodes, nodes * perNode, nil
 	}
-	return min(nodes, max(tasks, int64(len(named.Names)))), tasks, nil // no other node stays without a task
+	// no other node stays without a task
+	return min(nodes, max(tasks, int64(len(named.Names)))), tasks, nil
 }
 
 // gpus returns the largest total that any of the options asks for.

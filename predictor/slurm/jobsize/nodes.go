@@ -9,7 +9,8 @@ import (
 // --nodes is an error. Without --nodes Slurm takes as few nodes as suffice of those that are free
 // in part, and so up to one node a task, or a GPU. But a job of one task stays on one node, and
 // with --ntasks-per-node each node has that many tasks, unless the GPUs of --gpus lie apart: then
-// it may have as few as one task and one GPU. With --ntasks-per-gpu the tasks are where the GPUs are.
+// it may have as few as one task and one GPU. With --ntasks-per-gpu the tasks are where the GPUs
+// are.
 func (o Options) mostNodes() (int32, error) {
 	nodes, tasks, err := o.nodesAndTasks()
 	if err != nil {

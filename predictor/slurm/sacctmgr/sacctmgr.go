@@ -21,8 +21,9 @@ type Command struct {
 	Env  []string // added to the environment, SLURM_CONF=... for instance
 }
 
-// Event is a time during which a node ran no jobs: down, drained, powered down or rebooting. While the
-// node stays so, but for another reason or in another state, one Event ends when the next starts.
+// Event is a time during which a node ran no jobs: down, drained, powered down or rebooting. While
+// the node stays so, but for another reason or in another state, one Event ends when the next
+// starts.
 //
 // Slurm writes none while a node is draining: the Event starts when the last job has left.
 type Event struct {
@@ -36,18 +37,19 @@ type Event struct {
 // maxReason is the longest reason that an Event keeps, in bytes.
 const maxReason = 1024
 
-// columns are what sacctmgr is asked for. Slurm writes a reason as it is, with its bars and lines, so
-// that it has a column on either side whose form is known.
+// columns are what sacctmgr is asked for. Slurm writes a reason as it is, with its bars and lines,
+// so that it has a column on either side whose form is known.
 var columns = []string{"NodeName", "Start", "End", "StateRaw", "User", "Reason", "Event"}
 
 // earliest is the least time that sacctmgr takes as Unix seconds.
 const earliest = 1_000_000
 
 // Events returns what has not ended at from, Unix seconds, of the nodes of this cluster, in the
-// order of the starts, and of the nodes' names. Slurm may have purged what is old (PurgeEventAfter).
+// order of the starts, and of the nodes' names. Slurm may have purged what is old
+// (PurgeEventAfter).
 //
-// The error wraps slurm.ErrTooMuch if that is more than is read at once, slurm.ErrPermission if only
-// operators may see it (PrivateData=events), and else slurm.ErrUnavailable.
+// The error wraps slurm.ErrTooMuch if that is more than is read at once, slurm.ErrPermission if
+// only operators may see it (PrivateData=events), and else slurm.ErrUnavailable.
 func (c *Command) Events(ctx context.Context, from int64) ([]Event, error) {
 	// Without a start, sacctmgr begins yesterday.
 	out, err := program.Output(ctx, cmp.Or(c.Path, "sacctmgr"), append(slices.Clip(c.Env), "SLURM_TIME_FORMAT=%s"),

@@ -12,8 +12,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// What 22.05 and 24.11 print: a drain, one whose reason has bars and lines, a slurmd that was killed, and a
-// reboot that did not come back.
+// What 22.05 and 24.11 print: a drain, one whose reason has bars and lines, a slurmd that was
+// killed, and a reboot that did not come back.
 const output = `node1|1795414567|1795414568|514|root(0)|NHC: check_hw_physmem:  Actual RAM size (3900000 kB) less than minimum (4000000 kB).|Node
 node3|1795414567|1795414597|514|root(0)|a|b "q"
 for upgrade|Node

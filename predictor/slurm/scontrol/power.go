@@ -16,13 +16,15 @@ type Power struct {
 	Down bool
 	// PowerTimes are those of nodes of which no partition sets them.
 	PowerTimes
-	// KeptParts are the partitions whose nodes stay up (SuspendExcParts), and KeptNodes the nodes that do (SuspendExcNodes), a hostlist.
-	// Of "node[1-9]:4" some four stay up, so that it keeps no node for certain.
+	// KeptParts are the partitions whose nodes stay up (SuspendExcParts), and KeptNodes the nodes
+	// that do (SuspendExcNodes), a hostlist. Of "node[1-9]:4" some four stay up, so that it keeps
+	// no node for certain.
 	KeptParts []string
 	KeptNodes string
 }
 
-// PowerTimes are times in seconds. They are never where Slurm says INFINITE, and 0 where it says nothing.
+// PowerTimes are times in seconds. They are never where Slurm says INFINITE, and 0 where it says
+// nothing.
 type PowerTimes struct {
 	Idle   int64 // after which an idle node is powered down (SuspendTime)
 	Resume int64 // after which it is up again, at most (ResumeTimeout)
@@ -44,7 +46,8 @@ func (r record) power() Power {
 // none is what Slurm writes for what is not set.
 const none = "(null)"
 
-// powerTimes reads the times of the site, or of a partition, which has GLOBAL where it sets none. "300 sec" is a time of the site.
+// powerTimes reads the times of the site, or of a partition, which has GLOBAL where it sets none.
+// "300 sec" is a time of the site.
 func (r record) powerTimes() PowerTimes {
 	seconds := func(key string) int64 {
 		number, _, _ := strings.Cut(r[key], " ")
@@ -59,8 +62,8 @@ func (r record) powerTimes() PowerTimes {
 	return PowerTimes{Idle: seconds("SuspendTime"), Resume: seconds("ResumeTimeout")}
 }
 
-// complete fills in how long nodes of partitions may take to be up, given the times that partitions set. Of the partitions of a node
-// the longest times count.
+// complete fills in how long nodes of partitions may take to be up, given the times that partitions
+// set. Of the partitions of a node the longest times count.
 func (p *Power) complete(cluster *limits.Cluster, times map[string]PowerTimes) {
 	if !p.Down {
 		return
@@ -72,7 +75,8 @@ func (p *Power) complete(cluster *limits.Cluster, times map[string]PowerTimes) {
 			nodes[node] = PowerTimes{max(nodes[node].Idle, own.Idle), max(nodes[node].Resume, own.Resume)}
 		}
 	}
-	kept, _ := hostlist.Expand(p.KeptNodes) // of a list that cannot be read no node is known to stay up
+	// of a list that cannot be read no node is known to stay up
+	kept, _ := hostlist.Expand(p.KeptNodes)
 	for _, name := range p.KeptParts {
 		kept = append(kept, cluster.Partitions[name].Nodes...)
 	}

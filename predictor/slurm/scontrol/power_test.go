@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 )
 
-// TestPower: a node has the longest times of its partitions, or else those of the site, and some nodes are never powered down. Of a
-// partition the node counts that may take longest.
+// TestPower: a node has the longest times of its partitions, or else those of the site, and some
+// nodes are never powered down. Of a partition the node counts that may take longest.
 func TestPower(t *testing.T) {
 	const program, times = "SuspendProgram = /sbin/down\n", "SuspendTime = 600 sec\nResumeTimeout = 90 sec\n"
 	all := func(seconds int64) map[string]int64 {

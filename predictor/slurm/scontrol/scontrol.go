@@ -50,7 +50,8 @@ type Config struct {
 	// Overcommits is true if jobs may start anywhere though others have all processors: others are
 	// preempted, or processors are not what Slurm counts (SelectTypeParameters).
 	Overcommits bool
-	// Tiers is true if jobs preempt those of partitions of a lower tier, and of no others (PreemptType=preempt/partition_prio).
+	// Tiers is true if jobs preempt those of partitions of a lower tier, and of no others
+	// (PreemptType=preempt/partition_prio).
 	Tiers bool
 	// Strict: see limits.Cluster.
 	Strict bool
@@ -73,12 +74,12 @@ func (c *Command) Config(ctx context.Context) (Config, error) {
 	return parseConfig(out), nil
 }
 
-// Complete fills in what slurmrestd.Client.Cluster leaves out: the cluster's name, whether it is in a federation, the default partition,
-// whether each partition is up, shares its nodes and overcommits them, what memory jobs have there,
-// MaxTRES, the order of its queue, what is private and what is enforced, the cores of reservations, and the group limits in TRES minutes with
-// their usage. It removes the
-// associations of other clusters that have the same slurmdbd. If
-// Slurm does not enforce the limits of QOS and associations, Complete removes them.
+// Complete fills in what slurmrestd.Client.Cluster leaves out: the cluster's name, whether it is in
+// a federation, the default partition, whether each partition is up, shares its nodes and
+// overcommits them, what memory jobs have there, MaxTRES, the order of its queue, what is private
+// and what is enforced, the cores of reservations, and the group limits in TRES minutes with their
+// usage. It removes the associations of other clusters that have the same slurmdbd. If Slurm does
+// not enforce the limits of QOS and associations, Complete removes them.
 func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	config, err := c.Config(ctx)
 	if err != nil {
@@ -261,7 +262,8 @@ func (r record) exclusive() string {
 	return r["Exclusive"]
 }
 
-// preempt fills in which partitions preempt the jobs of which, given the PreemptMode of each: those of a higher tier, on nodes that both have.
+// preempt fills in which partitions preempt the jobs of which, given the PreemptMode of each: those
+// of a higher tier, on nodes that both have.
 func preempt(cluster *limits.Cluster, modes map[string]string) {
 	for name, p := range cluster.Partitions {
 		for other, q := range cluster.Partitions {
@@ -278,8 +280,8 @@ func preempt(cluster *limits.Cluster, modes map[string]string) {
 	}
 }
 
-// completeReservations fills in the cores of reservations that do not have their nodes whole: each line then has pairs
-// of "NodeName=node1 CoreIDs=0-1".
+// completeReservations fills in the cores of reservations that do not have their nodes whole: each
+// line then has pairs of "NodeName=node1 CoreIDs=0-1".
 func completeReservations(cluster *limits.Cluster, out []byte) error {
 	cores := make(map[string]map[string]int64)
 	for line := range strings.Lines(string(out)) {

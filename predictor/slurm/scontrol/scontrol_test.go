@@ -232,7 +232,8 @@ func TestPrivateNodes(t *testing.T) {
 	}
 }
 
-// TestCores has lines of Slurm 22.05, shortened: a reservation with cores of its nodes, and one with its nodes whole.
+// TestCores has lines of Slurm 22.05, shortened: a reservation with cores of its nodes, and one
+// with its nodes whole.
 func TestCores(t *testing.T) {
 	const lines = `ReservationName=tres StartTime=2026-11-26T05:59:13 Nodes=node[1-2] NodeCnt=2 CoreCnt=5 PartitionName=main Flags=   NodeName=node1 CoreIDs=0-3   NodeName=node2 CoreIDs=0 TRES=cpu=5 Users=bob
 ReservationName=nodes StartTime=2026-11-26T03:59:13 Nodes=node[1-2] NodeCnt=2 CoreCnt=8 PartitionName=main Flags= TRES=cpu=8 Users=bob

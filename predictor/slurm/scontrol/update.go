@@ -10,8 +10,9 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// Update changes one job with the rights of the caller's own user. It cannot act as u.Owner, which is slurm.ErrPermission, and
-// does not change sizes, which is slurm.ErrRefused; nothing is changed then. What scontrol does not manage is slurm.ErrUnavailable.
+// Update changes one job with the rights of the caller's own user. It cannot act as u.Owner, which
+// is slurm.ErrPermission, and does not change sizes, which is slurm.ErrRefused; nothing is changed
+// then. What scontrol does not manage is slurm.ErrUnavailable.
 func (c *Command) Update(ctx context.Context, u slurm.Update) error {
 	switch {
 	case u.Owner != "":

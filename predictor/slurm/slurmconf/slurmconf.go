@@ -47,9 +47,10 @@ func IsOwn(list, cluster string) bool {
 	return true
 }
 
-// ClusterName returns the ClusterName of a slurm.conf and the files that it includes, in lower case as Slurm has it; empty
-// if there is none. The last one counts, as for Slurm. An included file that cannot be read, or whose name depends on the cluster's, is left out. The error is that
-// of the file itself.
+// ClusterName returns the ClusterName of a slurm.conf and the files that it includes, in lower case
+// as Slurm has it; empty if there is none. The last one counts, as for Slurm. An included file that
+// cannot be read, or whose name depends on the cluster's, is left out. The error is that of the
+// file itself.
 func ClusterName(path string) (string, error) {
 	r := reader{folder: filepath.Dir(path)}
 	if err := r.read(path); err != nil {

@@ -42,8 +42,9 @@ type Options struct {
 	// Timeout bounds one request; 0 stands for 1 minute. A request for history may take
 	// five times as long.
 	Timeout time.Duration
-	// MaxAnswer bounds the length of one answer in bytes; 0 stands for 512 MiB. That is a queue of more than 50,000
-	// jobs, which are read one after another. It bounds jobs, and what is in accounting; other answers are shorter.
+	// MaxAnswer bounds the length of one answer in bytes; 0 stands for 512 MiB. That is a queue of
+	// more than 50,000 jobs, which are read one after another. It bounds jobs, and what is in
+	// accounting; other answers are shorter.
 	MaxAnswer int64
 	// Now is this host's clock, which Clock compares with slurmctld's; nil stands for
 	// time.Now.
@@ -185,7 +186,8 @@ func (c *Client) do(ctx context.Context, r request, fields fields) error {
 
 var errTimeout = errors.New("slurmrestd did not answer in time")
 
-// most bounds the answer to a request, in bytes. What slurmctld has besides jobs is less than they are: nodes, partitions.
+// most bounds the answer to a request, in bytes. What slurmctld has besides jobs is less than they
+// are: nodes, partitions.
 func (c *Client) most(r request) int64 {
 	if r.family == controller && !strings.HasPrefix(r.path, "/job") {
 		return c.maxAnswer / 4
@@ -221,9 +223,9 @@ func (c *Client) doWithin(ctx context.Context, r request, fields fields) error {
 	return readAnswer(ctx, name, newDecoder(response.Body, c.most(r)), fields)
 }
 
-// send sends a request as a Slurm user. If the answer may mean that the token was rejected, and there is a
-// new token, send sends the request again. Slurm's answer often does not tell the reason of
-// a failure.
+// send sends a request as a Slurm user. If the answer may mean that the token was rejected, and
+// there is a new token, send sends the request again. Slurm's answer often does not tell the reason
+// of a failure.
 func (c *Client) send(ctx context.Context, user, method, path string, body any) (*http.Response, error) {
 	var encoded []byte
 	if body != nil {

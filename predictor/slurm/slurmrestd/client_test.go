@@ -238,8 +238,8 @@ func TestHugeAnswer(t *testing.T) {
 	}
 }
 
-// Whatever answers in slurmrestd's place, it fills no memory: not by values within values, nor by one that does not end, nor
-// by many that are short.
+// Whatever answers in slurmrestd's place, it fills no memory: not by values within values, nor by
+// one that does not end, nor by many that are short.
 func TestFillingAnswers(t *testing.T) {
 	const bound = 1 << 20
 	for _, test := range []struct{ name, begin, again, want string }{
@@ -511,7 +511,8 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// TestUsualNumbers: objects as slurmrestd writes them are the numbers that they are with a space in between.
+// TestUsualNumbers: objects as slurmrestd writes them are the numbers that they are with a space in
+// between.
 func TestUsualNumbers(t *testing.T) {
 	for _, set := range []bool{true, false} {
 		for _, infinite := range []bool{true, false} {

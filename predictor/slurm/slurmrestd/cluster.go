@@ -52,8 +52,8 @@ func (c *Client) Cluster(ctx context.Context) (limits.Cluster, error) {
 	return cluster, nil
 }
 
-// Layout returns what Cluster does but for the accounting database: partitions, Slurm's own reservations and licences. It
-// needs no slurmdbd.
+// Layout returns what Cluster does but for the accounting database: partitions, Slurm's own
+// reservations and licences. It needs no slurmdbd.
 func (c *Client) Layout(ctx context.Context) (limits.Cluster, error) {
 	cluster := limits.Cluster{Partitions: make(map[string]limits.Partition), Licenses: make(map[string]limits.License)}
 	v, err := c.serverVersions(ctx)
@@ -290,7 +290,8 @@ func (r *reservation) limits() (limits.Reservation, error) {
 	}, err
 }
 
-// repeats returns how often a reservation comes again. Of several flags the first counts, as in Slurm.
+// repeats returns how often a reservation comes again. Of several flags the first counts, as in
+// Slurm.
 func (r *reservation) repeats() limits.Repeats {
 	for _, known := range [...]struct {
 		flag    string

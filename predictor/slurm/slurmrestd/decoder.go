@@ -8,20 +8,24 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// What an answer may be, besides its length: so that whatever answers in slurmrestd's place fills no memory.
+// What an answer may be, besides its length: so that whatever answers in slurmrestd's place fills
+// no memory.
 const (
-	// valueShare is how many times longer an answer may be than one value of it, which is in memory while it is read. The
-	// longest that a slurmrestd writes is a job on a whole machine, whose cores are listed one by one.
+	// valueShare is how many times longer an answer may be than one value of it, which is in memory
+	// while it is read. The longest that a slurmrestd writes is a job on a whole machine, whose
+	// cores are listed one by one.
 	valueShare = 8
 	// maxDepth bounds how deep values are nested.
 	maxDepth = 1000
-	// leastElement is how many bytes an element of an array, or a key of an object, counts for at least towards the length of
-	// an answer. slurmrestd writes longer ones; what is kept of each may take as much.
+	// leastElement is how many bytes an element of an array, or a key of an object, counts for at
+	// least towards the length of an answer. slurmrestd writes longer ones; what is kept of each
+	// may take as much.
 	leastElement = 1 << 10
 )
 
-// decoder reads an answer piece by piece. Only one value of it is in memory at a time. It fails with an error that is not
-// io.EOF when the answer is longer than it may be, or is nested deeper, or a value is longer.
+// decoder reads an answer piece by piece. Only one value of it is in memory at a time. It fails
+// with an error that is not io.EOF when the answer is longer than it may be, or is nested deeper,
+// or a value is longer.
 type decoder struct {
 	*json.Decoder
 	body  io.Reader

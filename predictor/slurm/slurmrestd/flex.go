@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// number is a number, an integer in most fields. The versions of the API write it as 5, "5", null, or
-// {"set":true,"infinite":false,"number":5}.
+// number is a number, an integer in most fields. The versions of the API write it as 5, "5", null,
+// or {"set":true,"infinite":false,"number":5}.
 type number struct {
 	value    int64
 	fraction float64 // what was cut off of value
@@ -71,8 +71,9 @@ func (n *number) UnmarshalJSON(data []byte) error {
 	return n.parse(string(data))
 }
 
-// parseUsual parses an object as slurmrestd writes it: {"set":true,"infinite":false,"number":5}. It reports false, and changes nothing, if
-// data is anything else. A big site's queue has a million such objects.
+// parseUsual parses an object as slurmrestd writes it: {"set":true,"infinite":false,"number":5}. It
+// reports false, and changes nothing, if data is anything else. A big site's queue has a million
+// such objects.
 func (n *number) parseUsual(data []byte) bool {
 	data, set, ok := cutBool(data, `{"set":`)
 	if !ok {

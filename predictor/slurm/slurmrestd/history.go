@@ -28,8 +28,9 @@ type pastJob struct {
 	AllocNodes number  `json:"allocation_nodes"`
 	Nodes      string  `json:"nodes"` // hostlist, or "None assigned"
 	State      struct {
-		Current words  `json:"current"`
-		Reason  string `json:"reason"` // the last why it was pending, but for priority and resources
+		Current words `json:"current"`
+		// the last why it was pending, but for priority and resources
+		Reason string `json:"reason"`
 	} `json:"state"`
 	Time struct {
 		Submission number `json:"submission"`
@@ -89,11 +90,11 @@ func (c *Client) History(ctx context.Context, from, to int64, progress func(slur
 	return windows.History(ctx, from, to, progress, c.window)
 }
 
-// window yields the jobs of one window that ran in it, or that ended in it without having started. It yields one that ran and was cancelled
-// twice.
+// window yields the jobs of one window that ran in it, or that ended in it without having started.
+// It yields one that ran and was cancelled twice.
 //
-// slurmrestd would else tell all jobs that wait, too, which takes it most of the time where the queue is long. It takes minutes for
-// 20,000.
+// slurmrestd would else tell all jobs that wait, too, which takes it most of the time where the
+// queue is long. It takes minutes for 20,000.
 func (c *Client) window(ctx context.Context, from, to int64) iter.Seq2[workload.Job, error] {
 	return func(yield func(workload.Job, error) bool) {
 		versions, err := c.serverVersions(ctx)
@@ -118,12 +119,13 @@ func (c *Client) window(ctx context.Context, from, to int64) iter.Seq2[workload.
 	}
 }
 
-// pastStates are the states that window asks for, each by itself: Slurm 22.05 reads no list. By RUNNING Slurm means each job that ran at
-// some time of the window, whatever has become of it, and by the last two those that ended in it, of which it asks in addition.
+// pastStates are the states that window asks for, each by itself: Slurm 22.05 reads no list. By
+// RUNNING Slurm means each job that ran at some time of the window, whatever has become of it, and
+// by the last two those that ended in it, of which it asks in addition.
 var pastStates = [...]string{"RUNNING", "SUSPENDED", "CANCELLED", "DEADLINE"}
 
-// neverEligible reports whether a job was taken out of the queue before it could have started. Slurm tells of such jobs only if asked by
-// their state.
+// neverEligible reports whether a job was taken out of the queue before it could have started.
+// Slurm tells of such jobs only if asked by their state.
 func neverEligible(j *workload.Job) bool {
 	return j.Start == 0 && j.End != 0 && (j.Eligible == 0 || j.Eligible > j.End)
 }

@@ -422,8 +422,8 @@ func (l live) configuration(t *testing.T) {
 	l.run("scontrol", "delete", "reservationname=cores")
 }
 
-// repeating compares when reservations come again with the times to which Slurm moves them. Slurm goes
-// by the weekday on which it does that, which must be that of their ends.
+// repeating compares when reservations come again with the times to which Slurm moves them. Slurm
+// goes by the weekday on which it does that, which must be that of their ends.
 func (l live) repeating(t *testing.T) {
 	flags := map[string]limits.Repeats{"daily": limits.Daily, "hourly": limits.Hourly, "weekday": limits.Weekdays, "weekend": limits.Weekends, "weekly": limits.Weekly}
 	for flag := range flags {
@@ -455,14 +455,16 @@ func (l live) repeating(t *testing.T) {
 	}
 }
 
-// window compares the history with what Slurm's own command tells, but for jobs that wait, which are not in it.
+// window compares the history with what Slurm's own command tells, but for jobs that wait, which
+// are not in it.
 func (l live) window(t *testing.T) {
 	root, began := l.client("root"), time.Now().Unix()
 	queued := func() int64 { return l.submit("alice", "--time=10", "--nodes=2", "--exclusive", "--wrap=sleep 1d") }
 	running, cancelled, pending := queued(), queued(), queued()
 	var got, want []workload.Job
-	on := map[int64]int{}                               // nodes by job
-	plain := func(jobs []workload.Job) []workload.Job { // sacct is not asked for comments, reasons and nodes
+	on := map[int64]int{} // nodes by job
+	// sacct is not asked for comments, reasons and nodes
+	plain := func(jobs []workload.Job) []workload.Job {
 		for i := range jobs {
 			if nodes := len(jobs[i].On); nodes > 0 {
 				on[jobs[i].ID] = nodes

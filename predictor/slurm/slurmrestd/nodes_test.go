@@ -22,7 +22,8 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// TestMaintenance: a node in maintenance is not drained: the reservation that has it tells until when.
+// TestMaintenance: a node in maintenance is not drained: the reservation that has it tells until
+// when.
 func TestMaintenance(t *testing.T) {
 	nodes, err := serve(t, api(answer(200, `{"nodes": [{"name": "a", "cpus": 4, "state": ["IDLE", "MAINTENANCE"]}, {"name": "b", "cpus": 4, "state": ["IDLE", "DRAIN"]}]}`))).Nodes(t.Context())
 	if err != nil || len(nodes) != 2 || !nodes[0].Up || !nodes[0].Maintenance || nodes[0].Drained || nodes[1].Maintenance || !nodes[1].Drained {

@@ -85,8 +85,9 @@ func (c *Client) Queue(ctx context.Context) ([]slurm.QueueEntry, error) {
 	return c.readQueue(ctx, "/jobs")
 }
 
-// FirstFederated is the least id of a job that comes from a cluster of a federation, of which the number is above the lower 26 bits.
-// v0.0.38 has such jobs in the list of all jobs only, and slurmrestd 24.11 rejects these ids.
+// FirstFederated is the least id of a job that comes from a cluster of a federation, of which the
+// number is above the lower 26 bits. v0.0.38 has such jobs in the list of all jobs only, and
+// slurmrestd 24.11 rejects these ids.
 const FirstFederated = 1 << 26
 
 // Job returns one pending or running job, or slurm.ErrNotFound.
@@ -106,7 +107,8 @@ func (c *Client) Job(ctx context.Context, id int64) (slurm.QueueEntry, error) {
 	return slurm.QueueEntry{}, fmt.Errorf("slurmrestd: job %d: %w", id, slurm.ErrNotFound)
 }
 
-// EachJob calls use for every pending and running job, as slurmctld has them, and ends with its first error. It keeps none.
+// EachJob calls use for every pending and running job, as slurmctld has them, and ends with its
+// first error. It keeps none.
 func (c *Client) EachJob(ctx context.Context, use func(*slurm.QueueEntry) error) error {
 	return c.eachJob(ctx, "/jobs", use)
 }
@@ -196,7 +198,8 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		if entry.ArrayJob != 0 {
 			entry.Tasks, entry.AtOnce = slurm.CountTasks(j.ArrayTasks)
 		}
-		entry.AtLimit = j.Reservation != "" || entry.AtOnce == 0 && slurm.AtLimit(j.Reason) // AtOnce tells more
+		// AtOnce tells more
+		entry.AtLimit = j.Reservation != "" || entry.AtOnce == 0 && slurm.AtLimit(j.Reason)
 		entry.QOSFull = slurm.QOSFull(j.Reason)
 		entry.Shape = j.shape()
 		switch described := strings.ReplaceAll(j.Description, "_", " "); {
@@ -217,8 +220,9 @@ func (j *queueJob) entry() slurm.QueueEntry {
 	return entry
 }
 
-// unexamined reports whether nothing is known to keep a pending job from starting, since the scheduler
-// has not come to it yet. Slurm 24.11 then tells no eligible time; a long queue has many such jobs.
+// unexamined reports whether nothing is known to keep a pending job from starting, since the
+// scheduler has not come to it yet. Slurm 24.11 then tells no eligible time; a long queue has many
+// such jobs.
 func (j *queueJob) unexamined() bool {
 	return j.Reason == "None" && j.Dependency == "" && j.Priority.value != 0
 }
@@ -233,7 +237,8 @@ func (j *queueJob) shape() slurm.Shape {
 		MemoryPerNode: j.MemoryPerNode.or(0), MemoryPerCPU: j.MemoryPerCPU.or(0), DiskPerNode: j.DiskPerNode.or(0),
 		TRES:     strings.Join(rest, ","),
 		Licenses: countedLicenses(j.Licenses), Reservation: j.Reservation, Contiguous: j.Contiguous, Deadline: j.Deadline.or(0),
-		Nice: int64(int32(j.Nice.or(0))), Switches: j.Switches.or(0), // 22.05 writes -5 as 4294967291
+		// 22.05 writes -5 as 4294967291
+		Nice: int64(int32(j.Nice.or(0))), Switches: j.Switches.or(0),
 	}
 }
 

@@ -108,8 +108,8 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// A job is AtLimit if it waits for a limit of its own user or account, or for the nodes of a reservation. Of an array that may
-// have only some tasks at once, AtOnce tells that.
+// A job is AtLimit if it waits for a limit of its own user or account, or for the nodes of a
+// reservation. Of an array that may have only some tasks at once, AtOnce tells that.
 func TestAtLimit(t *testing.T) {
 	for reason, want := range map[string]bool{
 		"AssocMaxJobsLimit": true, "AssocGrpCpuLimit": true, "QOSMaxJobsPerUserLimit": true, "JobArrayTaskLimit": true,

@@ -90,7 +90,8 @@ func (t *tokenCommand) token() (string, error) {
 		return "", fmt.Errorf("token: %s: %w", t.words[0], err)
 	}
 	made := now
-	if c.Made != 0 { // by Slurm's clock, as is its end: this host's may be wrong by more than the token lives
+	// by Slurm's clock, as is its end: this host's may be wrong by more than the token lives
+	if c.Made != 0 {
 		made = time.Unix(c.Made, 0)
 	}
 	t.last, t.renew = token, now.Add(time.Unix(c.Expires, 0).Sub(made)/2)

@@ -53,8 +53,8 @@ type baseline[P past] struct {
 	name  string
 	scope scope
 	empty func() P
-	// completion says that it remembers the Completion of jobs that have ended, and not the Wait of those that have
-	// started.
+	// completion says that it remembers the Completion of jobs that have ended, and not the Wait of
+	// those that have started.
 	completion bool
 	pasts      [eachCell + 1]map[qbets.Class]P // by scope, up to that of the baseline
 }

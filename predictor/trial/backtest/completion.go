@@ -13,9 +13,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Completions has all methods of forecasting completions. The baselines come last: the past completions of similar
-// jobs, and what is got by adding a run time to a forecast of the wait, which is a rolling one or the same as that
-// of the first method.
+// Completions has all methods of forecasting completions. The baselines come last: the past
+// completions of similar jobs, and what is got by adding a run time to a forecast of the wait,
+// which is a rolling one or the same as that of the first method.
 var Completions = []Maker{
 	{Name: "completion", Cost: blendCost, New: func(c Cluster) Method {
 		p := present(c)
@@ -122,8 +122,8 @@ func (l later) Quantile(q float64) float64     { return l.wait.Quantile(q) + l.s
 func (l later) Within(seconds float64) float64 { return l.wait.Within(seconds - l.seconds) }
 func (l later) Below(seconds float64) float64  { return l.wait.Below(seconds - l.seconds) }
 
-// product takes a job to end by a time if it starts by another and then runs for no longer than the rest,
-// at the best of all these other times.
+// product takes a job to end by a time if it starts by another and then runs for no longer than the
+// rest, at the best of all these other times.
 type product struct {
 	wait score.Prediction
 	run  *walltime.Distribution

@@ -13,8 +13,8 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/score"
 )
 
-// The product's quantiles and probabilities are inverse to one another, and its promise of an end holds: it
-// is never later than the certain one, and never more probable than it is.
+// The product's quantiles and probabilities are inverse to one another, and its promise of an end
+// holds: it is never later than the certain one, and never more probable than it is.
 func TestProduct(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var past walltime.Predictor

@@ -13,8 +13,9 @@ import (
 	"github.com/varq-project/varq/test/synthetic"
 )
 
-// crowded returns n jobs of a large machine of 8192 processors, started first come, first served, with EASY backfilling. Most have one
-// processor, and users submit hundreds at once: up to some 2200 wait and 8000 run.
+// crowded returns n jobs of a large machine of 8192 processors, started first come, first served,
+// with EASY backfilling. Most have one processor, and users submit hundreds at once: up to some
+// 2200 wait and 8000 run.
 func crowded(n int, seed uint64) []workload.Job {
 	random := rand.New(rand.NewPCG(seed, 0))
 	ended, group := new(synthetic.Ended), make([]string, n)
@@ -50,7 +51,8 @@ func crowded(n int, seed uint64) []workload.Job {
 	return jobs
 }
 
-// BenchmarkCrowded scores the blend on a crowded log, in jobs per second, on as many processors as there are.
+// BenchmarkCrowded scores the blend on a crowded log, in jobs per second, on as many processors as
+// there are.
 func BenchmarkCrowded(b *testing.B) {
 	jobs := crowded(20_000, 1)
 	for b.Loop() {

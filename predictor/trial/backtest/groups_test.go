@@ -9,7 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/score/group"
 )
 
-// TestWorst: who knows the truth of all waits, but not that one user waits for longer, is off for that user's jobs, and for no others.
+// TestWorst: who knows the truth of all waits, but not that one user waits for longer, is off for
+// that user's jobs, and for no others.
 func TestWorst(t *testing.T) {
 	jobs := made(20_000, 2)
 	for i := range jobs {

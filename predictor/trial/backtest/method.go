@@ -38,8 +38,8 @@ type Maker struct {
 	Name string
 	// Baseline says that the Method is a baseline, with which others are compared.
 	Baseline bool
-	// Cost is about how much time it takes to learn from a job and to forecast one, in times of what the quickest Method takes. It
-	// matters for what is told of the time left.
+	// Cost is about how much time it takes to learn from a job and to forecast one, in times of
+	// what the quickest Method takes. It matters for what is told of the time left.
 	Cost float64
 	New  func(Cluster) Method
 }

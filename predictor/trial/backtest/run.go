@@ -56,8 +56,8 @@ type Report struct {
 	// Warmup is the number of jobs that the methods learnt from but were not scored
 	// on: the first tenth.
 	Warmup int `json:"warmup"`
-	// Completion is that of the Options. Where it is true, what is called a wait here and in the scores
-	// is a time until the end.
+	// Completion is that of the Options. Where it is true, what is called a wait here and in the
+	// scores is a time until the end.
 	Completion bool `json:"completion,omitempty"`
 	Part
 	// Parts has the parts of the first split, then those of the second, and so on.

@@ -30,8 +30,8 @@ type Score struct {
 	Promises []PromiseScore `json:"promises,omitempty"`
 	// Months has the months in which jobs were submitted, in order.
 	Months []Month `json:"months"`
-	// Worst has the groups of jobs of which the coverage is most off its quantile, those first, without those that may be off
-	// by chance. Scores of a part of a log have none.
+	// Worst has the groups of jobs of which the coverage is most off its quantile, those first,
+	// without those that may be off by chance. Scores of a part of a log have none.
 	Worst []group.Coverage `json:"worst,omitempty"`
 }
 

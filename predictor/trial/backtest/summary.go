@@ -34,9 +34,10 @@ func (p *Part) AgainstBest(s *Score, i int) *float64 {
 	return quotient(s.Quantiles[i].Pinball, best.Quantiles[i].Pinball)
 }
 
-// ByMonth returns the pinball loss of s at the i-th quantile divided by that of the best baseline of the whole part, month by
-// month: the geometric mean over the months with at least BusyMonth jobs, so that no month of long waits decides. It returns nil if
-// there is no baseline, or no such month in which both have a loss.
+// ByMonth returns the pinball loss of s at the i-th quantile divided by that of the best baseline
+// of the whole part, month by month: the geometric mean over the months with at least BusyMonth
+// jobs, so that no month of long waits decides. It returns nil if there is no baseline, or no such
+// month in which both have a loss.
 func (p *Part) ByMonth(s *Score, i int) *float64 {
 	best := p.Best(i)
 	if best == nil {
@@ -81,7 +82,8 @@ type QuantileSummary struct {
 	Quantile float64 `json:"quantile"`
 	Mean     float64 `json:"mean"` // geometric, over the logs
 	Worst    float64 `json:"worst"`
-	Logs     int     `json:"logs"` // number of logs with such a quotient; if 0, Mean and Worst are 0
+	// number of logs with such a quotient; if 0, Mean and Worst are 0
+	Logs int `json:"logs"`
 }
 
 // Summarise returns a summary for each method. The reports must be about the same methods

@@ -21,7 +21,8 @@ func TestSection46Dante(t *testing.T) {
 		{seed: 1, gap: 105, first: 1, within: 2},
 		{seed: 2, gap: 105, first: 3, within: 2},
 		{seed: 4, gap: 150, first: 2, within: 2},
-		{seed: 6, gap: 250, first: 3, within: 4}, // nearly none of 1000 jobs had to wait before it started
+		// nearly none of 1000 jobs had to wait before it started
+		{seed: 6, gap: 250, first: 3, within: 4},
 	} {
 		t.Run(fmt.Sprintf("%+v", d), d.test)
 	}

@@ -103,7 +103,8 @@ func naive(jobs map[int64]sched.Job) Waits {
 	}
 	slices.Sort(waits)
 	w.Jobs = len(waits)
-	least := func(percent int) int64 { // the shortest wait that percent % of the jobs did not exceed
+	// the shortest wait that percent % of the jobs did not exceed
+	least := func(percent int) int64 {
 		for i, wait := range waits {
 			if 100*(i+1) >= percent*len(waits) {
 				return wait

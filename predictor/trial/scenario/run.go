@@ -24,10 +24,11 @@ type runner struct {
 
 	jobs             int
 	first, last, end int64
-	running          int32   // processors
-	queued           int     // jobs
-	now              int64   // busy and series are integrated up to this time
-	busy, busyToLast float64 // processor seconds of running jobs, up to now and up to the last submission
+	running          int32 // processors
+	queued           int   // jobs
+	now              int64 // busy and series are integrated up to this time
+	// processor seconds of running jobs, up to now and up to the last submission
+	busy, busyToLast float64
 	held, lost       float64 // processor seconds
 	stops            int
 	others           waits   // of the jobs that are not excluded

@@ -33,11 +33,12 @@ type varqd struct {
 // promise is a reservation that was granted.
 type promise struct {
 	trajectory.Request
-	trajectory.Submission             // the present plan
-	asked                     int64   // when the job asked
-	forecast                  float64 // the probability at the time of the promise
-	quoted                    float64 // processor seconds held before the work, at most, at that time
-	submitted, started, ended bool    // what the job has done
+	trajectory.Submission         // the present plan
+	asked                 int64   // when the job asked
+	forecast              float64 // the probability at the time of the promise
+	// processor seconds held before the work, at most, at that time
+	quoted                    float64
+	submitted, started, ended bool // what the job has done
 }
 
 func newVarqd(s *Scenario) *varqd {

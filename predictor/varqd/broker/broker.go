@@ -1,11 +1,12 @@
-// Package broker reserves for a user at one of several sites: it asks all of them for slots, puts these into the order
-// of the user's preferences, and takes the first that holds (Röblitz, Schintke and Wendler 2005, figure 1). It runs in the
-// user's command.
+// Package broker reserves for a user at one of several sites: it asks all of them for slots, puts
+// these into the order of the user's preferences, and takes the first that holds (Röblitz, Schintke
+// and Wendler 2005, figure 1). It runs in the user's command.
 //
-// Invariant: whatever becomes of the broker, of a site's varqd or of its slurmctld, at most one job can start, and no
-// other is left. For a job is submitted with a tentative promise, with which it cannot start, and at most one promise
-// is ever confirmed: the next slot is tried only when the site has said that the one before is not, or its Slurm has
-// cancelled that job. At a site without varqd what stands for the promise is the job itself, on trial (package sbatch).
+// Invariant: whatever becomes of the broker, of a site's varqd or of its slurmctld, at most one job
+// can start, and no other is left. For a job is submitted with a tentative promise, with which it
+// cannot start, and at most one promise is ever confirmed: the next slot is tried only when the
+// site has said that the one before is not, or its Slurm has cancelled that job. At a site without
+// varqd what stands for the promise is the job itself, on trial (package sbatch).
 package broker
 
 import (
@@ -28,14 +29,14 @@ type Site interface {
 	Name() string
 	// Probe asks its varqd for slots.
 	Probe(ctx context.Context, r api.ProbeRequest) (api.ProbeAnswer, error)
-	// Submit submits the job for a slot, with a promise that must be confirmed within so many seconds. A failure may
-	// leave a promise, or a job.
+	// Submit submits the job for a slot, with a promise that must be confirmed within so many
+	// seconds. A failure may leave a promise, or a job.
 	Submit(ctx context.Context, slot *api.Slot, tentative int64) (sbatch.Submission, error)
 	// Confirm and Release confirm a tentative promise, or take it back. Both may be repeated.
 	Confirm(ctx context.Context, c api.Confirmation) error
 	Release(ctx context.Context, plan string) error
-	// Cancel cancels the job of a tentative promise by the site's Slurm, without its varqd, unless it has started, and
-	// returns whether it has. After an error nobody knows.
+	// Cancel cancels the job of a tentative promise by the site's Slurm, without its varqd, unless
+	// it has started, and returns whether it has. After an error nobody knows.
 	Cancel(ctx context.Context, plan *api.Plan, job int64) (started bool, err error)
 }
 
@@ -43,11 +44,13 @@ type Site interface {
 type Answer struct {
 	Site string `json:"site"`
 	api.ProbeAnswer
-	// Error is why there is no answer, or how many of its slots make no sense; a sentence without a full stop.
+	// Error is why there is no answer, or how many of its slots make no sense; a sentence without a
+	// full stop.
 	Error string `json:"error,omitempty"`
 }
 
-// Probe asks all sites at once, and returns their answers in the same order. Of an answer only what is sound is left.
+// Probe asks all sites at once, and returns their answers in the same order. Of an answer only what
+// is sound is left.
 func Probe(ctx context.Context, sites []Site, r api.ProbeRequest) []Answer {
 	answers := make([]Answer, len(sites))
 	var wait sync.WaitGroup
@@ -56,7 +59,8 @@ func Probe(ctx context.Context, sites []Site, r api.ProbeRequest) []Answer {
 			answers[i].Site, answers[i].Slots = site.Name(), []api.Slot{}
 			got, err := site.Probe(ctx, r)
 			if err != nil {
-				answers[i].Error = strings.TrimPrefix(err.Error(), "site "+site.Name()+": ") // as it is told beside the name
+				// as it is told beside the name
+				answers[i].Error = strings.TrimPrefix(err.Error(), "site "+site.Name()+": ")
 				return
 			}
 			answers[i].ProbeAnswer = got
@@ -150,7 +154,8 @@ type Choice struct {
 	api.Slot
 	// Part is which part of a group the slot is for; see api.GroupMember.
 	Part int `json:"part,omitempty"`
-	// Plan is the promise, and Job its job, if the slot was taken. Nobody promises a slot with a Method.
+	// Plan is the promise, and Job its job, if the slot was taken. Nobody promises a slot with a
+	// Method.
 	Plan *api.Plan `json:"plan,omitempty"`
 	Job  int64     `json:"job,omitempty"`
 }
@@ -173,13 +178,14 @@ type Outcome struct {
 	Untried bool `json:"untried,omitempty"`
 }
 
-// Doubt is the error of a promise of which nobody knows whether it was confirmed: neither its site's varqd nor its Slurm
-// answers any more.
-// Its job runs if it was, and is cancelled if not. Nothing else was reserved.
+// Doubt is the error of a promise of which nobody knows whether it was confirmed: neither its
+// site's varqd nor its Slurm answers any more. Its job runs if it was, and is cancelled if not.
+// Nothing else was reserved.
 type Doubt struct {
 	Choice
 	Err error
-	// Home is true of a job that is confirmed, and of whose group the home does not say whether it was given up.
+	// Home is true of a job that is confirmed, and of whose group the home does not say whether it
+	// was given up.
 	Home bool
 }
 
@@ -250,8 +256,9 @@ func index(answers []Answer) (slots [][]elastic.Slot, of map[elastic.Slot]*api.S
 	return slots, of
 }
 
-// Reserve takes the first slot of the answers, in the order of the user's preferences, that holds: with a job that is
-// submitted and promised. An error that is a *Doubt leaves that open; after any other nothing is reserved.
+// Reserve takes the first slot of the answers, in the order of the user's preferences, that holds:
+// with a job that is submitted and promised. An error that is a *Doubt leaves that open; after any
+// other nothing is reserved.
 func Reserve(ctx context.Context, sites []Site, answers []Answer, o Options) (Outcome, error) {
 	byName := make(map[string]Site, len(sites))
 	for _, s := range sites {
@@ -299,11 +306,12 @@ func Reserve(ctx context.Context, sites []Site, answers []Answer, o Options) (Ou
 // errPast is the error of a slot that is tried too late.
 var errPast = errors.New("its time is over")
 
-// soon is how many seconds ahead a slot is at least that is tried: its job has to be submitted first.
+// soon is how many seconds ahead a slot is at least that is tried: its job has to be submitted
+// first.
 const soon = 2
 
-// ahead leaves out the slots whose time is over: a site may have let all wait for its answer. If that is so of all, they stay,
-// so that it is told.
+// ahead leaves out the slots whose time is over: a site may have let all wait for its answer. If
+// that is so of all, they stay, so that it is told.
 func (o *Options) ahead(slots [][]elastic.Slot) [][]elastic.Slot {
 	left := make([][]elastic.Slot, len(slots))
 	some := false
@@ -354,8 +362,8 @@ func (o *Options) take(ctx context.Context, site Site, c *Choice) error {
 // dearer is how much more than was told a promise may cost that is made some seconds later.
 const dearer = 1.05
 
-// agree says why a promise is not that of the slot. Otherwise the slot gets the promise's numbers: what was told may have
-// changed a little.
+// agree says why a promise is not that of the slot. Otherwise the slot gets the promise's numbers:
+// what was told may have changed a little.
 func (c *Choice) agree(p *api.Plan) error {
 	atMost := p.AtMost()
 	told, costs := c.Work.BillingSeconds+c.Worst.BillingSeconds, p.Work.BillingSeconds+atMost.BillingSeconds
@@ -374,8 +382,8 @@ func (c *Choice) agree(p *api.Plan) error {
 	return nil
 }
 
-// confirm confirms the promise of a slot. A site that does not answer, or cannot tell, is asked again until the
-// promise is over there.
+// confirm confirms the promise of a slot. A site that does not answer, or cannot tell, is asked
+// again until the promise is over there.
 func (o *Options) confirm(ctx context.Context, site Site, c *Choice) error {
 	confirmation := api.Confirmation{Plan: c.Plan.ID, Job: c.Job}
 	until := o.Now().Add(time.Duration(o.Tentative) * time.Second)
@@ -394,8 +402,9 @@ func (o *Options) confirm(ctx context.Context, site Site, c *Choice) error {
 	}
 }
 
-// settle finds out what has become of a promise of which nobody has said whether it is confirmed, for the reason err: it
-// takes the promise back, unless it was confirmed, or else has Slurm cancel its job, unless it runs.
+// settle finds out what has become of a promise of which nobody has said whether it is confirmed,
+// for the reason err: it takes the promise back, unless it was confirmed, or else has Slurm cancel
+// its job, unless it runs.
 func (o *Options) settle(ctx context.Context, site Site, c *Choice, err error) error {
 	switch released := o.takeBack(ctx, site, c); {
 	case released == nil:
@@ -422,7 +431,8 @@ const (
 	cancelTime  = 15 * time.Second
 )
 
-// release leaves nothing of a promise that is not confirmed, nor will be. If neither varqd nor Slurm answers, it ends by itself.
+// release leaves nothing of a promise that is not confirmed, nor will be. If neither varqd nor
+// Slurm answers, it ends by itself.
 func (o *Options) release(ctx context.Context, site Site, c *Choice) {
 	if o.takeBack(ctx, site, c) != nil && c.Job != 0 {
 		_, _ = o.cancel(ctx, site, c)

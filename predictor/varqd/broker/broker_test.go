@@ -222,7 +222,8 @@ func TestPast(t *testing.T) {
 	})
 }
 
-// Slots whose time is over when all sites have answered do not keep later ones of their sites from being tried.
+// Slots whose time is over when all sites have answered do not keep later ones of their sites from
+// being tried.
 func TestSlowSite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := &scripted{name: "a"}, &scripted{name: "b"}
@@ -321,7 +322,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// All sites are asked at once; none waits for another, and none is asked for longer than its client lasts.
+// All sites are asked at once; none waits for another, and none is asked for longer than its client
+// lasts.
 func TestProbeAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sites []Site

@@ -94,7 +94,8 @@ func slotAt(start int64) api.Slot {
 	return api.Slot{Partition: "main", Start: start, End: start + 600, Nodes: 2, Limit: 600, Prob: .8, Estimate: .9, Work: api.Cost{BillingSeconds: 600}}
 }
 
-// offers returns answers of sites with a slot each, by 1000, 2000 and so on, and then another of each.
+// offers returns answers of sites with a slot each, by 1000, 2000 and so on, and then another of
+// each.
 func offers(sites ...Site) (answers []Answer) {
 	for i, s := range sites {
 		at := int64(1000 * (i + 1))

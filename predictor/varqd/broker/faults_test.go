@@ -17,8 +17,9 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
-// world is a site with its varqd and its Slurm, as package broker sees them: what they promise, and what becomes of it
-// when they crash, hang, or their answers are lost. It is written from the API's description alone.
+// world is a site with its varqd and its Slurm, as package broker sees them: what they promise, and
+// what becomes of it when they crash, hang, or their answers are lost. It is written from the API's
+// description alone.
 type world struct {
 	name string
 
@@ -137,7 +138,8 @@ func (w *world) live(ctx context.Context) {
 	}
 }
 
-// watch is what varqd does by itself: it moves confirmed jobs, and cancels those whose time is over.
+// watch is what varqd does by itself: it moves confirmed jobs, and cancels those whose time is
+// over.
 func (w *world) watch() {
 	if w.down || w.hung || !w.slurm {
 		return
@@ -264,7 +266,8 @@ func (w *world) Cancel(_ context.Context, p *api.Plan, id int64) (bool, error) {
 	return j.started, nil
 }
 
-// round makes one request in a world of trouble, and returns what is wrong with what has come of it.
+// round makes one request in a world of trouble, and returns what is wrong with what has come of
+// it.
 func round(t *testing.T, seed uint64) (wrong, outcome string, log []string) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	var worlds []*world
@@ -346,8 +349,8 @@ func worldOf(worlds []*world, name string) *world {
 	return worlds[slices.IndexFunc(worlds, func(w *world) bool { return w.name == name })]
 }
 
-// TestFaults tests the invariant: whatever happens, at most one job can start, the one that the user was told of, and
-// no other is left.
+// TestFaults tests the invariant: whatever happens, at most one job can start, the one that the
+// user was told of, and no other is left.
 func TestFaults(t *testing.T) {
 	rounds := uint64(10_000)
 	if testing.Short() {

@@ -52,7 +52,8 @@ type GroupOutcome struct {
 	Why string `json:"why,omitempty"`
 }
 
-// ChooseAny returns the slots that are to race: of each site and partition the one that its user prefers.
+// ChooseAny returns the slots that are to race: of each site and partition the one that its user
+// prefers.
 func ChooseAny(answers []Answer, prefer elastic.Preferences) (chosen []Choice) {
 	ranked(answers, prefer, func(_ *elastic.Slot, c *Choice) bool {
 		if !slices.ContainsFunc(chosen, func(other Choice) bool { return other.Site == c.Site && other.Partition == c.Partition }) {
@@ -65,19 +66,22 @@ func ChooseAny(answers []Answer, prefer elastic.Preferences) (chosen []Choice) {
 
 // Together says which jobs are to run together.
 type Together struct {
-	// Parts has the sites of each part. Those of one part are alternatives: a job at one of them runs.
+	// Parts has the sites of each part. Those of one part are alternatives: a job at one of them
+	// runs.
 	Parts [][]string
-	// Partitions makes a site's partitions alternatives, too: it has a job in each. Otherwise a site has one job, in the
-	// partition where it is most probable.
+	// Partitions makes a site's partitions alternatives, too: it has a job in each. Otherwise a
+	// site has one job, in the partition where it is most probable.
 	Partitions bool
-	// Prob is the least probability, of jobs that have nothing to do with one another, that will do.
+	// Prob is the least probability, of jobs that have nothing to do with one another, that will
+	// do.
 	Prob   float64
 	Prefer elastic.Preferences
 }
 
-// Choose returns slots for each part, all of one size and with one start, or none if there is no such start. Of
-// several it is what the user prefers of: the last end, the nodes and the cost of all parts, and the probability that of each part
-// one starts. A part has all slots that fit, those first that the user prefers.
+// Choose returns slots for each part, all of one size and with one start, or none if there is no
+// such start. Of several it is what the user prefers of: the last end, the nodes and the cost of
+// all parts, and the probability that of each part one starts. A part has all slots that fit, those
+// first that the user prefers.
 func (t *Together) Choose(answers []Answer) []Choice {
 	type key struct {
 		start int64
@@ -139,7 +143,8 @@ func (t *Together) split(members []Choice) [][]Choice {
 	return parts
 }
 
-// add adds a part to all parts together. Of its alternatives one runs, and the nodes of all may idle before.
+// add adds a part to all parts together. Of its alternatives one runs, and the nodes of all may
+// idle before.
 func add(whole *elastic.Slot, part []Choice) {
 	none, work := 1., 0.
 	for i := range part {
@@ -159,7 +164,8 @@ func add(whole *elastic.Slot, part []Choice) {
 	whole.Prob *= 1 - none
 }
 
-// bounded returns the members of all parts, no more than a group may have: the first of each part, and so on.
+// bounded returns the members of all parts, no more than a group may have: the first of each part,
+// and so on.
 func bounded(parts [][]Choice) (members []Choice) {
 	most := 0
 	for _, part := range parts {
@@ -201,15 +207,17 @@ func QuoteGroup(ctx context.Context, home Home, chosen []Choice, o GroupOptions)
 	return out, err
 }
 
-// ReserveGroup submits a job for each of the chosen slots, has the home keep them as a group, and confirms them. If nothing is
-// reserved, nothing is left: what is not confirmed ends by itself, and of a group of the kind api.GroupAll that is
-// not whole the home gives up the rest. But an error that is a *Doubt leaves open whether the group can begin. From the first
-// confirmation on the group stands, also if nobody is there any more to confirm the others; only the home gives it up, and not once its
-// work has begun.
+// ReserveGroup submits a job for each of the chosen slots, has the home keep them as a group, and
+// confirms them. If nothing is reserved, nothing is left: what is not confirmed ends by itself, and
+// of a group of the kind api.GroupAll that is not whole the home gives up the rest. But an error
+// that is a *Doubt leaves open whether the group can begin. From the first confirmation on the
+// group stands, also if nobody is there any more to confirm the others; only the home gives it up,
+// and not once its work has begun.
 //
 // The probability told is that of the members of which it is known that they are confirmed.
 //
-// Invariant: a promise is confirmed only when the home knows the group. So no job of it works without having asked.
+// Invariant: a promise is confirmed only when the home knows the group. So no job of it works
+// without having asked.
 func ReserveGroup(ctx context.Context, sites []GroupSite, home Home, chosen []Choice, o GroupOptions) (GroupOutcome, error) {
 	out, err := QuoteGroup(ctx, home, chosen, o)
 	if out.Members = nil; err != nil || out.Why != "" {
@@ -312,8 +320,9 @@ func (g *grouping) confirm(ctx context.Context, out GroupOutcome) (GroupOutcome,
 	return out, nil
 }
 
-// give moves the members that have failed to out, and says why the others are not enough, if they are not. One of
-// which nobody knows whether it was confirmed stays a member: if it was not, it ends by itself.
+// give moves the members that have failed to out, and says why the others are not enough, if they
+// are not. One of which nobody knows whether it was confirmed stays a member: if it was not, it
+// ends by itself.
 func (g *grouping) give(out *GroupOutcome) string {
 	var left, lost []Choice
 	for i, c := range g.members {
@@ -342,7 +351,8 @@ func missingIn(left []Choice) func(c Choice) bool {
 	}
 }
 
-// certain returns the members of which it is known that they are confirmed, and the doubt about another, nil if there is none.
+// certain returns the members of which it is known that they are confirmed, and the doubt about
+// another, nil if there is none.
 func (g *grouping) certain() (members []Choice, doubt *Doubt) {
 	for i, c := range g.members {
 		if g.whys[i] == nil {
@@ -364,8 +374,9 @@ func (g *grouping) enough(members []Choice) bool {
 	return len(members) > 0
 }
 
-// register has the home keep the group. A home that does not answer is asked again as long as the promises wait. If the user has
-// named no probability, it is the least of what the sites promise to who names none.
+// register has the home keep the group. A home that does not answer is asked again as long as the
+// promises wait. If the user has named no probability, it is the least of what the sites promise to
+// who names none.
 func (g *grouping) register(ctx context.Context) (q api.GroupQuote, err error) {
 	if g.o.Prob == 0 {
 		for i := range g.members {
@@ -394,9 +405,10 @@ func (g *grouping) release(ctx context.Context) {
 	})
 }
 
-// giveUp gives the group up, of which some members are confirmed: the home has their sites cancel their jobs. After an error the group
-// may run: it is api.ErrConflict if its work has begun, and else the home does not answer. One that is not whole that gives
-// up by itself, as not all jobs come.
+// giveUp gives the group up, of which some members are confirmed: the home has their sites cancel
+// their jobs. After an error the group may run: it is api.ErrConflict if its work has begun, and
+// else the home does not answer. One that is not whole that gives up by itself, as not all jobs
+// come.
 func (g *grouping) giveUp(ctx context.Context) (err error) {
 	giving, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()

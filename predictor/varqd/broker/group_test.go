@@ -315,7 +315,8 @@ func TestChoose(t *testing.T) {
 	if diff := cmp.Diff([]string{"alpha main 100 on 2", "beta main 200 on 1", "alpha long 100 on 1"}, names(broker.ChooseAny(answers, cheap))); diff != "" {
 		t.Error(diff)
 	}
-	// Together they are cheapest at 200, and end first at 100, where alpha's most probable partition is long.
+	// Together they are cheapest at 200, and end first at 100, where alpha's most probable
+	// partition is long.
 	both := broker.Together{Parts: [][]string{{"alpha"}, {"beta"}}, Prefer: cheap}
 	if diff := cmp.Diff([]string{"alpha main 200 on 1", "beta main 200 on 1"}, names(both.Choose(answers[:2]))); diff != "" {
 		t.Error(diff)

@@ -10,13 +10,15 @@ import (
 const (
 	// maxOne is that of what is about one thing, or of a refusal.
 	maxOne = 64 << 10
-	// maxMember and maxGroup are those of a group that is asked about, with its members and without.
+	// maxMember and maxGroup are those of a group that is asked about, with its members and
+	// without.
 	maxMember, maxGroup = 16 << 10, 2 << 10
 	// maxDelays is that of three months of delays by the hour.
 	maxDelays = 512 << 10
 	// maxPlans is that of what many plans were made for.
 	maxPlans = 8 << 20
-	// maxList is that of a list, which is as long as the cluster is large or the user busy. The process is the user's own.
+	// maxList is that of a list, which is as long as the cluster is large or the user busy. The
+	// process is the user's own.
 	maxList = 64 << 20
 	// maxRelayed is that of any answer that is relayed: many may be at once.
 	maxRelayed = 8 << 20

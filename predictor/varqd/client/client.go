@@ -33,8 +33,8 @@ const DefaultTimeout = 2 * time.Second
 // varqd works on a request.
 const acceptTimeout = 20 * time.Second
 
-// relayTime is how much longer than a request may take that another site is to answer, this one's varqd may take to say
-// that nobody does there.
+// relayTime is how much longer than a request may take that another site is to answer, this one's
+// varqd may take to say that nobody does there.
 const relayTime = time.Second
 
 // Client asks one varqd. Its methods may be called at the same time. What they
@@ -118,13 +118,15 @@ func (c *Client) timeFor(r *api.PlanRequest) time.Duration {
 	return c.Timeout
 }
 
-// Probe asks what Plan would promise in a window of time, for several sizes. It may take longer than Timeout.
+// Probe asks what Plan would promise in a window of time, for several sizes. It may take longer
+// than Timeout.
 func (c *Client) Probe(ctx context.Context, r api.ProbeRequest) (a api.ProbeAnswer, err error) {
 	err = c.doWithin(ctx, max(c.Timeout, probeTimeout), http.MethodPost, api.PathProbe, r, &a)
 	return a, err
 }
 
-// Size asks which of several sizes a job had better have that is submitted now. It may take longer than Timeout.
+// Size asks which of several sizes a job had better have that is submitted now. It may take longer
+// than Timeout.
 func (c *Client) Size(ctx context.Context, r api.SizeRequest) (a api.SizeAnswer, err error) {
 	err = c.doWithin(ctx, max(c.Timeout, probeTimeout), http.MethodPost, api.PathSize, r, &a)
 	return a, err
@@ -140,8 +142,8 @@ func (c *Client) Cancel(ctx context.Context, a api.Cancellation) error {
 	return c.do(ctx, http.MethodPost, api.PathCancel, a, nil)
 }
 
-// Confirm confirms a tentative promise. Slurm may be slow to move the job: it may take longer than Timeout. To confirm
-// again is safe.
+// Confirm confirms a tentative promise. Slurm may be slow to move the job: it may take longer than
+// Timeout. To confirm again is safe.
 func (c *Client) Confirm(ctx context.Context, a api.Confirmation) error {
 	return c.doWithin(ctx, max(c.Timeout, acceptTimeout), http.MethodPost, api.PathConfirm, a, nil)
 }
@@ -200,8 +202,9 @@ func (c *Client) Accept(ctx context.Context, a api.Acceptance) (r api.Accepted, 
 	return r, err
 }
 
-// Reservations lists reservations that the asker may see, in the order of their deadlines: of more than api.MostPages the last.
-// Timeout is that of one request, of which many reservations take several.
+// Reservations lists reservations that the asker may see, in the order of their deadlines: of more
+// than api.MostPages the last. Timeout is that of one request, of which many reservations take
+// several.
 func (c *Client) Reservations(ctx context.Context, q api.ReservationsQuery) (list []api.Reservation, err error) {
 	v := values{}
 	v.text(api.ParamUser, q.User)
@@ -240,7 +243,8 @@ func (c *Client) Nodes(ctx context.Context) (n api.Nodes, err error) {
 	return n, err
 }
 
-// Risk asks how probable it is that one of the nodes fails, which are written as Slurm does: node[1-4],node7.
+// Risk asks how probable it is that one of the nodes fails, which are written as Slurm does:
+// node[1-4],node7.
 func (c *Client) Risk(ctx context.Context, nodes string) (r api.Risk, err error) {
 	v := values{}
 	v.text(api.ParamNodes, nodes)
@@ -393,8 +397,8 @@ func (c *Client) doWithin(ctx context.Context, timeout time.Duration, method, pa
 			return fmt.Errorf("%s: %w", c.endpoint, err)
 		}
 	}
-	// A varqd in trouble answers for its health with an error's status. One that does not answer for it, but for another site, has
-	// an error.
+	// A varqd in trouble answers for its health with an error's status. One that does not answer
+	// for it, but for another site, has an error.
 	if e := new(api.Error); got.code/100 != 2 && (path != api.PathHealth || json.Unmarshal(got.body, e) == nil && e.Error != "") {
 		if err := c.apart(got); err != nil {
 			return err
@@ -420,7 +424,8 @@ type reply struct {
 	body       []byte
 }
 
-// exchange makes a request, and returns the answer, whose body has at most so many bytes. timeout is that of the request.
+// exchange makes a request, and returns the answer, whose body has at most so many bytes. timeout
+// is that of the request.
 func (c *Client) exchange(r *http.Request, timeout time.Duration, most int64) (*reply, error) {
 	if c.trace != nil {
 		own := *c.trace // of this request alone: WithClientTrace adds to it what the context has

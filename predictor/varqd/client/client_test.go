@@ -78,7 +78,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// A list comes in several answers, whose ends the client joins; one that knows no place in it has answered all at once.
+// A list comes in several answers, whose ends the client joins; one that knows no place in it has
+// answered all at once.
 func TestReservationsInPages(t *testing.T) {
 	page := func(from, to int) []byte {
 		list := []api.Reservation{}
@@ -250,7 +251,8 @@ func TestTimeForSizes(t *testing.T) {
 	}
 }
 
-// A varqd that is to relay is told for how long its answer is waited for, which is a little longer than the other site's.
+// A varqd that is to relay is told for how long its answer is waited for, which is a little longer
+// than the other site's.
 func TestRelayedInTime(t *testing.T) {
 	var within string
 	stop := make(chan struct{})

@@ -8,7 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/said"
 )
 
-// whose names the varqd whose answer it is: that of the site that is meant, or the one that is asked.
+// whose names the varqd whose answer it is: that of the site that is meant, or the one that is
+// asked.
 func (c *Client) whose() string {
 	if c.Site != "" {
 		return "varqd of site " + c.Site
@@ -31,5 +32,6 @@ func garbled(err error) string {
 // maxSaid is how much of what the other end says is told, in bytes.
 const maxSaid = 1000
 
-// shown returns what the other end says as one line that a terminal may show: another site is not trusted with more.
+// shown returns what the other end says as one line that a terminal may show: another site is not
+// trusted with more.
 func shown(text string) string { return said.Line(text, maxSaid) }

@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// TestHostileAnswers: what another site says is told as one line without control characters, not at any length, and as
-// what that site says.
+// TestHostileAnswers: what another site says is told as one line without control characters, not at
+// any length, and as what that site says.
 func TestHostileAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc

@@ -14,16 +14,19 @@ import (
 )
 
 const (
-	// maxIdle is how many connections to another site are kept that no request needs, each for idleTime.
+	// maxIdle is how many connections to another site are kept that no request needs, each for
+	// idleTime.
 	maxIdle  = 16
 	idleTime = time.Minute
 )
 
-// Trust proves to each end of a connection which site is at the other. Package sitecert implements it.
+// Trust proves to each end of a connection which site is at the other. Package sitecert implements
+// it.
 type Trust interface {
 	// Client returns the configuration of a connection to a site.
 	Client(site string) (*tls.Config, error)
-	// Serves reports whether a connection that was made with such a configuration may serve another request.
+	// Serves reports whether a connection that was made with such a configuration may serve another
+	// request.
 	Serves(made *tls.Config, c tls.ConnectionState) bool
 }
 
@@ -72,8 +75,8 @@ type Unanswered struct{ error }
 // Unwrap returns why there is no answer.
 func (u *Unanswered) Unwrap() error { return u.error }
 
-// Relay makes a request of user's as it is, and returns the status of the answer and its body, whatever they are. It ends
-// when ctx does. If the request was sent, the error is an *Unanswered.
+// Relay makes a request of user's as it is, and returns the status of the answer and its body,
+// whatever they are. It ends when ctx does. If the request was sent, the error is an *Unanswered.
 func (c *Client) Relay(ctx context.Context, user, method, uri string, body []byte) (status int, answer []byte, err error) {
 	var sent atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})

@@ -8,7 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// apart is the error of an answer by a varqd that does not speak this varq's version of the API any more, else nil.
+// apart is the error of an answer by a varqd that does not speak this varq's version of the API any
+// more, else nil.
 func (c *Client) apart(got *reply) error {
 	if got.apis == "" || slices.Contains(strings.Split(strings.ReplaceAll(got.apis, " ", ""), ","), api.API) {
 		return nil
@@ -20,7 +21,8 @@ func (c *Client) apart(got *reply) error {
 // noSuch is what varqd says of a parameter that it does not know.
 func noSuch(parameter string) string { return parameter + ": no such parameter" }
 
-// newer returns what varqd says in a refusal, and, if that is that it knows something not, that it is older than this varq.
+// newer returns what varqd says in a refusal, and, if that is that it knows something not, that it
+// is older than this varq.
 func (c *Client) newer(method, path string, got *reply) error {
 	err := got.refusal()
 	said := err.Error()

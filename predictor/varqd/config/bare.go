@@ -10,17 +10,20 @@ import (
 	"github.com/varq-project/varq/predictor/promise/tariff"
 )
 
-// Bare says of a site without varqd what this cluster's varqd, which estimates its slots, has to know.
+// Bare says of a site without varqd what this cluster's varqd, which estimates its slots, has to
+// know.
 type Bare struct {
 	// Slurmrestd is the cluster's; nil for a site with varqd.
 	Slurmrestd *Slurmrestd `yaml:"slurmrestd"`
-	// Estimate is the method by which slots are estimated, one of esr's; empty stands for esr.MethodLoad.
+	// Estimate is the method by which slots are estimated, one of esr's; empty stands for
+	// esr.MethodLoad.
 	Estimate string `yaml:"estimate"`
 	// StaticScale is h of the method static; 0 stands for the paper's five hours.
 	StaticScale Duration `yaml:"static_scale"`
 	// Partition is the one for jobs that name none, where slurmrestd does not tell it.
 	Partition string `yaml:"partition"`
-	// Late is how late a job may start before Slurm cancels it, and one that nobody has confirmed; 0 stands for a day.
+	// Late is how late a job may start before Slurm cancels it, and one that nobody has confirmed;
+	// 0 stands for a day.
 	Late Duration `yaml:"late"`
 	// Power and Tariff are as of SiteItself.
 	Power  float64 `yaml:"power"`
@@ -43,7 +46,8 @@ func (b *Bare) Lateness() int64 {
 	return int64(cmp.Or(time.Duration(b.Late), 24*time.Hour).Seconds())
 }
 
-// Prices returns the tariff of a configuration that was read, and the unit of its costs. Its hours are of a zone.
+// Prices returns the tariff of a configuration that was read, and the unit of its costs. Its hours
+// are of a zone.
 func (b *Bare) Prices(zone *time.Location) (*tariff.Tariff, string) {
 	itself := SiteItself{Tariff: b.Tariff}
 	return itself.Prices(zone)

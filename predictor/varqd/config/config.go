@@ -98,7 +98,8 @@ type Client struct {
 	User string `yaml:"user"`
 	// MungeSocket is munged's socket; empty means munge's own default.
 	MungeSocket string `yaml:"munge_socket"`
-	// Relay, if not empty, is the site that is meant, to whose varqd the one at Endpoint relays requests.
+	// Relay, if not empty, is the site that is meant, to whose varqd the one at Endpoint relays
+	// requests.
 	Relay string `yaml:"-"`
 }
 
@@ -152,8 +153,8 @@ type Forecaster struct {
 
 // Notices says which program is told what becomes of promises, such as one that sends mail.
 type Notices struct {
-	// Command is split at spaces and run without a shell, as varqd's own user, once for each notice. It begins with an
-	// absolute path; empty means none.
+	// Command is split at spaces and run without a shell, as varqd's own user, once for each
+	// notice. It begins with an absolute path; empty means none.
 	Command string `yaml:"command"`
 	// Timeout bounds one run of it.
 	Timeout Duration `yaml:"timeout"`
@@ -176,7 +177,8 @@ type Plan struct {
 	// MaxHold is how long a job may hold its nodes before its work, in time limits of
 	// the work; an hour it always may. 0 is no bound.
 	MaxHold float64 `yaml:"max_hold"`
-	// RiskyNodes is what jobs do with nodes that are likely to fail, unless their users say: avoid or allow.
+	// RiskyNodes is what jobs do with nodes that are likely to fail, unless their users say: avoid
+	// or allow.
 	RiskyNodes string `yaml:"risky_nodes"`
 	// Stale is how old varqd's picture of the cluster (partitions, limits) may
 	// grow, with Slurm out of reach, before it makes no more promises.

@@ -23,8 +23,8 @@ func FindClient(getenv func(string) string) (Client, error) {
 	return c.ownClient(getenv), nil
 }
 
-// FindLedger returns where the ledger of this host's varqd is, by the configuration file. A missing file
-// is as good as an empty one.
+// FindLedger returns where the ledger of this host's varqd is, by the configuration file. A missing
+// file is as good as an empty one.
 func FindLedger(getenv func(string) string) (path string, err error) {
 	c, err := find(getenv)
 	return c.Ledger.Path, err

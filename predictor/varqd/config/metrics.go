@@ -32,5 +32,6 @@ func (m *Metrics) check(bad func(key, format string, args ...any)) {
 	}
 }
 
-// accountName is what an account in Metrics may be called. A name in brackets would be that of all others.
+// accountName is what an account in Metrics may be called. A name in brackets would be that of all
+// others.
 var accountName = regexp.MustCompile(`^[^\s()]{1,64}$`)

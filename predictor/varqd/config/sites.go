@@ -10,19 +10,22 @@ import (
 	"strings"
 )
 
-// Site is a cluster with a varqd of its own, to which a command of varq's speaks that names it; or, with Slurmrestd, one without.
+// Site is a cluster with a varqd of its own, to which a command of varq's speaks that names it; or,
+// with Slurmrestd, one without.
 type Site struct {
 	// Name is what Slurm calls the cluster (ClusterName).
 	Name string `yaml:"name"`
-	// Endpoint, User and MungeSocket are as of Client. Where the clusters share munge's key, MungeSocket is empty. Where they do
-	// not, Endpoint may be tls://HOST:PORT: there varqds speak to each other alone, and relay what users ask.
+	// Endpoint, User and MungeSocket are as of Client. Where the clusters share munge's key,
+	// MungeSocket is empty. Where they do not, Endpoint may be tls://HOST:PORT: there varqds speak
+	// to each other alone, and relay what users ask.
 	Endpoint    string `yaml:"endpoint"`
 	User        string `yaml:"user"`
 	MungeSocket string `yaml:"munge_socket"`
-	// SlurmConf is the slurm.conf by which this host's sbatch reaches the cluster. If it is empty, sbatch --clusters
-	// does, which needs a slurmdbd that knows both.
+	// SlurmConf is the slurm.conf by which this host's sbatch reaches the cluster. If it is empty,
+	// sbatch --clusters does, which needs a slurmdbd that knows both.
 	SlurmConf string `yaml:"slurm_conf"`
-	// Bin is the folder of the sbatch that is of the cluster's version; if it is empty, sbatch is found as ever.
+	// Bin is the folder of the sbatch that is of the cluster's version; if it is empty, sbatch is
+	// found as ever.
 	Bin string `yaml:"bin"`
 
 	Bare `yaml:",inline"`
@@ -31,7 +34,8 @@ type Site struct {
 // MaxSites bounds how many sites there are.
 const MaxSites = 1000
 
-// client returns how to reach the site's varqd. What the site does not say is as in the section client.
+// client returns how to reach the site's varqd. What the site does not say is as in the section
+// client.
 func (s *Site) client(own Client) Client {
 	return Client{Endpoint: s.Endpoint, User: cmp.Or(s.User, own.User), MungeSocket: cmp.Or(s.MungeSocket, own.MungeSocket)}
 }
@@ -54,8 +58,8 @@ func (c *Config) SiteClients() map[string]Client {
 	return clients
 }
 
-// OwnSite returns the name of the site whose varqd has this configuration: the one at which clients, or others, reach it. It is
-// empty if Sites has no such site.
+// OwnSite returns the name of the site whose varqd has this configuration: the one at which
+// clients, or others, reach it. It is empty if Sites has no such site.
 func (c *Config) OwnSite() string {
 	for _, s := range c.Sites {
 		if s.HasNoVarqd() {
@@ -112,14 +116,16 @@ func checkSites(sites []Site, bad func(key, format string, args ...any)) {
 	}
 }
 
-// isHostPort reports whether text is HOST:PORT and no more. HOST may be empty, as it may be where varqd listens.
+// isHostPort reports whether text is HOST:PORT and no more. HOST may be empty, as it may be where
+// varqd listens.
 func isHostPort(text string) bool {
 	host, port, err := net.SplitHostPort(text)
 	number, notNumber := strconv.ParseUint(port, 10, 16)
 	return err == nil && !strings.ContainsAny(host, "/?#@ \t\r\n") && notNumber == nil && number != 0
 }
 
-// FindOwnSite returns the name that the configuration file has for this host's cluster; see OwnSite.
+// FindOwnSite returns the name that the configuration file has for this host's cluster; see
+// OwnSite.
 func FindOwnSite(getenv func(string) string) (string, error) {
 	c, err := find(getenv)
 	return c.OwnSite(), err
@@ -131,8 +137,8 @@ func FindSites(getenv func(string) string) ([]Site, error) {
 	return c.Sites, err
 }
 
-// FindSite returns how to reach the varqd of a site that the configuration file names: with tls:// by that of this host, as FindClient
-// does, which relays.
+// FindSite returns how to reach the varqd of a site that the configuration file names: with tls://
+// by that of this host, as FindClient does, which relays.
 func FindSite(getenv func(string) string, name string) (Client, error) {
 	c, err := find(getenv)
 	if err != nil {

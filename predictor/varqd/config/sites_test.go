@@ -26,7 +26,8 @@ sites:
 	for name, want := range map[string]Client{
 		"alpha": {Endpoint: "unix:///run/varq/varqd.sock", User: "991", MungeSocket: "/run/m"},
 		"beta":  {Endpoint: "tcp://beta:6830", User: "varqd", MungeSocket: "/run/beta"},
-		"delta": {Endpoint: "unix:///elsewhere", User: "991", MungeSocket: "/run/m", Relay: "delta"}, // by this host's varqd
+		// by this host's varqd
+		"delta": {Endpoint: "unix:///elsewhere", User: "991", MungeSocket: "/run/m", Relay: "delta"},
 	} {
 		if got, err := FindSite(getenv, name); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", name, got, err)
@@ -64,7 +65,8 @@ func TestPrices(t *testing.T) {
 	}
 }
 
-// varqd finds its own name among the sites by the endpoint at which clients, or other sites, reach it.
+// varqd finds its own name among the sites by the endpoint at which clients, or other sites, reach
+// it.
 func TestOwnSite(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "",

@@ -15,7 +15,8 @@ type SiteItself struct {
 	Tariff Tariff `yaml:"tariff"`
 }
 
-// Tariff says what a billing unit costs, as Slurm counts them by TRESBillingWeights. Without it one costs 1 an hour.
+// Tariff says what a billing unit costs, as Slurm counts them by TRESBillingWeights. Without it one
+// costs 1 an hour.
 type Tariff struct {
 	// Unit is in what costs are told, such as EUR; empty means billing-hours.
 	Unit string `yaml:"unit"`
@@ -40,7 +41,8 @@ func (t *Tariff) tariff(zone *time.Location) (*tariff.Tariff, error) {
 	})
 }
 
-// Prices returns the tariff of a configuration that was read, and the unit of its costs. Its hours are of a zone.
+// Prices returns the tariff of a configuration that was read, and the unit of its costs. Its hours
+// are of a zone.
 func (s *SiteItself) Prices(zone *time.Location) (*tariff.Tariff, string) {
 	prices, _ := s.Tariff.tariff(zone) // was checked
 	return prices, cmp.Or(s.Tariff.Unit, "billing-hours")

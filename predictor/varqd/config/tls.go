@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// TLS says how this site's varqd proves to those of other sites who it is, and knows them. The files are read again when they
-// change.
+// TLS says how this site's varqd proves to those of other sites who it is, and knows them. The
+// files are read again when they change.
 type TLS struct {
 	// Listen is HOST:PORT for the varqds of Peers; empty means that none can connect.
 	Listen string `yaml:"listen"`
-	// Certificate is the site's, of which its name is a DNS name, Key its key, and CA what the certificates of all sites are
-	// signed with: files in PEM.
+	// Certificate is the site's, of which its name is a DNS name, Key its key, and CA what the
+	// certificates of all sites are signed with: files in PEM.
 	Certificate string `yaml:"certificate"`
 	Key         string `yaml:"key"`
 	CA          string `yaml:"ca"`
@@ -26,8 +26,8 @@ func (t *TLS) Given() bool { return t.Certificate != "" }
 type Peer struct {
 	// Name is the site's, as its certificate has it.
 	Name string `yaml:"name"`
-	// Users are those of this host for whom it may speak: names, or "all" for all but root, users of the system and Slurm's
-	// operators.
+	// Users are those of this host for whom it may speak: names, or "all" for all but root, users
+	// of the system and Slurm's operators.
 	Users Names `yaml:"users"`
 }
 

@@ -18,7 +18,8 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
-// varqd reads the slurmrestd of sites without varqd, with their tokens, and of those alone it answers probes.
+// varqd reads the slurmrestd of sites without varqd, with their tokens, and of those alone it
+// answers probes.
 func TestSitesAbroad(t *testing.T) {
 	var asked atomic.Int32
 	slurmrestd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

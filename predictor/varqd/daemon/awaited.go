@@ -6,8 +6,9 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// awaited marks the context of a request for which a user's command waits. What Slurm is asked for it makes no debt: varqd cannot put
-// it off, and does not look at the queue less often because many jobs are submitted.
+// awaited marks the context of a request for which a user's command waits. What Slurm is asked for
+// it makes no debt: varqd cannot put it off, and does not look at the queue less often because many
+// jobs are submitted.
 type awaited struct{}
 
 func isAwaited(ctx context.Context) bool { return ctx.Value(awaited{}) != nil }

@@ -158,8 +158,8 @@ func TestASiteThatHangs(t *testing.T) {
 	}
 }
 
-// Who has no certificate, or holds a request back, keeps no site from another; nor does a site with many users keep the others from
-// their turn.
+// Who has no certificate, or holds a request back, keeps no site from another; nor does a site with
+// many users keep the others from their turn.
 func TestASiteIsNotShutOut(t *testing.T) {
 	var users []string
 	for i := range 60 {
@@ -251,7 +251,8 @@ func TestCertificatesAreReplaced(t *testing.T) {
 		t.Errorf("with a new certificate: %v", err)
 	}
 	s.files(s.authority, time.Now().Add(-time.Hour), "beta")
-	s.files(s.authority, tomorrow(), "alpha") // or else the connection serves, of which the certificate was good
+	// or else the connection serves, of which the certificate was good
+	s.files(s.authority, tomorrow(), "alpha")
 	if err := ask(); !errors.Is(err, api.ErrUnavailable) || !strings.Contains(err.Error(), "certificate has expired") {
 		t.Errorf("with an expired certificate at beta: %v", err)
 	}

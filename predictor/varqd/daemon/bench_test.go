@@ -124,7 +124,8 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// A plan that is refused because promises made before take all the room, from the client's call to its answer, which has offers.
+// A plan that is refused because promises made before take all the room, from the client's call to
+// its answer, which has offers.
 func BenchmarkPlanWithoutRoom(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	_, asking := experienced(b)

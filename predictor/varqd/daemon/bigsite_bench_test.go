@@ -42,7 +42,8 @@ func (s *bigSlurm) Cluster(context.Context) (limits.Cluster, error) {
 	return limits.Cluster{Partitions: map[string]limits.Partition{"main": main}}, nil
 }
 
-// promiseMany writes promises of the next six days into a ledger, and returns their jobs, which wait.
+// promiseMany writes promises of the next six days into a ledger, and returns their jobs, which
+// wait.
 func promiseMany(b *testing.B, path string, promises int) (jobs []slurm.QueueEntry) {
 	b.Helper()
 	file, err := statefile.Open(path)
@@ -73,8 +74,9 @@ func promiseMany(b *testing.B, path string, promises int) (jobs []slurm.QueueEnt
 	return jobs
 }
 
-// bigSite is a varqd at a big site: 2,000 nodes, 5,000 jobs that run, 20,000 that wait, and 3,000 promises. ask sets the random part of a
-// request: how many CPUs, for how long, and by when, so many hours ahead and as many more at most.
+// bigSite is a varqd at a big site: 2,000 nodes, 5,000 jobs that run, 20,000 that wait, and 3,000
+// promises. ask sets the random part of a request: how many CPUs, for how long, and by when, so
+// many hours ahead and as many more at most.
 func bigSite(b *testing.B) (d *Daemon, asking *client.Client, ask func(r *api.PlanRequest, hours, more int64)) {
 	b.Helper()
 	c := testConfig(b)
@@ -123,7 +125,8 @@ func BenchmarkPlanAtBigSite(b *testing.B) {
 	}
 }
 
-// A refusal, with what can be promised instead: the queue is longer than the hour until the deadline.
+// A refusal, with what can be promised instead: the queue is longer than the hour until the
+// deadline.
 func BenchmarkRefusalAtBigSite(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	_, asking, ask := bigSite(b)

@@ -31,8 +31,9 @@ const (
 type clock struct {
 	host func() time.Time // with a monotonic reading
 
-	mu       sync.Mutex
-	at       time.Time     // on the host's clock, when the interval was measured; zero before the first
+	mu sync.Mutex
+	// on the host's clock, when the interval was measured; zero before the first
+	at       time.Time
 	earliest time.Time     // Slurm's time at that time: at least
 	latest   time.Time     // and at most
 	ahead    time.Duration // of the host's clock, as measured last

@@ -78,7 +78,7 @@ func TestClockIsSet(t *testing.T) {
 // reading stays. Package time makes no such time; the seconds of one with a monotonic reading begin
 // at bit 30 of its first word.
 func stepped(t time.Time, seconds int64) time.Time {
-	*(*uint64)(unsafe.Pointer(&t)) += uint64(seconds << 30) //nolint:gosec // a test stands in for the kernel
+	*(*uint64)(unsafe.Pointer(&t)) += uint64(seconds << 30) //nolint:gosec // a faked clock
 	return t
 }
 

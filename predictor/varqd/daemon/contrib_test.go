@@ -17,7 +17,8 @@ var (
 	metricUsed = regexp.MustCompile(`\b((?:varq|process)_[a-z0-9_]+)(?:\{([^}]*)\})?`)
 )
 
-// TestContribNamesMetrics: the rules for Prometheus and the dashboard name only metrics, and labels of them, that varqd exports.
+// TestContribNamesMetrics: the rules for Prometheus and the dashboard name only metrics, and labels
+// of them, that varqd exports.
 func TestContribNamesMetrics(t *testing.T) {
 	c := testConfig(t)
 	c.Forecasters = []config.Forecaster{{Name: "broken", Command: "/bin/false"}}
@@ -37,7 +38,8 @@ func TestContribNamesMetrics(t *testing.T) {
 	labels := map[string]map[string]bool{}
 	for _, line := range sample.FindAllStringSubmatch(metrics(t, c.Server.Socket), -1) {
 		if labels[line[1]] == nil {
-			labels[line[1]] = map[string]bool{"job": true, "instance": true} // which Prometheus adds
+			// which Prometheus adds
+			labels[line[1]] = map[string]bool{"job": true, "instance": true}
 		}
 		for _, label := range labelled.FindAllStringSubmatch(line[2], -1) {
 			labels[line[1]][label[1]] = true

@@ -1,7 +1,7 @@
-// Package daemon puts varqd together. It opens the files, makes the client of Slurm, serves
-// the API, and runs a loop for each thing that goes on: learn reads accounting, refresh reads the
-// cluster's limits, watch looks at the queue, follow passes snapshots of the queue to the scorer and
-// the forecasters, tend looks at the nodes, and others speak with other sites. See Run.
+// Package daemon puts varqd together. It opens the files, makes the client of Slurm, serves the
+// API, and runs a loop for each thing that goes on: learn reads accounting, refresh reads the
+// cluster's limits, watch looks at the queue, follow passes snapshots of the queue to the scorer
+// and the forecasters, tend looks at the nodes, and others speak with other sites. See Run.
 package daemon
 
 import (
@@ -56,7 +56,8 @@ type Options struct {
 	Config config.Config
 	// Slurm is the cluster. If nil it is slurmrestd, as configured, with Scontrol and Sacctmgr.
 	Slurm Slurm
-	// Scontrol and Sacctmgr read what slurmrestd leaves out. Scontrol changes the jobs that slurmrestd rejects.
+	// Scontrol and Sacctmgr read what slurmrestd leaves out. Scontrol changes the jobs that
+	// slurmrestd rejects.
 	Scontrol scontrol.Command
 	Sacctmgr sacctmgr.Command
 	// Now is the host's clock, with a monotonic reading; nil stands for time.Now.
@@ -111,12 +112,14 @@ type Daemon struct {
 	requests  *prometheus.HistogramVec // to slurmrestd
 	cleanups  cleanups                 // of Close
 
-	first     int64           // when the ledger's first promise was made; 0 as long as none is known
+	// when the ledger's first promise was made; 0 as long as none is known
+	first     int64
 	odds      []forecast.Odds // as d.scores has them
 	snapshots chan snapshot   // holds at most one, from watch to follow
 
 	limitsRead *latch // the limits and the nodes have been read once
-	queueTried *latch // follow has observed the first snapshot, or an attempt to read the queue has failed
+	// follow has observed the first snapshot, or an attempt to read the queue has failed
+	queueTried *latch
 	pastLoaded *latch // ingest.Load has succeeded
 	nodesSeen  *latch // the nodes have been looked at
 }
@@ -380,8 +383,8 @@ func ended(ctx context.Context, running *sync.WaitGroup) error {
 	}
 }
 
-// listen opens the unix socket and, if they are configured, the TCP address and that for other sites' varqds. It returns what
-// serves each.
+// listen opens the unix socket and, if they are configured, the TCP address and that for other
+// sites' varqds. It returns what serves each.
 func (d *Daemon) listen() (_ map[net.Listener]func(net.Listener) error, err error) {
 	listeners := map[net.Listener]func(net.Listener) error{}
 	defer func() {

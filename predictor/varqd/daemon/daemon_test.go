@@ -182,7 +182,8 @@ func serve(t testing.TB, d *Daemon) (stop func()) {
 	done := make(chan error, 1)
 	go func() { done <- errors.Join(d.Run(ctx), d.Close()) }()
 	stop = sync.OnceFunc(func() {
-		cancel(errors.New("terminated signal received")) // as signal.NotifyContext of Go 1.26.0 says
+		// as signal.NotifyContext of Go 1.26.0 says
+		cancel(errors.New("terminated signal received"))
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -232,7 +233,8 @@ func planRequest() api.PlanRequest {
 func TestAnswersWhileLoading(t *testing.T) {
 	fake := &fakeSlurm{past: quick(1000), gate: make(chan struct{})}
 	asking, _ := run(t, testConfig(t), fake)
-	half := regexp.MustCompile(`still loading history: (49|50)%`) // the past has become a little longer since the fake was made
+	// the past has become a little longer since the fake was made
+	half := regexp.MustCompile(`still loading history: (49|50)%`)
 	eventually(t, asking, func(h api.Health) bool { return !h.OK && half.MatchString(strings.Join(h.Problems, " ")) })
 	if _, err := asking.Plan(t.Context(), planRequest()); err == nil || !half.MatchString(err.Error()) {
 		t.Errorf("a plan while loading: %v", err)

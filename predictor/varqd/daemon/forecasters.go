@@ -22,8 +22,9 @@ import (
 // have their forecasts scored.
 const mostScored = 20
 
-// ask returns the answer of every forecaster to a question. Of a job that waits for nodes that are down or drained there is none: no user
-// is told one either, and what forecasters say then, years, would be all that is left of their mean losses.
+// ask returns the answer of every forecaster to a question. Of a job that waits for nodes that are
+// down or drained there is none: no user is told one either, and what forecasters say then, years,
+// would be all that is left of their mean losses.
 func (d *Daemon) ask(_ context.Context, q *forecast.Question) []selfscore.NamedAnswer {
 	if d.premises.Missing(q.Request) != "" {
 		return nil
@@ -53,7 +54,8 @@ type forecasters struct {
 	faults []*extern.Faults
 }
 
-// newForecasters makes the forecasters that a configuration describes. past and pastOfNodes replay the past.
+// newForecasters makes the forecasters that a configuration describes. past and pastOfNodes replay
+// the past.
 func newForecasters(list []config.Forecaster, past func(context.Context, forecast.Observer) error, pastOfNodes func(context.Context, func(fault.Event)) error, log *slog.Logger) forecasters {
 	var made forecasters
 	for _, f := range list {
@@ -79,7 +81,8 @@ func (all *forecasters) members() []forecast.Forecaster {
 	return list
 }
 
-// run runs the programs until ctx is done: those of waits once pastLoaded is set, and those of failures once nodesSeen is.
+// run runs the programs until ctx is done: those of waits once pastLoaded is set, and those of
+// failures once nodesSeen is.
 func (all *forecasters) run(ctx context.Context, pastLoaded, nodesSeen *latch) {
 	var running sync.WaitGroup
 	start := func(known *latch, run func(context.Context)) {

@@ -29,8 +29,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestMain runs the test binary as a forecaster if its first argument is forecaster. It allows 6 parallel tests, because those
-// of a real Slurm mostly wait.
+// TestMain runs the test binary as a forecaster if its first argument is forecaster. It allows 6
+// parallel tests, because those of a real Slurm mostly wait.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "forecaster" {
 		extern.Serve(&prompt{}, "prompt 1")
@@ -142,7 +142,8 @@ func TestOwnForecasters(t *testing.T) {
 		return err == nil && slices.Equal(names, []string{"blend", "forest", "prompt", "qbets", "simulation"})
 	})
 	const counted = `varq_forecasts_scored_total{forecaster="blend",partition="main"} 1`
-	within(t, func() bool { return strings.Contains(metrics(t, c.Server.Socket), counted) }) // after it is stored
+	// after it is stored
+	within(t, func() bool { return strings.Contains(metrics(t, c.Server.Socket), counted) })
 	text := metrics(t, c.Server.Socket)
 	for _, line := range []string{
 		`varq_forecaster_up{forecaster="prompt"} 1`, `varq_forecaster_starts_total{forecaster="prompt"} 1`,
@@ -154,7 +155,8 @@ func TestOwnForecasters(t *testing.T) {
 	}
 }
 
-// The forecast of a job's end is made as the job begins to wait, and scored although varqd was away when it ended.
+// The forecast of a job's end is made as the job begins to wait, and scored although varqd was away
+// when it ended.
 func TestEndsAreScored(t *testing.T) {
 	c := testConfig(t)
 	fake := &fakeSlurm{past: quick(100)}
@@ -191,7 +193,8 @@ func TestEndsAreScored(t *testing.T) {
 	}
 }
 
-// runOne lets a job wait until varqd has seen it, and then run. It returns what the queue shows of it.
+// runOne lets a job wait until varqd has seen it, and then run. It returns what the queue shows of
+// it.
 func (s *fakeSlurm) runOne(t *testing.T, asking *client.Client) slurm.QueueEntry {
 	t.Helper()
 	entry := slurm.QueueEntry{Job: quick(1)[0]}

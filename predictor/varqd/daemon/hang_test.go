@@ -52,7 +52,8 @@ func TestModelThatHangs(t *testing.T) {
 	hung.Go(func() { d.outlook.Predict(quick(1)[0].Request, 0) }) // reads, and does not end
 	<-s.begun
 	aging := make(chan struct{})
-	hung.Go(func() { close(aging); m.Age(workload.Aging{}) }) // waits to write, and whoever reads then waits for it
+	// waits to write, and whoever reads then waits for it
+	hung.Go(func() { close(aging); m.Age(workload.Aging{}) })
 	<-aging
 	for began := time.Now(); time.Since(began) < 100*time.Millisecond; time.Sleep(time.Millisecond) {
 		hung.Go(func() { d.outlook.Queue() })
@@ -101,7 +102,8 @@ func TestFinishBySoak(t *testing.T) {
 	eventually(t, asking, well)
 	ctx, done := context.WithCancel(t.Context())
 	var beside sync.WaitGroup
-	beside.Go(func() { // at each look some jobs have come, some start on a node, and some have ended
+	// at each look some jobs have come, some start on a node, and some have ended
+	beside.Go(func() {
 		now := time.Now().Unix()
 		for i := int64(0); ctx.Err() == nil; i++ {
 			var queue []slurm.QueueEntry

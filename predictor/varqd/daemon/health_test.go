@@ -39,7 +39,8 @@ func TestHealthOfAFullDisk(t *testing.T) {
 	}
 }
 
-// What is to be done about the site's certificate is told to operators: varq status shows the notes to every user.
+// What is to be done about the site's certificate is told to operators: varq status shows the notes
+// to every user.
 func TestHealthOfTheCertificate(t *testing.T) {
 	authority, err := certs.NewAuthority()
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/sitecert"
 )
 
-// homes reaches the varqds that keep groups of promises: this one, and those of the sites that varq.yaml names, which
-// know it by its user, or by its certificate. It implements keeper.Homes.
+// homes reaches the varqds that keep groups of promises: this one, and those of the sites that
+// varq.yaml names, which know it by its user, or by its certificate. It implements keeper.Homes.
 type homes struct {
 	own      *groups.Groups
 	self     string // the user that this process runs as
@@ -129,7 +129,8 @@ func (d *Daemon) learnDelay(r scores.Rank) {
 // promising is the forecaster on which promises rest.
 const promising = "blend"
 
-// The time between two questions to another site about its delays, and that after one that was not answered.
+// The time between two questions to another site about its delays, and that after one that was not
+// answered.
 const (
 	exchangeEvery = time.Hour
 	exchangeAgain = 5 * time.Minute

@@ -224,8 +224,9 @@ func (l *live) reserve(user string, in time.Duration) *api.Plan {
 	return l.promise(user, in, api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 60}, Prob: .7})
 }
 
-// promise promises a user what she requests, by some time from now on. It asks again while varqd refuses,
-// because the deadline of a request that took long is near, and little is promised while a slow machine starts no jobs.
+// promise promises a user what she requests, by some time from now on. It asks again while varqd
+// refuses, because the deadline of a request that took long is near, and little is promised while a
+// slow machine starts no jobs.
 func (l *live) promise(user string, in time.Duration, request api.PlanRequest) *api.Plan {
 	l.t.Helper()
 	var answer api.PlanAnswer
@@ -240,7 +241,8 @@ func (l *live) promise(user string, in time.Duration, request api.PlanRequest) *
 	return answer.Plan
 }
 
-// submit submits a job as the plan says, for a work, with further options of sbatch, and returns its id.
+// submit submits a job as the plan says, for a work, with further options of sbatch, and returns
+// its id.
 func (l *live) submit(user string, p *api.Plan, work string, options ...string) string {
 	l.t.Helper()
 	return l.run(user, "sbatch", append([]string{
@@ -441,7 +443,8 @@ func liveClockAhead(t *testing.T, c *cluster.Cluster) {
 	p := l.promise("alice", l.Paced(38*time.Second), api.PlanRequest{
 		Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 120}, Prob: .7, OnMiss: api.OnMissCancel,
 	})
-	l.run("bob", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--time=60", "--wrap=sleep 3600") // no node is free from now on
+	// no node is free from now on
+	l.run("bob", "sbatch", "--nodes=2", "--exclusive", "--output=/dev/null", "--time=60", "--wrap=sleep 3600")
 	job := l.submit("alice", p, "true")
 	l.eventually("the job is cancelled", func() bool {
 		shown := l.run("alice", "scontrol", "--oneliner", "show", "job", job)
@@ -573,8 +576,8 @@ func liveNodes(t *testing.T, c *cluster.Cluster) {
 	}
 }
 
-// Ends are scored as Slurm's accounting tells them, also those of jobs that ended while varqd was away. A job that was
-// requeued has not ended.
+// Ends are scored as Slurm's accounting tells them, also those of jobs that ended while varqd was
+// away. A job that was requeued has not ended.
 func liveEnds(t *testing.T, c *cluster.Cluster) {
 	l := startLive(t, c)
 	submit := func(work string, args ...string) string {

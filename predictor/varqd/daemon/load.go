@@ -18,9 +18,9 @@ import (
 // each second. Who may wait asks only while nothing is owed. So over any time in which that is
 // so at both ends, all requests together have taken at most that share of it.
 //
-// Time in which Slurm does not answer is no load. So a request without an answer owes nothing, and one that
-// takes far longer than others of its kind was stuck: it owes stuckTimes as much as they did. That a
-// slurmrestd has become slow is thus believed after some requests.
+// Time in which Slurm does not answer is no load. So a request without an answer owes nothing, and
+// one that takes far longer than others of its kind was stuck: it owes stuckTimes as much as they
+// did. That a slurmrestd has become slow is thus believed after some requests.
 type load struct {
 	now   func() time.Time // with a monotonic reading
 	share float64
@@ -28,10 +28,12 @@ type load struct {
 	mu     sync.Mutex
 	at     time.Time // as of which the fields below are
 	active map[*request]bool
-	debt   float64            // seconds
-	recent float64            // the share of the time that requests have taken lately, whether or not they count
-	most   map[string]float64 // by kind that is known: how many seconds a request has owed of late, at most
-	busy   map[string]float64
+	debt   float64 // seconds
+	// the share of the time that requests have taken lately, whether or not they count
+	recent float64
+	// by kind that is known: how many seconds a request has owed of late, at most
+	most map[string]float64
+	busy map[string]float64
 }
 
 // request is one that is being answered.
@@ -50,7 +52,8 @@ const (
 	stuckTimes = 2
 )
 
-// newLoad returns a load without a debt. Of the kinds of requests that are short on every cluster it knows that.
+// newLoad returns a load without a debt. Of the kinds of requests that are short on every cluster
+// it knows that.
 func newLoad(share float64, now func() time.Time) *load {
 	return &load{
 		now: now, share: share, at: now(), active: map[*request]bool{}, busy: map[string]float64{},
@@ -76,8 +79,8 @@ func (l *load) pass() {
 	}
 }
 
-// begin notes that a request of some kind is sent. The function that it returns is to be called with
-// its error once it is over. A request that does not count makes no debt.
+// begin notes that a request of some kind is sent. The function that it returns is to be called
+// with its error once it is over. A request that does not count makes no debt.
 func (l *load) begin(kind string, counts bool) (end func(error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

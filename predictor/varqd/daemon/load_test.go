@@ -75,7 +75,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A request that Slurm does not answer owes nothing, however many there are at once, and what was owed before stays.
+// A request that Slurm does not answer owes nothing, however many there are at once, and what was
+// owed before stays.
 func TestUnanswered(t *testing.T) {
 	h := &hands{time.Unix(1_800_000_000, 0)}
 	l := newLoad(.1, h.now)
@@ -102,8 +103,9 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// A request that is answered late, as Slurm was stuck, owes twice what others of its kind take, and so does one that
-// is not answered yet. A slurmrestd that is slow indeed is believed after some requests.
+// A request that is answered late, as Slurm was stuck, owes twice what others of its kind take, and
+// so does one that is not answered yet. A slurmrestd that is slow indeed is believed after some
+// requests.
 func TestStuck(t *testing.T) {
 	h := &hands{time.Unix(1_800_000_000, 0)}
 	l := newLoad(.1, h.now)

@@ -51,7 +51,8 @@ func newLooks(c config.Watch, now func() time.Time) *looks {
 	}
 }
 
-// due returns how long it is until the next look, given whether reservations are open; 0 or less if it is due.
+// due returns how long it is until the next look, given whether reservations are open; 0 or less if
+// it is due.
 func (l *looks) due(open bool) time.Duration {
 	pause := l.idle
 	if open {
@@ -60,7 +61,8 @@ func (l *looks) due(open bool) time.Duration {
 	return pause - l.now().Sub(l.looked)
 }
 
-// timed notes that a look begins at which something is read. The function that it returns notes that it is over.
+// timed notes that a look begins at which something is read. The function that it returns notes
+// that it is over.
 func (l *looks) timed(read string) func() {
 	began := l.now()
 	return func() { l.took.WithLabelValues(read).Observe(l.now().Sub(began).Seconds()) }
@@ -74,8 +76,9 @@ func (l *looks) whole() bool {
 // watch is a loop. It looks at the queue, more often while reservations are open.
 func (d *Daemon) watch(ctx context.Context) { d.repeat(ctx, partQueue, d.look) }
 
-// look looks at the queue if that is due. It returns the time until it is to be called again, which is no longer than
-// the interval between looks while reservations are open: a promise may be made at any time.
+// look looks at the queue if that is due. It returns the time until it is to be called again, which
+// is no longer than the interval between looks while reservations are open: a promise may be made
+// at any time.
 func (d *Daemon) look(ctx context.Context) (pause time.Duration, err error) {
 	read, l := false, d.looks
 	defer func() {
@@ -97,9 +100,10 @@ func (d *Daemon) look(ctx context.Context) (pause time.Duration, err error) {
 	return min(l.interval, l.due(open)), nil
 }
 
-// lookNow reads the queue, and passes it to the keeper and to follow, or has the keeper read the jobs of reservations if
-// any are open, or does nothing, as d.looks says. It reports whether it has read all that is due: while none are open, the whole
-// queue is not while slurmrestd is to be spared. After an error it returns the time until the next look.
+// lookNow reads the queue, and passes it to the keeper and to follow, or has the keeper read the
+// jobs of reservations if any are open, or does nothing, as d.looks says. It reports whether it has
+// read all that is due: while none are open, the whole queue is not while slurmrestd is to be
+// spared. After an error it returns the time until the next look.
 func (d *Daemon) lookNow(ctx context.Context, open bool) (read bool, pause time.Duration, err error) {
 	if err := d.readClock(ctx); err != nil {
 		d.queueTried.set()
@@ -112,8 +116,8 @@ func (d *Daemon) lookNow(ctx context.Context, open bool) (read bool, pause time.
 	case l.whole():
 		began := l.now()
 		if err := d.lookAtAll(ctx); err != nil {
-			// Invariant: the next look is at all again, so that the trouble is over only when
-			// that has succeeded. repeat sees to it that it is not too soon after one that was too much
+			// Invariant: the next look is at all again, so that the trouble is over only when that
+			// has succeeded. repeat sees to it that it is not too soon after one that was too much
 			// for slurmrestd.
 			l.last = time.Time{}
 			if errors.Is(err, slurm.ErrTooMuch) {
@@ -129,8 +133,9 @@ func (d *Daemon) lookNow(ctx context.Context, open bool) (read bool, pause time.
 	return true, 0, nil
 }
 
-// lookAtBound has the keeper read the jobs of reservations, for as long as makes up for itself until the next look. It
-// reports false if none could be read because the last ones took too long for that.
+// lookAtBound has the keeper read the jobs of reservations, for as long as makes up for itself
+// until the next look. It reports false if none could be read because the last ones took too long
+// for that.
 func (d *Daemon) lookAtBound(ctx context.Context) (read bool, err error) {
 	defer d.looks.timed(readReservations)()
 	l, asked, spared := d.looks, false, false

@@ -144,7 +144,8 @@ func (s *slowSlurm) submitted(t *testing.T, d *Daemon) *api.Plan {
 	return p
 }
 
-// promised promises alice a job, and submits it as job 7. It returns the plan once the job was found.
+// promised promises alice a job, and submits it as job 7. It returns the plan once the job was
+// found.
 func (s *slowSlurm) promised(t *testing.T, d *Daemon) *api.Plan {
 	t.Helper()
 	s.begun(t, d)
@@ -230,7 +231,8 @@ func TestShortQueue(t *testing.T) {
 	}
 }
 
-// A promise that is made between two looks is looked at as soon as any that is open, also while slurmrestd is to be spared.
+// A promise that is made between two looks is looked at as soon as any that is open, also while
+// slurmrestd is to be spared.
 func TestPromiseBetweenLooks(t *testing.T) {
 	d, s := newSlow(t, 20_000) // 12 s
 	s.begun(t, d)
@@ -252,7 +254,8 @@ func TestPromiseBetweenLooks(t *testing.T) {
 	}
 }
 
-// While Slurm hangs, whatever waits for it, varqd owes nothing: as soon as Slurm is back, the queue is read.
+// While Slurm hangs, whatever waits for it, varqd owes nothing: as soon as Slurm is back, the queue
+// is read.
 func TestHang(t *testing.T) {
 	for _, part := range []string{"all of it", "between readings of the clock"} {
 		d, s := newSlow(t, 500)
@@ -285,8 +288,8 @@ func TestHang(t *testing.T) {
 	}
 }
 
-// Health tells if the queue is not read though that is due, which is not so while nothing is open and slurmrestd is to be
-// spared. That is no reason to start varqd again.
+// Health tells if the queue is not read though that is due, which is not so while nothing is open
+// and slurmrestd is to be spared. That is no reason to start varqd again.
 func TestNothingRead(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		d, s := newSlow(t, 500)
@@ -315,7 +318,8 @@ func TestNothingRead(t *testing.T) {
 	}
 }
 
-// However many jobs are submitted with promises, which slurmrestd is asked about one by one, the queue is read as often as otherwise.
+// However many jobs are submitted with promises, which slurmrestd is asked about one by one, the
+// queue is read as often as otherwise.
 func TestSubmissionsPutOffNoLook(t *testing.T) {
 	d, s := newSlow(t, 500)
 	s.begun(t, d)
@@ -347,8 +351,9 @@ func TestLookIsNotPutOffForEver(t *testing.T) {
 	}
 }
 
-// After a failure the whole queue is read again, and until then the trouble is not over. If it was too much for
-// slurmrestd, the pauses between the attempts may become the longer, the longer they take.
+// After a failure the whole queue is read again, and until then the trouble is not over. If it was
+// too much for slurmrestd, the pauses between the attempts may become the longer, the longer they
+// take.
 func TestLookAgainAfterAFailure(t *testing.T) {
 	d, s := newSlow(t, 51_000) // 30 s
 	s.looked(t, d)

@@ -29,9 +29,9 @@ const (
 	retryMost  = 15 * time.Second
 )
 
-// repeat calls do until ctx is done. After a success it pauses as long as do says. After
-// failures it pauses between retryFirst and retryMost, or what do says if that is longer. A failure is a problem of the part until do
-// succeeds again.
+// repeat calls do until ctx is done. After a success it pauses as long as do says. After failures
+// it pauses between retryFirst and retryMost, or what do says if that is longer. A failure is a
+// problem of the part until do succeeds again.
 func (d *Daemon) repeat(ctx context.Context, part string, do func(context.Context) (pause time.Duration, err error)) {
 	d.errors.WithLabelValues(part) // is 0, so that a first failure is an increase
 	retry := retryFirst
@@ -88,9 +88,9 @@ func (l *latch) wait(ctx context.Context) bool {
 	}
 }
 
-// learn is a loop. It loads the past, and then reads what accounting adds. The first model learns from
-// the nodes and from the queue. So learn waits until the nodes are known, without which a model bounds
-// nothing by the room there is, and for the first attempt to read the queue.
+// learn is a loop. It loads the past, and then reads what accounting adds. The first model learns
+// from the nodes and from the queue. So learn waits until the nodes are known, without which a
+// model bounds nothing by the room there is, and for the first attempt to read the queue.
 func (d *Daemon) learn(ctx context.Context) {
 	if !d.limitsRead.wait(ctx) || !d.queueTried.wait(ctx) {
 		return

@@ -17,12 +17,14 @@ const (
 	// gcPercent lets garbage grow to four times the live memory, which is tens of megabytes. So
 	// collections are fewer, which makes the slowest plans faster.
 	gcPercent = 400
-	// memoryLimit, in bytes, is what memory does not grow to for garbage alone. Live memory is some 200 MB at a site where 25,000 jobs
-	// wait and 5,000 run. The environment's GOMEMLIMIT takes its place.
+	// memoryLimit, in bytes, is what memory does not grow to for garbage alone. Live memory is some
+	// 200 MB at a site where 25,000 jobs wait and 5,000 run. The environment's GOMEMLIMIT takes its
+	// place.
 	memoryLimit = 512 << 20
 )
 
-// Main runs a daemon with the configuration c, which logs to log, until ctx is done. With standby it is one that StandBy returns.
+// Main runs a daemon with the configuration c, which logs to log, until ctx is done. With standby
+// it is one that StandBy returns.
 func Main(ctx context.Context, c config.Config, standby bool, log io.Writer) error {
 	debug.SetGCPercent(gcPercent)
 	if os.Getenv("GOMEMLIMIT") == "" {

@@ -32,7 +32,8 @@ func newRequestSeconds() *prometheus.HistogramVec {
 	}, []string{"request", "outcome"})
 }
 
-// timed notes that a request begins. The function that it returns notes that it is over, with its error.
+// timed notes that a request begins. The function that it returns notes that it is over, with its
+// error.
 func (m metered) timed(kind string) func(*error) { return m.timedAs(kind, true) }
 
 // timedAs is timed of a request that counts or does not.

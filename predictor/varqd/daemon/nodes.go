@@ -19,12 +19,12 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// tendEvery is the time between two looks at the nodes. They wait while slurmrestd has been busy for
-// longer than it may be, but not for longer than limits are read anyway.
+// tendEvery is the time between two looks at the nodes. They wait while slurmrestd has been busy
+// for longer than it may be, but not for longer than limits are read anyway.
 const tendEvery = time.Minute
 
-// tend is a loop. It follows the health of the nodes. It begins when accounting has answered, as it is to
-// tell of their past.
+// tend is a loop. It follows the health of the nodes. It begins when accounting has answered, as it
+// is to tell of their past.
 func (d *Daemon) tend(ctx context.Context) {
 	if !d.pastLoaded.wait(ctx) {
 		return
@@ -36,12 +36,12 @@ func (d *Daemon) tend(ctx context.Context) {
 // mostTries is how often the past of the nodes is asked for, once for each look.
 const mostTries = 30
 
-// The history of the nodes is read as far back as pastMost, as failures are rare, and if that is too
-// much at once, at least pastLeast. In seconds.
+// The history of the nodes is read as far back as pastMost, as failures are rare, and if that is
+// too much at once, at least pastLeast. In seconds.
 const pastMost, pastLeast = 3 * 365 * 86400, 86400
 
-// pastOfNodes reads the history of the nodes since a time, or, if that is 0, as much as can be read at once. It
-// returns from when on that is known.
+// pastOfNodes reads the history of the nodes since a time, or, if that is 0, as much as can be read
+// at once. It returns from when on that is known.
 func (d *Daemon) pastOfNodes(ctx context.Context, since int64) (past []sacctmgr.Event, from int64, err error) {
 	now := d.clock.now()
 	span := int64(pastMost)
@@ -57,8 +57,8 @@ func (d *Daemon) pastOfNodes(ctx context.Context, since int64) (past []sacctmgr.
 	}
 }
 
-// startOf returns from when on a past is known: from the first entry that has ended, as one that has not may be
-// all that is left of its time. It is now if there is none.
+// startOf returns from when on a past is known: from the first entry that has ended, as one that
+// has not may be all that is left of its time. It is now if there is none.
 func startOf(past []sacctmgr.Event, now int64) int64 {
 	start := now
 	for i := range past {
@@ -69,20 +69,23 @@ func startOf(past []sacctmgr.Event, now int64) int64 {
 	return max(start, now-pastMost)
 }
 
-// tending is the state of the loop tend. Accounting's history is read at first, and when forecasts are to be scored:
-// varqd may have missed failures that were over soon, or was down.
+// tending is the state of the loop tend. Accounting's history is read at first, and when forecasts
+// are to be scored: varqd may have missed failures that were over soon, or was down.
 type tending struct {
 	*Daemon
-	tries   int              // to read the history that are left
-	unread  int64            // from when on it is to be read, Unix seconds; 0 stands for all of it
-	past    []sacctmgr.Event // what the next look takes in
-	since   int64            // from when on there is something to learn from, Unix seconds; 0 before the first look
-	known   int64            // from when on failures are known by the history, Unix seconds, or 0
-	watched int64            // from when on no look was missed, Unix seconds; 0 before the first look
-	last    time.Time        // of the last look, zero before
+	tries  int              // to read the history that are left
+	unread int64            // from when on it is to be read, Unix seconds; 0 stands for all of it
+	past   []sacctmgr.Event // what the next look takes in
+	// from when on there is something to learn from, Unix seconds; 0 before the first look
+	since int64
+	known int64 // from when on failures are known by the history, Unix seconds, or 0
+	// from when on no look was missed, Unix seconds; 0 before the first look
+	watched int64
+	last    time.Time // of the last look, zero before
 }
 
-// readPast reads the history of the nodes, unless that is done or hopeless. Slurm may not answer at first.
+// readPast reads the history of the nodes, unless that is done or hopeless. Slurm may not answer at
+// first.
 func (t *tending) readPast(ctx context.Context) {
 	if t.tries == 0 {
 		first, over := t.faults.Over(t.clock.now())
@@ -247,7 +250,8 @@ func (d *Daemon) nodesOf(user string) map[string]bool {
 	return nodes
 }
 
-// sets returns what is forecast of the nodes of each running job together, if all of them are in service.
+// sets returns what is forecast of the nodes of each running job together, if all of them are in
+// service.
 func (d *Daemon) sets(inService []string) (sets []faultscore.Set) {
 	jobs := d.running.Load()
 	forecast, _ := d.risks.Forecast()
@@ -261,7 +265,8 @@ func (d *Daemon) sets(inService []string) (sets []faultscore.Set) {
 		}
 	}
 	slices.SortFunc(several, slices.Compare)
-	for _, nodes := range slices.CompactFunc(several, slices.Equal) { // job arrays' tasks may share their nodes
+	// job arrays' tasks may share their nodes
+	for _, nodes := range slices.CompactFunc(several, slices.Equal) {
 		if slices.ContainsFunc(nodes, func(node string) bool { _, ok := slices.BinarySearch(inService, node); return !ok }) {
 			continue
 		}

@@ -102,7 +102,8 @@ func TestNodesFail(t *testing.T) {
 	}
 }
 
-// TestNodesWait: the nodes are not read while slurmrestd has been too busy, but as often as limits are.
+// TestNodesWait: the nodes are not read while slurmrestd has been too busy, but as often as limits
+// are.
 func TestNodesWait(t *testing.T) {
 	now := time.Now()
 	fake := &frailSlurm{nodes: []slurm.Node{{Name: "a", State: "IDLE"}}}
@@ -176,7 +177,8 @@ func TestPastComesLater(t *testing.T) {
 	}
 }
 
-// TestTend: the loop takes in the past of the nodes, and a site where that cannot be read has their present.
+// TestTend: the loop takes in the past of the nodes, and a site where that cannot be read has their
+// present.
 func TestTend(t *testing.T) {
 	past := []sacctmgr.Event{{Node: "a", Start: 1_700_000_000, End: 1_700_000_900, State: "DOWN"}}
 	for want, span := range map[string]int64{"taken in\" events=2\n": 4 * pastMost, "from now on\" error=\"too much at once\"\n": 0} {
@@ -206,8 +208,8 @@ func job(nodes ...string) slurm.QueueEntry {
 	return slurm.QueueEntry{Job: workload.Job{State: workload.Running, On: nodes}}
 }
 
-// TestFailuresAreScored: forecasts are scored by what varqd saw and by what accounting tells of when it was down. Where
-// that cannot be read, a time in which varqd was down is not scored.
+// TestFailuresAreScored: forecasts are scored by what varqd saw and by what accounting tells of
+// when it was down. Where that cannot be read, a time in which varqd was down is not scored.
 func TestFailuresAreScored(t *testing.T) {
 	begin := time.Unix(20_000*86400, 0)
 	for name, test := range map[string]struct {

@@ -14,7 +14,8 @@ type heard struct {
 	told map[string]bool
 }
 
-// hear makes the environment of a unit with a watchdog, and listens in systemd's place until the test ends.
+// hear makes the environment of a unit with a watchdog, and listens in systemd's place until the
+// test ends.
 func hear(t *testing.T) *heard {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "notify")

@@ -15,9 +15,9 @@ const (
 	overdueLeast  = 5 * time.Minute
 )
 
-// reads remembers when the queue was read last, as far as that was due, and when the last look at it
-// ended, whether or not Slurm answered, or was asked at all. That nothing is read may be Slurm's fault.
-// A look that never ends is a fault of varqd itself.
+// reads remembers when the queue was read last, as far as that was due, and when the last look at
+// it ended, whether or not Slurm answered, or was asked at all. That nothing is read may be Slurm's
+// fault. A look that never ends is a fault of varqd itself.
 type reads struct {
 	now   func() time.Time
 	bound time.Duration

@@ -15,7 +15,8 @@ import (
 // the jobs of others, which is a problem of partRights until Slurm says otherwise.
 type watched struct {
 	Slurm
-	user     func() string // whom Slurm takes varqd for, or "" if the operators that were read do not tell what it may
+	// whom Slurm takes varqd for, or "" if the operators that were read do not tell what it may
+	user     func() string
 	problems *problems
 	log      *slog.Logger
 }

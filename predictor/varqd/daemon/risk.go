@@ -11,11 +11,12 @@ import (
 	"github.com/varq-project/varq/predictor/live/health"
 )
 
-// riskSpans are the times within which failures of a set of nodes are told, in seconds. Between those that the
-// forecast has learnt it takes risks to grow evenly.
+// riskSpans are the times within which failures of a set of nodes are told, in seconds. Between
+// those that the forecast has learnt it takes risks to grow evenly.
 var riskSpans = []int64{3600, 6 * 3600, 86400, 2 * 86400, 7 * 86400}
 
-// Risk implements server.Service. Who may not see the nodes may ask about those of her running jobs.
+// Risk implements server.Service. Who may not see the nodes may ask about those of her running
+// jobs.
 func (s service) Risk(_ context.Context, user string, names []string) (api.Risk, error) {
 	d := s.daemon
 	if err := d.premises.MaySeeNodes(user); err != nil {

@@ -99,7 +99,8 @@ func TestRisk(t *testing.T) {
 		t.Error(err)
 	}
 
-	// Where nodes are private, users are told of those of their own running jobs, and not which others there are.
+	// Where nodes are private, users are told of those of their own running jobs, and not which
+	// others there are.
 	d.premises.Slurm = privateSlurm{fake}
 	if err := d.premises.Refresh(t.Context()); err != nil {
 		t.Fatal(err)

@@ -42,7 +42,8 @@ func (d *Daemon) watchCertificate(ctx context.Context) {
 	}
 }
 
-// known are the varqds of other sites: by certificates, or as this one's own user by munge. It implements server.Peers.
+// known are the varqds of other sites: by certificates, or as this one's own user by munge. It
+// implements server.Peers.
 type known struct {
 	*peers.Peers
 	identity  *sitecert.Identity
@@ -65,8 +66,8 @@ func (k known) Of(certificates []*x509.Certificate) (string, error) {
 // keeperKnows is Known of the keeper, which is made after the peers.
 func (d *Daemon) keeperKnows() error { return d.premises.Known() }
 
-// Admits implements server.Peers. As long as nobody knows who is an operator, anybody may be one, for whom no site speaks that speaks for
-// all others.
+// Admits implements server.Peers. As long as nobody knows who is an operator, anybody may be one,
+// for whom no site speaks that speaks for all others.
 func (k known) Admits(site, user string) error {
 	if !k.Speaks(site, user) {
 		return api.Fault(api.ErrForbidden, fmt.Sprintf("site %s may not ask for user %.40q here (server.peers in varq.yaml)", site, user))
@@ -88,7 +89,8 @@ func (k known) groupsPeer(user string) *groups.Peer {
 	return nil
 }
 
-// deaf returns groups.Options.Deaf: sites that may connect by certificates alone learn of those users for whom they may speak.
+// deaf returns groups.Options.Deaf: sites that may connect by certificates alone learn of those
+// users for whom they may speak.
 func (k known) deaf(c *config.Config) func(site, user string) bool {
 	byMunge := map[string]bool{c.OwnSite(): true, "": true}
 	byTLS := map[string]bool{}
@@ -102,7 +104,8 @@ func (k known) deaf(c *config.Config) func(site, user string) bool {
 	}
 }
 
-// relay reaches the varqds of sites that know this one by its certificate, for its users. It implements server.Sites.
+// relay reaches the varqds of sites that know this one by its certificate, for its users. It
+// implements server.Sites.
 type relay struct {
 	homes *homes
 	log   *slog.Logger

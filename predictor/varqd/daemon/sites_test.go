@@ -158,7 +158,8 @@ func (s *testSites) files(a *certs.Authority, expires time.Time, names ...string
 
 func tomorrow() time.Time { return time.Now().Add(24 * time.Hour) }
 
-// startSites starts alpha, whose users' requests beta takes as usersAtBeta says, and beta, which may ask alpha for alice.
+// startSites starts alpha, whose users' requests beta takes as usersAtBeta says, and beta, which
+// may ask alpha for alice.
 func startSites(t *testing.T, user string, usersAtBeta ...string) *testSites {
 	t.Helper()
 	s := &testSites{t: t, dir: t.TempDir(), authority: mustAuthority(t), user: user}
@@ -313,7 +314,8 @@ func TestRelayToNobody(t *testing.T) {
 	}
 }
 
-// Who has asked for something that beta does not answer is told that it is beta, whether it was asked, and what to do next.
+// Who has asked for something that beta does not answer is told that it is beta, whether it was
+// asked, and what to do next.
 func TestRelayUnanswered(t *testing.T) {
 	s := startSites(t, "alice", "alice")
 	s.beta.service.held = make(chan struct{})
@@ -442,8 +444,8 @@ func TestWhoMayConnect(t *testing.T) {
 	}
 }
 
-// A site speaks for the users that it is named with, and for no others. "all" are not root, the system's, Slurm's operators
-// and varqd's own, whom no site may be named with either.
+// A site speaks for the users that it is named with, and for no others. "all" are not root, the
+// system's, Slurm's operators and varqd's own, whom no site may be named with either.
 func TestForWhomASiteSpeaks(t *testing.T) {
 	for users, want := range map[string]string{
 		"alice": "alice", "alice root olga varq": "alice root olga", "all": "alice bob", "": "",
@@ -539,7 +541,8 @@ func TestDeafSites(t *testing.T) {
 	}
 }
 
-// The varqd of a site learns of those groups alone that have a member at its site, and whose users it may speak for.
+// The varqd of a site learns of those groups alone that have a member at its site, and whose users
+// it may speak for.
 func TestGroupsOfPeers(t *testing.T) {
 	ctx := t.Context()
 	s := startSites(t, "alice", "alice")

@@ -35,8 +35,9 @@ type Slurm interface {
 	NodeEvents(ctx context.Context, from int64) ([]sacctmgr.Event, error)
 }
 
-// slurmClient reads from slurmrestd, and from scontrol and sacctmgr what slurmrestd leaves out. It changes
-// jobs by slurmrestd or, if that rejects their numbers, by scontrol. On a host without them varqd does without that part.
+// slurmClient reads from slurmrestd, and from scontrol and sacctmgr what slurmrestd leaves out. It
+// changes jobs by slurmrestd or, if that rejects their numbers, by scontrol. On a host without them
+// varqd does without that part.
 type slurmClient struct {
 	*slurmrestd.Client
 	scontrol scontrol.Command
@@ -138,8 +139,9 @@ func (s *slurmClient) Operators(ctx context.Context) ([]string, error) {
 	return operators, nil
 }
 
-// Update implements keeper.Slurm. The slurmrestd of Slurm 24.11 rejects the ids of jobs of a federation, before anything is changed;
-// then scontrol makes the change, with the rights of the user that varqd runs as.
+// Update implements keeper.Slurm. The slurmrestd of Slurm 24.11 rejects the ids of jobs of a
+// federation, before anything is changed; then scontrol makes the change, with the rights of the
+// user that varqd runs as.
 func (s *slurmClient) Update(ctx context.Context, u slurm.Update) error {
 	err := s.Client.Update(ctx, u)
 	if err == nil || u.Job < slurmrestd.FirstFederated || !strings.Contains(err.Error(), "Invalid JobID") {

@@ -10,16 +10,16 @@ import (
 	"github.com/varq-project/varq/predictor/live/statefile"
 )
 
-// takeOverPause is the time between two attempts to take over, and so how long a ledger is nobody's. It is far shorter
-// than the time after which systemd's watchdog misses a sign of life.
+// takeOverPause is the time between two attempts to take over, and so how long a ledger is
+// nobody's. It is far shorter than the time after which systemd's watchdog misses a sign of life.
 const takeOverPause = time.Second
 
-// StandBy is New once no other varqd uses the ledger, which it waits for. The lock of the ledger decides: the kernel gives it
-// free when the varqd that has it ends, however that ends, and not as long as that varqd is merely stopped or slow. So no two
-// of them keep the same promises.
+// StandBy is New once no other varqd uses the ledger, which it waits for. The lock of the ledger
+// decides: the kernel gives it free when the varqd that has it ends, however that ends, and not as
+// long as that varqd is merely stopped or slow. So no two of them keep the same promises.
 //
-// A daemon that stands by listens nowhere, asks Slurm nothing, and begins no ledger; see statefile.MayTakeOver. If ctx is done
-// first, the error is that of ctx.
+// A daemon that stands by listens nowhere, asks Slurm nothing, and begins no ledger; see
+// statefile.MayTakeOver. If ctx is done first, the error is that of ctx.
 func StandBy(ctx context.Context, o Options) (*Daemon, error) {
 	for waits := false; ; waits = true {
 		if err := statefile.MayTakeOver(o.Config.Ledger.Path); err != nil {

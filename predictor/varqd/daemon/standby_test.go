@@ -53,7 +53,8 @@ func TestStandBy(t *testing.T) {
 	}
 }
 
-// A daemon that stands by can be stopped, and is not ready to begin a ledger where the file system of the promises is not mounted.
+// A daemon that stands by can be stopped, and is not ready to begin a ledger where the file system
+// of the promises is not mounted.
 func TestStandByEnds(t *testing.T) {
 	c := testConfig(t)
 	o := Options{Config: c, Slurm: &fakeSlurm{}, Log: slog.New(slog.DiscardHandler)}

@@ -171,7 +171,8 @@ func liveTrouble(t *testing.T, c *cluster.Cluster) {
 		}
 		promised := []string{held.ID}
 		asks := api.PlanRequest{Job: planRequest().Job, Prob: .5, BestEffort: true}
-		l.eventually("varqd tells that the disk is full", func() bool { // until then SQLite has some pages of its own left
+		// until then SQLite has some pages of its own left
+		l.eventually("varqd tells that the disk is full", func() bool {
 			asks.BeginBy = time.Now().Add(6 * time.Hour).Unix()
 			answer, err := ask(t, l.config).Plan(t.Context(), asks)
 			switch {
@@ -190,7 +191,8 @@ func liveTrouble(t *testing.T, c *cluster.Cluster) {
 		looks := func() (n float64) { // at the whole queue, or at alice's job alone
 			text := metrics(t, l.config.Server.Socket)
 			for _, read := range []string{readQueue, readReservations} {
-				count, _ := strconv.ParseFloat(metric(text, `varq_look_seconds_count{read="`+read+`"} `), 64) // there may be none yet
+				// there may be none yet
+				count, _ := strconv.ParseFloat(metric(text, `varq_look_seconds_count{read="`+read+`"} `), 64)
 				n += count
 			}
 			return n

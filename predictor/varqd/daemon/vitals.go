@@ -8,7 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// Vitals implements server.Service. A node is spoken of by root, or the site's own user of agents, on that node alone.
+// Vitals implements server.Service. A node is spoken of by root, or the site's own user of agents,
+// on that node alone.
 func (s service) Vitals(ctx context.Context, user string, from []netip.Addr, v api.Vitals) error {
 	d := s.daemon
 	if user != "root" && user != d.config.Agent.User {

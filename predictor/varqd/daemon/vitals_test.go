@@ -13,8 +13,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// TestVitals: what a node's own agent tells is noticed, shown, learnt from, and kept when varqd is restarted. What anybody else
-// tells, of another node, of none, or with a wrong clock, is refused.
+// TestVitals: what a node's own agent tells is noticed, shown, learnt from, and kept when varqd is
+// restarted. What anybody else tells, of another node, of none, or with a wrong clock, is refused.
 func TestVitals(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	fake := &frailSlurm{span: 4 * pastMost, nodes: []slurm.Node{{Name: "a", State: "IDLE", Address: "192.0.2.1"}, {Name: "b", State: "IDLE", Address: "192.0.2.2"}}}

@@ -105,7 +105,8 @@ func certificate(c *config.Config, now time.Time) []Finding {
 	return findings
 }
 
-// program examines the program that a command line begins with. Nobody else may change what varqd runs, as one of the owners.
+// program examines the program that a command line begins with. Nobody else may change what varqd
+// runs, as one of the owners.
 func program(of, command string, owners []uint32) Finding {
 	path, err := guard.Command(command, owners...)
 	var open *guard.Error

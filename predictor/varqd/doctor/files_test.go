@@ -11,7 +11,8 @@ import (
 	"github.com/varq-project/varq/test/certs"
 )
 
-// The files by which other sites know this one must be there, belong together, and the key be a secret.
+// The files by which other sites know this one must be there, belong together, and the key be a
+// secret.
 func TestCertificate(t *testing.T) {
 	authority, err := certs.NewAuthority()
 	if err != nil {

@@ -25,7 +25,8 @@ func programs(c *config.Config) (list []named) {
 	return list
 }
 
-// owners are who may own what varqd runs, beside root and the present user: whom commands take for varqd.
+// owners are who may own what varqd runs, beside root and the present user: whom commands take for
+// varqd.
 func owners(c *config.Config) []uint32 {
 	id := c.Client.User
 	if u, err := user.Lookup(id); err == nil {
@@ -38,8 +39,9 @@ func owners(c *config.Config) []uint32 {
 	return []uint32{uint32(uid)}
 }
 
-// Unguarded returns an error if others may change what varqd runs, or read the token by which it acts in Slurm. It says which file
-// that is, and what to do. What is missing or cannot be run is none.
+// Unguarded returns an error if others may change what varqd runs, or read the token by which it
+// acts in Slurm. It says which file that is, and what to do. What is missing or cannot be run is
+// none.
 func Unguarded(c *config.Config) error {
 	var errs []error
 	note := func(of string, err error) {

@@ -9,7 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
-// What varqd runs, and its token, are nobody else's: varqd refuses to start otherwise, and says which file it is and what to do.
+// What varqd runs, and its token, are nobody else's: varqd refuses to start otherwise, and says
+// which file it is and what to do.
 func TestUnguarded(t *testing.T) {
 	root := t.TempDir()
 	write := func(name string, mode os.FileMode) string {

@@ -54,7 +54,8 @@ func processes(proc, name string) (all []process) {
 	found, _ := filepath.Glob(filepath.Join(proc, "[0-9]*")) // the pattern is a good one
 	for _, dir := range found {
 		read := func(file string) []byte {
-			text, _ := os.ReadFile(filepath.Join(dir, file)) // of another user's, or it has ended meanwhile
+			// of another user's, or it has ended meanwhile
+			text, _ := os.ReadFile(filepath.Join(dir, file))
 			return text
 		}
 		if strings.TrimSpace(string(read("comm"))) != name {

@@ -11,7 +11,8 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/peers"
 )
 
-// mayConnect examines the sites whose varqds may connect. look returns the number of a user of this host.
+// mayConnect examines the sites whose varqds may connect. look returns the number of a user of this
+// host.
 func mayConnect(c *config.Config, look func(name string) (uint32, error)) []Finding {
 	own, sites := ownName(c), c.SiteClients()
 	var findings []Finding

@@ -11,7 +11,8 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
-// Of those who may connect it is told for whom they cannot speak, and that they are to be reached, too.
+// Of those who may connect it is told for whom they cannot speak, and that they are to be reached,
+// too.
 func TestPeers(t *testing.T) {
 	look := func(name string) (uint32, error) {
 		switch {
@@ -32,12 +33,13 @@ func TestPeers(t *testing.T) {
 		sites []config.Site
 		want  []string
 	}{
-		"good":     {[]string{"alice", "root"}, both, []string{"ok server.peers[0] beta may speak for 2 users"}},
-		"all":      {[]string{"all"}, both, []string{"ok server.peers[0] beta may speak for all users"}},
-		"nobody":   {nil, both, []string{"ok server.peers[0] beta may speak for no users"}},
-		"strange":  {[]string{"alice", "nixda"}, both, []string{`warning server.peers[0].users no user of this host is called nixda`}},
-		"its own":  {[]string{"99999999", "bob"}, both, []string{"warning server.peers[0].users 99999999 is varqd's own user, for whom nobody may speak"}},
-		"slow":     {[]string{"slow", "nixda"}, both, []string{"warning server.peers[0].users slow: the directory does not answer"}}, // and nobody waits for it again
+		"good":    {[]string{"alice", "root"}, both, []string{"ok server.peers[0] beta may speak for 2 users"}},
+		"all":     {[]string{"all"}, both, []string{"ok server.peers[0] beta may speak for all users"}},
+		"nobody":  {nil, both, []string{"ok server.peers[0] beta may speak for no users"}},
+		"strange": {[]string{"alice", "nixda"}, both, []string{`warning server.peers[0].users no user of this host is called nixda`}},
+		"its own": {[]string{"99999999", "bob"}, both, []string{"warning server.peers[0].users 99999999 is varqd's own user, for whom nobody may speak"}},
+		// and nobody waits for it again
+		"slow":     {[]string{"slow", "nixda"}, both, []string{"warning server.peers[0].users slow: the directory does not answer"}},
 		"many":     {many, both, []string{"warning server.peers[0].users no user of this host is called no0, no1, no2, no3, no4, no5, no6, no7, no8, no9 and 290 more"}},
 		"no site":  {[]string{"alice"}, both[:1], []string{"warning server.peers[0].name beta may connect, but sites has no varqd of that name"}},
 		"no varqd": {[]string{"alice", "bob"}, []config.Site{{Name: "beta", Bare: config.Bare{Slurmrestd: &config.Slurmrestd{}}}}, []string{"warning server.peers[0].name beta may connect, but sites has no varqd of that name"}},

@@ -12,8 +12,8 @@ var lists = map[string]string{
 	"partition": "scontrol show partition", "account": "sacctmgr show account", "qos": "sacctmgr show qos", "user": "sacctmgr show association",
 }
 
-// Policy examines the names in the rules of the site's policy. unknown are those that Slurm does not
-// have, unless err says why that could not be found out.
+// Policy examines the names in the rules of the site's policy. unknown are those that Slurm does
+// not have, unless err says why that could not be found out.
 func Policy(unknown []policy.Unknown, err error) []Finding {
 	const of = "policy"
 	if err != nil {

@@ -168,8 +168,9 @@ func rights(ctx context.Context, c Client, user string, others error, now time.T
 	return ok(of, "%s is an operator: tried on the held job %d, which is cancelled", orVarq(user), job)
 }
 
-// noJob is the id of a job that there never is: it is beyond the greatest MaxJobId of Slurm, 0x03ff0000.
-// It is the greatest that slurmrestd 24.11 passes on; of others it says by itself that there are none.
+// noJob is the id of a job that there never is: it is beyond the greatest MaxJobId of Slurm,
+// 0x03ff0000. It is the greatest that slurmrestd 24.11 passes on; of others it says by itself that
+// there are none.
 const noJob = 1<<26 - 2
 
 // actsAsOthers returns nil if Slurm lets varqd's user act as others: then it says that there is

@@ -70,7 +70,8 @@ func job(id int64, name, user string) slurm.QueueEntry {
 	return slurm.QueueEntry{Job: workload.Job{ID: id, Request: workload.Request{User: user}}, Name: name, Held: true}
 }
 
-// Whatever becomes of the trial, its job and those of earlier trials do not stay, and other jobs do.
+// Whatever becomes of the trial, its job and those of earlier trials do not stay, and other jobs
+// do.
 func TestTrialLeavesNothing(t *testing.T) {
 	now := time.Unix(1_750_000_000, 0)
 	for name, test := range map[string]struct {

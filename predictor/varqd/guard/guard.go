@@ -1,5 +1,5 @@
-// Package guard tells who may change a file, or put another one in its place: who may change what varqd runs, or reads its secrets
-// from, is varqd.
+// Package guard tells who may change a file, or put another one in its place: who may change what
+// varqd runs, or reads its secrets from, is varqd.
 package guard
 
 import (
@@ -21,8 +21,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Found + ": " + e.Remedy }
 
-// Walk calls see for a file, or a folder, and for all folders above it; and, if links lead to it, for those above the links too. It
-// returns the first error.
+// Walk calls see for a file, or a folder, and for all folders above it; and, if links lead to it,
+// for those above the links too. It returns the first error.
 func Walk(path string, see func(at string, info fs.FileInfo) error) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -51,13 +51,14 @@ func Walk(path string, see func(at string, info fs.FileInfo) error) error {
 	return nil
 }
 
-// Open reports whether everybody may change a file, or what is in a folder. In a sticky one nobody changes what is others'.
+// Open reports whether everybody may change a file, or what is in a folder. In a sticky one nobody
+// changes what is others'.
 func Open(info fs.FileInfo) bool {
 	return info.Mode().Perm()&0o002 != 0 && (!info.IsDir() || info.Mode()&fs.ModeSticky == 0) && info.Mode()&(fs.ModeDevice|fs.ModeSocket) == 0
 }
 
-// File returns an *Error unless root, this process's user and owners alone, and their groups, may change a file or put another one in
-// its place.
+// File returns an *Error unless root, this process's user and owners alone, and their groups, may
+// change a file or put another one in its place.
 func File(path string, owners ...uint32) error {
 	owners = append(owners, 0, uint32(os.Geteuid()))
 	return Walk(path, func(at string, info fs.FileInfo) error {
@@ -83,8 +84,9 @@ func Secret(path string) error {
 	return nil
 }
 
-// Command returns the path of the program that a command begins with, which is split at spaces. The error is an *Error unless
-// File returns none for the program, and for each file that another word names by an absolute path, as that of a script.
+// Command returns the path of the program that a command begins with, which is split at spaces. The
+// error is an *Error unless File returns none for the program, and for each file that another word
+// names by an absolute path, as that of a script.
 func Command(command string, owners ...uint32) (path string, err error) {
 	words := strings.Fields(command)
 	if path, err = exec.LookPath(words[0]); err != nil {

@@ -98,8 +98,8 @@ type cache struct {
 	path, name string
 }
 
-// openCache opens the folder, and makes it if need be. It refuses one that another user could have made or can
-// write to.
+// openCache opens the folder, and makes it if need be. It refuses one that another user could have
+// made or can write to.
 func openCache(path, job string) (*cache, error) {
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("no cache: %w", err)

@@ -1,5 +1,6 @@
-// Package jobrisk finds the risk of a job's nodes, on one of them. It asks varqd, and keeps the answer in a
-// file of the user's on the node: so the job has its advice at once, and also while varqd is away.
+// Package jobrisk finds the risk of a job's nodes, on one of them. It asks varqd, and keeps the
+// answer in a file of the user's on the node: so the job has its advice at once, and also while
+// varqd is away.
 package jobrisk
 
 import (
@@ -16,7 +17,8 @@ import (
 const (
 	// fresh is the age, in seconds, up to which an answer is taken from the cache.
 	fresh = 600
-	// skew is by how many seconds the clocks of a node and of varqd's host may differ without being called wrong.
+	// skew is by how many seconds the clocks of a node and of varqd's host may differ without being
+	// called wrong.
 	skew = 60
 	// pause is the time, in seconds, for which varqd is not asked again when it has not answered.
 	pause = 60
@@ -47,8 +49,8 @@ type Known struct {
 	Trouble error
 }
 
-// Find returns what is known: from the cache if that is fresh, else from varqd, and if varqd does not answer from
-// the cache, however old. It returns an error if neither has it.
+// Find returns what is known: from the cache if that is fresh, else from varqd, and if varqd does
+// not answer from the cache, however old. It returns an error if neither has it.
 func (f *Finder) Find(ctx context.Context) (Known, error) {
 	if strings.Trim(f.Job, "0123456789") != "" || len(f.Job) == 0 || len(f.Job) > 20 {
 		return Known{}, fmt.Errorf("%.40q is no number of a job", f.Job)
@@ -98,8 +100,8 @@ var errAway = errors.New("varqd did not answer a moment ago")
 // wrong, is not.
 func lately(at, now, seconds int64) bool { return at <= now && now-at <= seconds }
 
-// Age returns how many seconds ago varqd looked at the nodes. It is negative if that was ahead of now by more than
-// clocks differ by.
+// Age returns how many seconds ago varqd looked at the nodes. It is negative if that was ahead of
+// now by more than clocks differ by.
 func (k *Known) Age(now int64) int64 {
 	age := now - k.At
 	if -skew <= age && age < 0 {
@@ -108,7 +110,8 @@ func (k *Known) Age(now int64) int64 {
 	return age
 }
 
-// Tell completes a request by what is known: the hazard, and what ends the job earlier or has begun to.
+// Tell completes a request by what is known: the hazard, and what ends the job earlier or has begun
+// to.
 func (k *Known) Tell(r *checkpoint.Request, now int64) {
 	table := &checkpoint.Table{LongRun: k.Rate}
 	for _, w := range k.Within {

@@ -44,7 +44,8 @@ var ErrInvalid = errors.New("invalid credential")
 // Maker is who has made a credential, and where.
 type Maker struct {
 	UID uint32
-	// Host is the address that the munged there gives as its own: a loopback address if it knows no other.
+	// Host is the address that the munged there gives as its own: a loopback address if it knows no
+	// other.
 	Host netip.Addr
 }
 

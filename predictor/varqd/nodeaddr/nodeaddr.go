@@ -1,8 +1,8 @@
-// Package nodeaddr tells whether a message comes from the node that it speaks of, by the addresses from which it
-// seems to come.
+// Package nodeaddr tells whether a message comes from the node that it speaks of, by the addresses
+// from which it seems to come.
 //
-// Invariant: of a node speaks only a host of which each of these addresses is one to which the node's NodeAddr, NodeHostname
-// or NodeName in Slurm resolves, here.
+// Invariant: of a node speaks only a host of which each of these addresses is one to which the
+// node's NodeAddr, NodeHostname or NodeName in Slurm resolves, here.
 package nodeaddr
 
 import (
@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	// life is how long the addresses of a node are remembered, and leastLife how long at least although they do not fit.
+	// life is how long the addresses of a node are remembered, and leastLife how long at least
+	// although they do not fit.
 	life, leastLife = time.Hour, time.Minute
 	// lookupTime bounds the search for the addresses of a node.
 	lookupTime = 5 * time.Second
@@ -76,8 +77,8 @@ func (n *Nodes) List(list []slurm.Node) {
 	n.nodes = nodes
 }
 
-// Check returns an error, a fault of package api, unless a message that seems to come from all these addresses comes from the node with
-// that name. A loopback address stands for this host.
+// Check returns an error, a fault of package api, unless a message that seems to come from all
+// these addresses comes from the node with that name. A loopback address stands for this host.
 func (n *Nodes) Check(ctx context.Context, name string, from []netip.Addr) error {
 	n.mu.Lock()
 	there, node := n.nodes != nil, n.nodes[name]
@@ -123,7 +124,8 @@ func (n *Nodes) addresses(ctx context.Context, hosts []string) (all []netip.Addr
 	return slices.Compact(all)
 }
 
-// stranger returns the first of the addresses in from that is none of a node's, and true if there is no such address.
+// stranger returns the first of the addresses in from that is none of a node's, and true if there
+// is no such address.
 func (n *Nodes) stranger(addresses, from []netip.Addr) (wrong netip.Addr, fits bool) {
 	for _, a := range from {
 		if its := slices.Contains(addresses, a) || n.isHere(a) && slices.ContainsFunc(addresses, n.isHere); !its {

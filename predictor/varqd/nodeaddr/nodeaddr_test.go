@@ -20,7 +20,8 @@ func addresses(list string) (all []netip.Addr) {
 	return all
 }
 
-// TestCheck: a node speaks for itself, by whichever of its names, and for no other; this host speaks for the node that it is.
+// TestCheck: a node speaks for itself, by whichever of its names, and for no other; this host
+// speaks for the node that it is.
 func TestCheck(t *testing.T) {
 	n := New()
 	hosts := map[string]string{"ib-n1": "10.0.0.1", "n1": "10.9.0.1 fd00::1", "10.0.0.2": "10.0.0.2", "n2": "10.9.0.2", "head": "192.0.2.7", "mapped": "::ffff:10.0.0.4"}

@@ -1,7 +1,9 @@
-// Package peers says which other sites' varqds may connect by their certificates, and for which users they may speak.
+// Package peers says which other sites' varqds may connect by their certificates, and for which
+// users they may speak.
 //
-// Invariant: nobody speaks for varqd's own user, who may do what no other user may; and for root, users of the system and
-// Slurm's operators, who may see what is others', only a site that varq.yaml names with them.
+// Invariant: nobody speaks for varqd's own user, who may do what no other user may; and for root,
+// users of the system and Slurm's operators, who may see what is others', only a site that
+// varq.yaml names with them.
 package peers
 
 import (
@@ -17,8 +19,8 @@ import (
 // All stands, alone, for all users but those who must be named.
 const All = "all"
 
-// prefix begins the name of the user that a site's varqd is served as. No user can be called so: in /etc/passwd a colon ends
-// the name.
+// prefix begins the name of the user that a site's varqd is served as. No user can be called so: in
+// /etc/passwd a colon ends the name.
 const prefix = "site:"
 
 // User returns whom the varqd of a site is served as where it speaks for nobody.
@@ -62,8 +64,8 @@ func New(o Options) *Peers {
 	return &Peers{Options: o, known: map[string]knownUser{}}
 }
 
-// LookUp returns the number of a user of this host: of exactly that name, as a directory may know a user by several. The error of a name
-// that no user has is a user.UnknownUserError.
+// LookUp returns the number of a user of this host: of exactly that name, as a directory may know a
+// user by several. The error of a name that no user has is a user.UnknownUserError.
 func LookUp(name string) (uint32, error) {
 	u, err := user.Lookup(name)
 	if err != nil {
@@ -76,7 +78,8 @@ func LookUp(name string) (uint32, error) {
 	return uint32(uid), err
 }
 
-// Of returns the site whose certificate is for these DNS names. The error says why that is none, or not one.
+// Of returns the site whose certificate is for these DNS names. The error says why that is none, or
+// not one.
 func (p *Peers) Of(names []string) (site string, err error) {
 	for _, name := range names {
 		_, is := p.Users[name]
@@ -94,7 +97,8 @@ func (p *Peers) Of(names []string) (site string, err error) {
 	return site, nil
 }
 
-// firstUser is the least number of users who are not the system's own, as in login.defs, and nobody that of one who is.
+// firstUser is the least number of users who are not the system's own, as in login.defs, and nobody
+// that of one who is.
 const (
 	firstUser = 1000
 	nobody    = 65534

@@ -40,7 +40,8 @@ func TestSpeaks(t *testing.T) {
 		},
 	})
 	may := map[string]map[string]bool{
-		"named": {"alice": true, "root": true, "olga": true, "mallory": true}, // the administrator knows
+		// the administrator knows
+		"named": {"alice": true, "root": true, "olga": true, "mallory": true},
 		"all":   {"alice": true},
 	}
 	for _, site := range []string{"named", "all", "none", "unknown", ""} {

@@ -14,14 +14,16 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// cancelTries is how often Cancel goes through its steps. Once is enough unless the job changes meanwhile.
+// cancelTries is how often Cancel goes through its steps. Once is enough unless the job changes
+// meanwhile.
 const cancelTries = 3
 
-// Cancel cancels the job of a tentative promise, without varqd, by Slurm's own commands, unless it has started. It
-// returns whether it has. After an error nobody knows, and the job is as varqd expects it: confirmed or not.
+// Cancel cancels the job of a tentative promise, without varqd, by Slurm's own commands, unless it
+// has started. It returns whether it has. After an error nobody knows, and the job is as varqd
+// expects it: confirmed or not.
 //
-// No job that runs is cancelled: first its begin time is put off again, which Slurm does only to a job that is pending,
-// and only then, if it is pending still, it is cancelled.
+// No job that runs is cancelled: first its begin time is put off again, which Slurm does only to a
+// job that is pending, and only then, if it is pending still, it is cancelled.
 func (p *Program) Cancel(ctx context.Context, plan *api.Plan, job int64) (started bool, err error) {
 	return p.cancel(ctx, plan.ID, job, plan.SubmitBegin())
 }
@@ -64,7 +66,8 @@ func moment(at int64) string { return "uts" + strconv.FormatInt(at, 10) }
 // look is what Slurm says of a job: its state, and the nodes that it has, or has had.
 type look struct{ state, nodes string }
 
-// look asks for a job, which must be that of the plan: a slurmctld that has lost one gives its number to another.
+// look asks for a job, which must be that of the plan: a slurmctld that has lost one gives its
+// number to another.
 func (p *Program) look(ctx context.Context, plan, id string) (look, error) {
 	out, err := p.control(ctx, "squeue", "--noheader", "--states=all", "--jobs="+id, "--format=%i|%T|%N|%k")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// fakeSlurm makes a folder with Slurm's commands, which are shell scripts. They keep the job, as squeue shows it, in the
-// file job, and append what they are asked for to the file calls.
+// fakeSlurm makes a folder with Slurm's commands, which are shell scripts. They keep the job, as
+// squeue shows it, in the file job, and append what they are asked for to the file calls.
 func fakeSlurm(t *testing.T, job, squeue, scontrol, scancel string) (p *Program, calls func() string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -12,24 +12,29 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// orderVariable is the environment variable in which sbatch carries an Order to varq-filter, as JSON.
+// orderVariable is the environment variable in which sbatch carries an Order to varq-filter, as
+// JSON.
 const orderVariable = "VARQ_RESERVE"
 
-// Order is what varq-filter, which plans the job that sbatch submits, is to do beside what sbatch's options say.
+// Order is what varq-filter, which plans the job that sbatch submits, is to do beside what sbatch's
+// options say.
 type Order struct {
 	// Describe asks for the job's request alone: nothing is planned, and sbatch submits nothing.
 	Describe bool `json:"describe,omitempty"`
-	// Site is the cluster that sbatch submits to, if that is not the host's own, by its name in varq.yaml.
+	// Site is the cluster that sbatch submits to, if that is not the host's own, by its name in
+	// varq.yaml.
 	Site string `json:"site,omitempty"`
 	// Partition, if not empty, is the one that the job is submitted to.
 	Partition string `json:"partition,omitempty"`
 	// Limit, if not 0, is the time limit of the work in seconds, whatever sbatch's options say.
 	Limit int64 `json:"limit,omitempty"`
-	// Reference says that sbatch's --time is meant for one of the sizes, from which the others follow.
+	// Reference says that sbatch's --time is meant for one of the sizes, from which the others
+	// follow.
 	Reference bool `json:"reference,omitempty"`
 	// Tentative is for how many seconds the promise waits to be confirmed; 0 if it need not be.
 	Tentative int64 `json:"tentative,omitempty"`
-	// Recurs says that varq every runs sbatch, and not varq reserve: the promise is one as of any sbatch, and its plan is reported.
+	// Recurs says that varq every runs sbatch, and not varq reserve: the promise is one as of any
+	// sbatch, and its plan is reported.
 	Recurs bool `json:"recurs,omitempty"`
 	// Member, if its Group is not empty, makes the promise that of a member of a group.
 	Member
@@ -52,7 +57,8 @@ type Report struct {
 	Parsable bool `json:"parsable,omitempty"`
 	// Notes are what its user should know of the Request, beside it: clauses without a full stop.
 	Notes []string `json:"notes,omitempty"`
-	// Comment is the user's own, and Arguments is how many words of the command are the script and its arguments, beside Request.
+	// Comment is the user's own, and Arguments is how many words of the command are the script and
+	// its arguments, beside Request.
 	Comment   string `json:"comment,omitempty"`
 	Arguments int    `json:"arguments,omitempty"`
 
@@ -78,13 +84,15 @@ func ReadOrder(environment []string) (*Order, error) {
 	return nil, nil
 }
 
-// Variable returns the variable of sbatch's environment that carries the order. It does not come into the job's.
+// Variable returns the variable of sbatch's environment that carries the order. It does not come
+// into the job's.
 func (o *Order) Variable() (string, error) {
 	text, err := json.Marshal(o)
 	return orderVariable + "=" + string(text), err
 }
 
-// Tell appends a report to the order's file, and returns when it is on disk. A nil order has nobody to tell.
+// Tell appends a report to the order's file, and returns when it is on disk. A nil order has nobody
+// to tell.
 func (o *Order) Tell(r Report) error {
 	if o == nil {
 		return nil
@@ -130,7 +138,8 @@ func readReports(file io.Reader) (reports []Report, err error) {
 
 // Plans returns the plans of which varq-filter has told in a file of reports, an Order's Report.
 //
-// Invariant: a plan is there before sbatch knows of it, so that a job that sbatch has submitted is of one of these.
+// Invariant: a plan is there before sbatch knows of it, so that a job that sbatch has submitted is
+// of one of these.
 func Plans(file io.Reader) (ids []string, err error) {
 	reports, err := readReports(file)
 	for i := range reports {

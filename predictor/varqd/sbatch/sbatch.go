@@ -1,5 +1,6 @@
-// Package sbatch runs sbatch for a user, and learns from varq-filter, which plans the job, what sbatch does not tell: the
-// job's request as Slurm has read it from options, environment and script, the plan, and the job.
+// Package sbatch runs sbatch for a user, and learns from varq-filter, which plans the job, what
+// sbatch does not tell: the job's request as Slurm has read it from options, environment and
+// script, the plan, and the job.
 package sbatch
 
 import (
@@ -27,8 +28,8 @@ type Program struct {
 	Env []string
 	// Cluster is what --clusters is given, if not empty.
 	Cluster string
-	// Own are options that come first, and Args what the user has given it: options, and the script or --wrap. A script
-	// on standard input is not read.
+	// Own are options that come first, and Args what the user has given it: options, and the script
+	// or --wrap. A script on standard input is not read.
 	Own, Args []string
 }
 
@@ -50,14 +51,17 @@ type Description struct {
 	api.PlanRequest
 	// Parsable is true if sbatch is to print the job's number alone.
 	Parsable bool
-	// Notes are what the user should know of how sbatch's options were read: clauses without a full stop.
+	// Notes are what the user should know of how sbatch's options were read: clauses without a full
+	// stop.
 	Notes []string
-	// Comment is the job's, and Arguments is how many of Program.Args, the last ones, are the script and its arguments.
+	// Comment is the job's, and Arguments is how many of Program.Args, the last ones, are the
+	// script and its arguments.
 	Comment   string
 	Arguments int
 }
 
-// Describe returns what the job asks for, as varq-filter reads it by an order, whose Describe it sets. Nothing is submitted.
+// Describe returns what the job asks for, as varq-filter reads it by an order, whose Describe it
+// sets. Nothing is submitted.
 func (p *Program) Describe(ctx context.Context, o Order) (*Description, error) {
 	o.Describe = true
 	r, err := p.run(ctx, o)
@@ -76,8 +80,9 @@ type Submission struct {
 	Job  int64
 }
 
-// Submit submits the job with an order, whose Report it sets. If it fails after a promise was made, the submission has
-// the plan, and Slurm may have accepted the job nevertheless. An error that is a *Refused is varqd's answer.
+// Submit submits the job with an order, whose Report it sets. If it fails after a promise was made,
+// the submission has the plan, and Slurm may have accepted the job nevertheless. An error that is a
+// *Refused is varqd's answer.
 func (p *Program) Submit(ctx context.Context, o Order) (Submission, error) {
 	r, err := p.run(ctx, o)
 	switch {
@@ -103,7 +108,8 @@ const (
 	reportStep = 20 * time.Millisecond
 )
 
-// run runs sbatch once, with varq-filter. If sbatch is killed, varq-filter takes a promise back by itself.
+// run runs sbatch once, with varq-filter. If sbatch is killed, varq-filter takes a promise back by
+// itself.
 func (p *Program) run(ctx context.Context, o Order) (r result, err error) {
 	file, err := os.CreateTemp("", "varq-reserve-")
 	if err != nil {
@@ -139,8 +145,8 @@ func (p *Program) run(ctx context.Context, o Order) (r result, err error) {
 	return r, err
 }
 
-// execute runs sbatch with arguments and with more variables in its environment. It is killed when ctx is done or this
-// process ends.
+// execute runs sbatch with arguments and with more variables in its environment. It is killed when
+// ctx is done or this process ends.
 func (p *Program) execute(ctx context.Context, args []string, more ...string) (stdout, stderr string, err error) {
 	if p.Cluster != "" {
 		args = append([]string{"--clusters=" + p.Cluster}, args...)

@@ -12,21 +12,26 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// Trial is a job that is submitted on trial to a cluster without varqd. Slurm alone sees to it that it does not start before it
-// is taken, and that nothing is left of one that nobody takes, whoever has died. To take it is one change, which Slurm makes wholly or
-// not at all, and of a pending job alone.
+// Trial is a job that is submitted on trial to a cluster without varqd. Slurm alone sees to it that
+// it does not start before it is taken, and that nothing is left of one that nobody takes, whoever
+// has died. To take it is one change, which Slurm makes wholly or not at all, and of a pending job
+// alone.
 //
-// For it has a deadline (sbatch --deadline) by which it must have ended, and cannot end by then as it is. There are two ways, since
-// Slurm 22.05 cancels no held job that is past its deadline, and Slurm 24.11 accepts no job that would miss it:
-//   - Its begin time is so late that it cannot end in time. Slurm starts no such job, and cancels it at that time. To take it is to
-//     change its begin time, which its user may; she may not change the deadline.
-//   - Where Slurm accepts no such job, it is held, and Slurm cancels it when it cannot end in time any more. To take it is to release it.
+// For it has a deadline (sbatch --deadline) by which it must have ended, and cannot end by then as
+// it is. There are two ways, since Slurm 22.05 cancels no held job that is past its deadline, and
+// Slurm 24.11 accepts no job that would miss it:
+//   - Its begin time is so late that it cannot end in time. Slurm starts no such job, and cancels
+//     it at that time. To take it is to change its begin time, which its user may; she may not
+//     change the deadline.
+//   - Where Slurm accepts no such job, it is held, and Slurm cancels it when it cannot end in time
+//     any more. To take it is to release it.
 type Trial struct {
 	Plan string // by which the job is recognized in Slurm's queue, as that of a promise is
-	// Start is when the job is to begin, Unix seconds, and Limit its time limit. If it has not started Late seconds after
-	// that, Slurm cancels it.
+	// Start is when the job is to begin, Unix seconds, and Limit its time limit. If it has not
+	// started Late seconds after that, Slurm cancels it.
 	Start, Limit, Late int64
-	// Nodes and Partition are the job's, whatever the user's options say, if they are not 0 or empty.
+	// Nodes and Partition are the job's, whatever the user's options say, if they are not 0 or
+	// empty.
 	Nodes     int32
 	Partition string
 	// Comment is the user's own, and Arguments as of Description.
@@ -41,8 +46,8 @@ type Trial struct {
 // slack is by how many seconds a job on trial would begin too late.
 const slack = 30
 
-// deadline is when the job must have ended, and never the begin time of a job that cannot. Slurm refuses a begin time after the
-// deadline, and no limit is less than a minute.
+// deadline is when the job must have ended, and never the begin time of a job that cannot. Slurm
+// refuses a begin time after the deadline, and no limit is less than a minute.
 func (t *Trial) deadline() int64 { return t.Start + t.Late + t.minutes() }
 func (t *Trial) never() int64    { return t.Start + t.Late + slack }
 
@@ -66,7 +71,8 @@ func (t *Trial) options() []string {
 	return options
 }
 
-// tooLate is what Slurm says of a job that cannot end before its deadline, and of other time limits that it does not take.
+// tooLate is what Slurm says of a job that cannot end before its deadline, and of other time limits
+// that it does not take.
 const tooLate = "Requested time limit is invalid"
 
 // Try submits the job on trial. A failure may leave it in the queue, where it cannot start.
@@ -87,13 +93,15 @@ type unanswered struct{ error }
 
 func (u *unanswered) Unwrap() error { return u.error }
 
-// Unanswered tells of an error of Try whether Slurm may accept the job still, even if it does not show it yet.
+// Unanswered tells of an error of Try whether Slurm may accept the job still, even if it does not
+// show it yet.
 func Unanswered(err error) bool {
 	var u *unanswered
 	return errors.As(err, &u)
 }
 
-// CancelledBy returns when Slurm cancels the job, Unix seconds, if nobody takes it. It looks for such jobs every now and then.
+// CancelledBy returns when Slurm cancels the job, Unix seconds, if nobody takes it. It looks for
+// such jobs every now and then.
 func (t *Trial) CancelledBy() int64 { return t.never() }
 
 // try submits the job in one of the two ways.
@@ -126,7 +134,9 @@ func (p *Program) try(ctx context.Context, t *Trial) (job int64, err error) {
 }
 
 // ErrOver is the error of a job on trial that is over without having started.
-var ErrOver = errors.New("Slurm has cancelled the job, as it was not confirmed in time") //nolint:staticcheck // a name
+//
+//nolint:staticcheck // Slurm is a name
+var ErrOver = errors.New("Slurm has cancelled the job, as it was not confirmed in time")
 
 // Take lets a job on trial start at its time. It may be repeated.
 func (p *Program) Take(ctx context.Context, t *Trial, job int64) error {
@@ -147,8 +157,8 @@ func (p *Program) Take(ctx context.Context, t *Trial, job int64) error {
 	return err
 }
 
-// Drop cancels a job on trial, unless it has started, and returns whether it has. job is 0 if it is not known; the job may then
-// be in the queue or not.
+// Drop cancels a job on trial, unless it has started, and returns whether it has. job is 0 if it is
+// not known; the job may then be in the queue or not.
 func (p *Program) Drop(ctx context.Context, t *Trial, job int64) (started bool, err error) {
 	if job == 0 {
 		if job, err = p.find(ctx, t.Plan); job == 0 || err != nil {

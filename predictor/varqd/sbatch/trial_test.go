@@ -20,7 +20,8 @@ func trial() *Trial {
 	return &Trial{Plan: trialPlan, Start: 1_800_000_000, Limit: 90, Late: 3600, Nodes: 4, Partition: "main", Comment: "mine", Arguments: 2, Env: []string{"VARQ_SITE=beta"}}
 }
 
-// The options that make a job one on trial come after the user's and before the script, and it can never start as it is.
+// The options that make a job one on trial come after the user's and before the script, and it can
+// never start as it is.
 func TestTry(t *testing.T) {
 	p, calls := fakeSlurm(t, "", "", "", "")
 	script := "#!/bin/sh\necho sbatch \"$@\" $VARQ_SITE >>" + filepath.Dir(p.Path) + "/calls\necho Submitted batch job 7 on cluster beta\n"
@@ -149,7 +150,8 @@ exit 1
 	}
 }
 
-// To take a job is to change its begin time, once and again; one that has started was taken, and one that is over was not.
+// To take a job is to change its begin time, once and again; one that has started was taken, and
+// one that is over was not.
 func TestTake(t *testing.T) {
 	const (
 		looks = "squeue --noheader --states=all --jobs=7 --format=%i|%T|%N|%k\n"

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// connections are those that are open. Each counts for a user, or for another site: on a unix socket from the
-// beginning, elsewhere once a credential has proven the user, or a certificate the site. Before that it is unproven, and
-// counts for its address.
+// connections are those that are open. Each counts for a user, or for another site: on a unix
+// socket from the beginning, elsewhere once a credential has proven the user, or a certificate the
+// site. Before that it is unproven, and counts for its address.
 //
 // Invariant: at most maxConnections count for one user or address, and at most maxUnproven
 // are unproven. An address has many users, and any of them can fill its share. So an

@@ -73,7 +73,8 @@ func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 			h.relayed[method+" "+path] = true
 		}
 	}
-	// here is what users of this site may ask for, anywhere what those of others may too, and between what sites' varqds ask each other.
+	// here is what users of this site may ask for, anywhere what those of others may too, and
+	// between what sites' varqds ask each other.
 	here, anywhere, between := access{}, access{users: true}, access{peers: true}
 	route(http.MethodPost, api.PathPlan, anywhere, h.plan(true))
 	route(http.MethodPost, api.PathQuote, anywhere, h.plan(false))
@@ -130,8 +131,8 @@ type request struct {
 	user string // who asks; empty if that is neither proven nor needed
 	// credential is the one that has proven who asks; empty on a unix socket.
 	credential string
-	// from are the addresses from which it seems to come, if it is proven who asks: of the other end, and of the host
-	// where the credential was made if munge knows that.
+	// from are the addresses from which it seems to come, if it is proven who asks: of the other
+	// end, and of the host where the credential was made if munge knows that.
 	from []netip.Addr
 	// site is the one whose varqd asks, if that is another.
 	site string
@@ -172,7 +173,8 @@ func (h *handler) fill(p *page, path string, to access, w http.ResponseWriter, r
 		}
 		p.fail(status, text)
 		if r.TLS != nil && status == http.StatusUnauthorized {
-			p.header.Set("Connection", "close") // the next one comes with the certificate that the site has then
+			// the next one comes with the certificate that the site has then
+			p.header.Set("Connection", "close")
 		}
 	}
 	req, err := h.read(w, r.WithContext(ctx), to)
@@ -218,14 +220,15 @@ func (h *handler) turnsOf(path string, r *request) (of class, whose string) {
 	case api.PathGate: // as with what is relayed
 		return h.gateTurns, r.user
 	}
-	if site := r.PathValue("site"); site != "" { // who waits for another site keeps nobody from this one
+	// who waits for another site keeps nobody from this one
+	if site := r.PathValue("site"); site != "" {
 		return h.relayTurns, site + " " + r.user
 	}
 	return h.turns, r.user
 }
 
-// ofSizes reports whether a request for a plan is about a job of several sizes, for which as many plans are made. What is none is
-// refused later.
+// ofSizes reports whether a request for a plan is about a job of several sizes, for which as many
+// plans are made. What is none is refused later.
 func ofSizes(body []byte) bool {
 	var q struct {
 		Sizes []json.RawMessage `json:"sizes"`
@@ -357,7 +360,8 @@ func (h *handler) plan(promise bool) answerer {
 		if err != nil {
 			return err
 		}
-		if gone := r.Context().Err(); gone != nil && promise && answer.Plan != nil { // nobody would take up the promise
+		// nobody would take up the promise
+		if gone := r.Context().Err(); gone != nil && promise && answer.Plan != nil {
 			return errors.Join(gone, h.service.Cancel(context.WithoutCancel(r.Context()), r.user, api.Cancellation{Plan: answer.Plan.ID}))
 		}
 		return writeJSON(w, http.StatusOK, answer)
@@ -514,7 +518,8 @@ func (h *handler) reservations(w http.ResponseWriter, r *request) error {
 	return writeJSON(w, http.StatusOK, texts)
 }
 
-// maxList bounds an answer of reservations, in bytes, which varqd keeps until it is sent. It is room for api.LeastPage of them.
+// maxList bounds an answer of reservations, in bytes, which varqd keeps until it is sent. It is
+// room for api.LeastPage of them.
 const maxList = 4 << 20
 
 // lastOf returns the end of a list, as much of it as an answer may have.

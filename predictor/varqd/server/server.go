@@ -50,13 +50,14 @@ type Service interface {
 	Confirm(ctx context.Context, user string, c api.Confirmation) error
 	// Gate tells whether the work of a job of user's, which is a member of a group, may begin.
 	Gate(ctx context.Context, user string, g api.Gate) (api.GateAnswer, error)
-	// QuoteGroup tells with what probability a group succeeds, and RegisterGroup keeps user's group from then on.
+	// QuoteGroup tells with what probability a group succeeds, and RegisterGroup keeps user's group
+	// from then on.
 	QuoteGroup(ctx context.Context, user string, r api.GroupRequest) (api.GroupQuote, error)
 	RegisterGroup(ctx context.Context, user string, r api.GroupRequest) (api.GroupQuote, error)
 	// CancelGroup gives a group of user's up.
 	CancelGroup(ctx context.Context, user string, c api.GroupCancellation) error
-	// ClaimGroup tells whether the work of a member of a group that is kept here may begin, and GroupStates what has become of
-	// such groups. user is whose they are, or a site's varqd.
+	// ClaimGroup tells whether the work of a member of a group that is kept here may begin, and
+	// GroupStates what has become of such groups. user is whose they are, or a site's varqd.
 	ClaimGroup(ctx context.Context, user string, c api.GroupClaim) (api.GateAnswer, error)
 	GroupStates(ctx context.Context, user string, q api.GroupsQuery) ([]api.GroupState, error)
 	// Delays tells another site's varqd how the delays of this one go.
@@ -82,7 +83,8 @@ type Service interface {
 	Risk(ctx context.Context, user string, nodes []string) (api.Risk, error)
 	// NodesCalibration tells how far these forecasts are to be believed.
 	NodesCalibration(ctx context.Context, q api.NodesCalibrationQuery) (api.NodesCalibration, error)
-	// Vitals takes in what the agent on a node measures. The request seems to come from all the addresses in from.
+	// Vitals takes in what the agent on a node measures. The request seems to come from all the
+	// addresses in from.
 	Vitals(ctx context.Context, user string, from []netip.Addr, v api.Vitals) error
 	// Health tells how varqd itself is.
 	Health(ctx context.Context) api.Health
@@ -118,23 +120,29 @@ const (
 	maxHeader      = 32 << 10
 	maxConnections = 256  // of one user, or unproven of one address
 	maxUnproven    = 2048 // connections whose user is not proven yet
-	maxAtOnce      = 64   // requests of users that change something, in Slurm or on disk, being worked on; others wait for their turn
-	maxOfOne       = 16   // of them, those of one user
-	leastThinking  = 4    // requests being worked on for which varqd computes: so many, or two of a processor; of one user half of them
-	maxOpen        = 16   // requests being worked on that need no user
-	maxOpenOfOne   = 4    // of them, those of one peer
-	maxLong        = 2    // requests being worked on for which many plans are made: probes, questions about sizes; and as many for plans of several sizes
-	maxLongOfOne   = 1    // of them, those of one user
-	maxGates       = 1024 // questions whether work may begin, which may wait for another site
-	maxGatesOfOne  = 16   // of them, those of one user
-	maxRelayed     = 64   // requests being relayed to other sites
-	maxRelayedTo   = 16   // of them, those to one site
-	maxRelayedOf   = 4    // of those, one user's
-	maxMunge       = 16   // credentials being decoded, and as many being made
-	maxMungeOfOne  = 8    // of them, those from one address, or for one user
-	headerTime     = 5 * time.Second
-	readTime       = 15 * time.Second // header and body
-	requestTime    = 20 * time.Second
+	// requests of users that change something, in Slurm or on disk, being worked on; others wait
+	// for their turn
+	maxAtOnce = 64
+	maxOfOne  = 16 // of them, those of one user
+	// requests being worked on for which varqd computes: so many, or two of a processor; of one
+	// user half of them
+	leastThinking = 4
+	maxOpen       = 16 // requests being worked on that need no user
+	maxOpenOfOne  = 4  // of them, those of one peer
+	// requests being worked on for which many plans are made: probes, questions about sizes; and as
+	// many for plans of several sizes
+	maxLong       = 2
+	maxLongOfOne  = 1    // of them, those of one user
+	maxGates      = 1024 // questions whether work may begin, which may wait for another site
+	maxGatesOfOne = 16   // of them, those of one user
+	maxRelayed    = 64   // requests being relayed to other sites
+	maxRelayedTo  = 16   // of them, those to one site
+	maxRelayedOf  = 4    // of those, one user's
+	maxMunge      = 16   // credentials being decoded, and as many being made
+	maxMungeOfOne = 8    // of them, those from one address, or for one user
+	headerTime    = 5 * time.Second
+	readTime      = 15 * time.Second // header and body
+	requestTime   = 20 * time.Second
 )
 
 // Server is a server of the API.
@@ -152,7 +160,8 @@ func New(o Options) *Server {
 		turns: newClass(maxAtOnce, maxOfOne), thinkTurns: newClass(thinking, thinking/2), sizesTurns: newClass(maxLong, maxLongOfOne), openTurns: newClass(maxOpen, maxOpenOfOne), longTurns: newClass(maxLong, maxLongOfOne), gateTurns: newClass(maxGates, maxGatesOfOne), decoding: newTurns(maxMunge, maxMungeOfOne), signing: newTurns(maxMunge, maxMungeOfOne),
 		latency: newLatency(o.Metrics),
 		peers:   o.Peers, sites: o.Sites, siteTurns: newTurns(maxRelayed, maxRelayedTo),
-		relayTurns: newClass(maxUnproven, maxRelayedOf), // who waits there holds nothing that others need
+		// who waits there holds nothing that others need
+		relayTurns: newClass(maxUnproven, maxRelayedOf),
 	}
 	s.http = &http.Server{
 		Handler:           h.routes(o.Metrics),
@@ -205,7 +214,8 @@ func (s *Server) Serve(l net.Listener) error {
 	return err
 }
 
-// ServeTLS answers other sites' varqds on l, which are known by their certificates, until Shutdown. config asks for those.
+// ServeTLS answers other sites' varqds on l, which are known by their certificates, until Shutdown.
+// config asks for those.
 func (s *Server) ServeTLS(l net.Listener, config *tls.Config) error {
 	err := s.http.Serve(tls.NewListener(&listener{l, s.connections}, config))
 	if errors.Is(err, http.ErrServerClosed) {
@@ -219,7 +229,8 @@ type httpLog struct{ log *slog.Logger }
 
 func (l httpLog) Write(text []byte) (int, error) {
 	level, message := slog.LevelDebug, strings.TrimSpace(string(text))
-	if strings.Contains(message, "TLS handshake error") { // a certificate that is none of a site's, or has expired
+	// a certificate that is none of a site's, or has expired
+	if strings.Contains(message, "TLS handshake error") {
 		level = slog.LevelWarn
 	}
 	l.log.Log(context.Background(), level, message)

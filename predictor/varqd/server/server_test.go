@@ -34,7 +34,8 @@ type fakeService struct {
 	reached chan struct{}
 	// probing, if not nil, is told of each probe, which is answered when probed says so.
 	probing, probed chan struct{}
-	// gating, if not nil, is told of each question at the gate, which is answered when gated says so.
+	// gating, if not nil, is told of each question at the gate, which is answered when gated says
+	// so.
 	gating, gated chan struct{}
 }
 
@@ -225,8 +226,8 @@ func (s *fakeService) Vitals(_ context.Context, user string, from []netip.Addr, 
 
 func (s *fakeService) Health(context.Context) api.Health { return api.Health{OK: true, History: 7} }
 
-// fakeMunge accepts "UID PAYLOAD" as a credential, and "UID PAYLOAD HOST", each only once. It never comes to an end
-// with the credential hang.
+// fakeMunge accepts "UID PAYLOAD" as a credential, and "UID PAYLOAD HOST", each only once. It never
+// comes to an end with the credential hang.
 type fakeMunge struct {
 	mu      sync.Mutex
 	used    map[string]bool
@@ -687,7 +688,8 @@ func TestProbesInTurn(t *testing.T) {
 	wg.Wait()
 }
 
-// An answer has as many of the last reservations as it has room for, one at least, whatever is asked for.
+// An answer has as many of the last reservations as it has room for, one at least, whatever is
+// asked for.
 func TestLastReservations(t *testing.T) {
 	f := start(t)
 	status, answer := ask(t, f.client(), http.MethodGet, "http://varqd"+api.PathReservations+"?before=50000,mmmmmmmmmmmm", "")

@@ -15,14 +15,15 @@ import (
 type Peers interface {
 	// Of returns the site whose certificates these are. The error says why that is none.
 	Of(certificates []*x509.Certificate) (site string, err error)
-	// Admits returns nil if a site's varqd may speak for a user. Otherwise the error is a fault of package api.
+	// Admits returns nil if a site's varqd may speak for a user. Otherwise the error is a fault of
+	// package api.
 	Admits(site, user string) error
 }
 
 // Sites reaches the varqds of other sites for users of this one.
 type Sites interface {
-	// Forward makes a request of user's at a site, and returns the status of the answer and its body. An error is a fault of
-	// package api.
+	// Forward makes a request of user's at a site, and returns the status of the answer and its
+	// body. An error is a fault of package api.
 	Forward(ctx context.Context, site, user, method, uri string, body []byte) (status int, answer []byte, err error)
 }
 
@@ -33,7 +34,8 @@ type access struct {
 	peers bool // other sites' varqds for themselves
 }
 
-// admitSite finds out, by the certificate of a connection, which site's varqd asks, and for whom: r.user and r.site.
+// admitSite finds out, by the certificate of a connection, which site's varqd asks, and for whom:
+// r.user and r.site.
 func (h *handler) admitSite(c *conn, r *request, to access) error {
 	if h.peers == nil {
 		return api.Fault(errUnauthorized, "no site's varqd may connect here")

@@ -13,9 +13,10 @@ type class struct{ users, sites *turns }
 
 func newClass(all, each int) class { return class{newTurns(all, each), newTurns(all, max(1, all/2))} }
 
-// turns bounds how many requests are worked on at once, of one user and in all; the others wait. Nobody can keep the others from
-// their turn: whoever has the fewest is next, and of those who has waited for longest since she came or was last given one. So a
-// request waits for one of each user at most, however many each of them has made.
+// turns bounds how many requests are worked on at once, of one user and in all; the others wait.
+// Nobody can keep the others from their turn: whoever has the fewest is next, and of those who has
+// waited for longest since she came or was last given one. So a request waits for one of each user
+// at most, however many each of them has made.
 type turns struct {
 	all, each int
 
@@ -85,7 +86,8 @@ func (t *turns) leave(user string) {
 	t.give()
 }
 
-// forget forgets a user who neither has nor awaits a turn. The caller has the lock, as that of give.
+// forget forgets a user who neither has nor awaits a turn. The caller has the lock, as that of
+// give.
 func (t *turns) forget(user string) {
 	if u := t.users[user]; u.taken+u.waiting == 0 {
 		delete(t.users, user)

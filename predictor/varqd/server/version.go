@@ -10,7 +10,8 @@ import (
 // versioned is a path of some version of the API.
 var versioned = regexp.MustCompile(`^/(v[0-9]{1,3})/`)
 
-// unknownPath is the error of a path that there is not. One of another version of the API is told apart.
+// unknownPath is the error of a path that there is not. One of another version of the API is told
+// apart.
 func unknownPath(method, path string) error {
 	if match := versioned.FindStringSubmatch(path); match != nil && match[1] != api.API {
 		return api.Fault(api.ErrNotFound, fmt.Sprintf("this varqd (%s) speaks %s of its API only, and was asked in %s: upgrade varqd, or use the varq of its version",

@@ -24,7 +24,8 @@ func (f *fixture) sendVitals(body, host string) (int, string) {
 	return ask(f.t, http.DefaultClient, http.MethodPost, "http://"+f.address+api.PathVitals, body, "Authorization", credential)
 }
 
-// TestVitalsOrigin: where a message comes from the connection tells, and the credential, unless it knows no address.
+// TestVitalsOrigin: where a message comes from the connection tells, and the credential, unless it
+// knows no address.
 func TestVitalsOrigin(t *testing.T) {
 	f := start(t)
 	for _, c := range []struct{ host, want string }{
@@ -41,7 +42,8 @@ func TestVitalsOrigin(t *testing.T) {
 	}
 }
 
-// TestVitalsReplayed: who overhears a message cannot send it again, nor another one with its credential.
+// TestVitalsReplayed: who overhears a message cannot send it again, nor another one with its
+// credential.
 func TestVitalsReplayed(t *testing.T) {
 	f := start(t)
 	for i, want := range []int{http.StatusNoContent, http.StatusUnauthorized} {

@@ -17,7 +17,8 @@ import (
 
 // Files are the files of a site, in PEM. Nobody but their owners and groups may change them.
 type Files struct {
-	// Certificate is the site's own, followed by those of intermediate authorities if there are any.
+	// Certificate is the site's own, followed by those of intermediate authorities if there are
+	// any.
 	Certificate string
 	// Key is the certificate's, which others must not be able to read.
 	Key string
@@ -129,7 +130,8 @@ func guarded(of, path string) error {
 	return err
 }
 
-// changeable is the error of a file of which everybody may change path, which is the file or a folder above it.
+// changeable is the error of a file of which everybody may change path, which is the file or a
+// folder above it.
 func changeable(of, path string, info fs.FileInfo) error {
 	who := "who can then cut this site off"
 	if of == OfCA {

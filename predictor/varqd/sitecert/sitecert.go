@@ -1,8 +1,10 @@
-// Package sitecert has the certificates by which the varqds of sites that share no munge key prove to each other who they
-// are. A certificate is a site's if an authority that the files name has signed it, and if the site's name is one of its DNS
-// names, letter by letter: wildcards stand for no site.
+// Package sitecert has the certificates by which the varqds of sites that share no munge key prove
+// to each other who they are. A certificate is a site's if an authority that the files name has
+// signed it, and if the site's name is one of its DNS names, letter by letter: wildcards stand for
+// no site.
 //
-// The files are read again when they change. Of those that make no sense nothing is used: what was read before stays in use.
+// The files are read again when they change. Of those that make no sense nothing is used: what was
+// read before stays in use.
 package sitecert
 
 import (
@@ -90,15 +92,16 @@ func (i *Identity) Server() *tls.Config {
 			h := i.current()
 			return &tls.Config{
 				MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{h.pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: h.authorities,
-				// A connection is one request's, so that connections bound what a site can ask at once. A resumed session would have
-				// been verified by the files of its beginning.
+				// A connection is one request's, so that connections bound what a site can ask at
+				// once. A resumed session would have been verified by the files of its beginning.
 				NextProtos: []string{"http/1.1"}, SessionTicketsDisabled: true, Time: i.now,
 			}, nil
 		},
 	}
 }
 
-// Client returns the configuration of a connection to a site's varqd. The error says why this site has no good certificate.
+// Client returns the configuration of a connection to a site's varqd. The error says why this site
+// has no good certificate.
 func (i *Identity) Client(site string) (*tls.Config, error) {
 	h := i.current()
 	if leaf := h.pair.Leaf; i.now().After(leaf.NotAfter) {
@@ -115,15 +118,16 @@ func (i *Identity) Client(site string) (*tls.Config, error) {
 	}, nil
 }
 
-// Serves reports whether a connection to a site, which was made with a configuration of Client's, may serve another request: the
-// files are still the same, and neither end's certificate has expired.
+// Serves reports whether a connection to a site, which was made with a configuration of Client's,
+// may serve another request: the files are still the same, and neither end's certificate has
+// expired.
 func (i *Identity) Serves(made *tls.Config, c tls.ConnectionState) bool {
 	h, now := i.current(), i.now()
 	return made.RootCAs == h.authorities && !now.After(h.pair.Leaf.NotAfter) && !now.After(c.PeerCertificates[0].NotAfter)
 }
 
-// Verify returns an error unless the certificates, the first of which is a site's, are good now: a connection may be older
-// than the files.
+// Verify returns an error unless the certificates, the first of which is a site's, are good now: a
+// connection may be older than the files.
 func (i *Identity) Verify(certificates []*x509.Certificate) error {
 	if len(certificates) == 0 {
 		return errors.New("there is no certificate")
@@ -143,8 +147,8 @@ func verify(leaf *x509.Certificate, others []*x509.Certificate, authorities *x50
 // soon is how long before its end a certificate should be replaced.
 const soon = 30 * 24 * time.Hour
 
-// Notes are sentences that say what is wrong with the certificate of a site, or soon will be. site is its name; empty if it is not
-// known.
+// Notes are sentences that say what is wrong with the certificate of a site, or soon will be. site
+// is its name; empty if it is not known.
 func (s *State) Notes(site string, now time.Time) []string {
 	var notes []string
 	if s.Problem != nil {

@@ -43,8 +43,8 @@ func open(t *testing.T, f sitecert.Files, now func() time.Time) *sitecert.Identi
 	return i
 }
 
-// meet connects one site to another, which it takes for the site named, and returns how that ends at both: with the names that the
-// server sees, or with errors.
+// meet connects one site to another, which it takes for the site named, and returns how that ends
+// at both: with the names that the server sees, or with errors.
 func meet(t *testing.T, from, to *sitecert.Identity, name string) (names []string, atClient, atServer error) {
 	t.Helper()
 	config, err := from.Client(name)
@@ -63,7 +63,8 @@ func meet(t *testing.T, from, to *sitecert.Identity, name string) (names []strin
 		done <- err
 	}()
 	if atClient = client.Handshake(); atClient == nil {
-		_, atClient = client.Read(make([]byte, 1)) // which fails if the server does not take the certificate
+		// which fails if the server does not take the certificate
+		_, atClient = client.Read(make([]byte, 1))
 	}
 	here.Close()
 	if atServer = <-done; atServer == nil {
@@ -115,7 +116,8 @@ func mixed(t *testing.T, common, other *certs.Authority) sitecert.Files {
 	return f
 }
 
-// Whoever replaces the files need not start varqd again, and who replaces one of them only does no harm.
+// Whoever replaces the files need not start varqd again, and who replaces one of them only does no
+// harm.
 func TestRotation(t *testing.T) {
 	dir, a, b := t.TempDir(), authority(t), authority(t)
 	alpha := open(t, write(t, a, dir, tomorrow(), "alpha"), time.Now)

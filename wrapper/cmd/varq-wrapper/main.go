@@ -1,6 +1,6 @@
 // Command varq-wrapper holds a job's work until its time, and prompts it to checkpoint.
 //
-//	varq-wrapper [--begin-by=TIME] [--on-miss=run|cancel] [--checkpoint-...] -- COMMAND [ARGUMENT...]
+//	varq-wrapper [--begin-by=TIME] [--on-miss=run|cancel] [--checkpoint-...] -- COMMAND [ARG]...
 //
 // executes COMMAND at TIME, which has any format of sbatch --begin. Without --begin-by,
 // COMMAND starts at the time of the reservation that varq-wrapper runs in, or at once if
@@ -10,8 +10,9 @@
 //
 //	salloc --begin-by=17:00 varq-wrapper -- ./work
 //
-// The options --checkpoint-... say how COMMAND is prompted to checkpoint. Then a process beside it does that,
-// see package prompt: COMMAND is this process in any case, with its signals and its exit code.
+// The options --checkpoint-... say how COMMAND is prompted to checkpoint. Then a process beside it
+// does that, see package prompt: COMMAND is this process in any case, with its signals and its exit
+// code.
 package main
 
 import (

@@ -35,8 +35,8 @@ func parsePrompts(o *prompt.Options) (prompt.Settings, error) {
 	return s, err
 }
 
-// startPrompting starts a process that prompts the command, which this process is about to become. One of the
-// tasks of a step does that for all. If it fails, the command runs without.
+// startPrompting starts a process that prompts the command, which this process is about to become.
+// One of the tasks of a step does that for all. If it fails, the command runs without.
 func startPrompting(s *prompt.Settings, options []string) {
 	first := number("SLURM_PROCID") == 0
 	if s.File != "" {
@@ -99,8 +99,8 @@ func step(id string) string {
 	return id
 }
 
-// teller returns the function that tells of the risk of the job's nodes: as --checkpoint-mtbf says, or as varqd
-// does.
+// teller returns the function that tells of the risk of the job's nodes: as --checkpoint-mtbf says,
+// or as varqd does.
 func teller(s *prompt.Settings) func(context.Context, *checkpoint.Request) error {
 	if s.MTBF > 0 {
 		nodes := max(1, number("SLURM_JOB_NUM_NODES"))

@@ -24,7 +24,8 @@ type adviseFlags struct {
 	since                                          float64
 	nodes                                          int
 	json                                           bool
-	given                                          func(name string) bool // whether the command line has the option
+	// whether the command line has the option
+	given func(name string) bool
 }
 
 // mostNodes is the largest value of --nodes.
@@ -179,7 +180,8 @@ type ground struct {
 	known  *jobrisk.Known
 }
 
-// learn completes a request by the risk that the job's nodes fail: as --mtbf says, or as varqd does.
+// learn completes a request by the risk that the job's nodes fail: as --mtbf says, or as varqd
+// does.
 func (e *Env) learn(ctx context.Context, link *link, f *adviseFlags, r *checkpoint.Request) (ground, error) {
 	if f.given("mtbf") {
 		return e.constant(f, r)
@@ -206,8 +208,8 @@ func (e *Env) learn(ctx context.Context, link *link, f *adviseFlags, r *checkpoi
 	return ground{"varqd's forecast for " + nodes, &known}, nil
 }
 
-// notKnown is the error of a risk that nobody knows now. It hides what kind of error that is: an exit code of 1
-// would be an advice.
+// notKnown is the error of a risk that nobody knows now. It hides what kind of error that is: an
+// exit code of 1 would be an advice.
 type notKnown struct{ error }
 
 func (n notKnown) Error() string {
@@ -291,18 +293,21 @@ type advice struct {
 	Reason     string `json:"reason"`
 	// Saves is the time that a checkpoint now saves on average, against the best plan without it.
 	Saves float64 `json:"saves"`
-	// Next is the work until the next checkpoint that is planned if this one is skipped; null if none is.
+	// Next is the work until the next checkpoint that is planned if this one is skipped; null if
+	// none is.
 	Next   *float64 `json:"next"`
 	Since  float64  `json:"since"`
 	Cost   float64  `json:"cost"`
 	MTBF   float64  `json:"mtbf"` // of all nodes together, in the long run
 	Source string   `json:"source"`
-	// Age is how long ago varqd looked at the nodes, negative if its clock or this one is wrong, Day how many failures it expects of them within a day, and
-	// Trouble why it was not asked now. Without varqd they are absent.
+	// Age is how long ago varqd looked at the nodes, negative if its clock or this one is wrong,
+	// Day how many failures it expects of them within a day, and Trouble why it was not asked now.
+	// Without varqd they are absent.
 	Age     *int64   `json:"age,omitempty"`
 	Day     *float64 `json:"day,omitempty"`
 	Trouble string   `json:"trouble,omitempty"`
-	// Maintenance is what stops the job, and Drain what began since the last checkpoint, if they do.
+	// Maintenance is what stops the job, and Drain what began since the last checkpoint, if they
+	// do.
 	Maintenance *api.Maintenance `json:"maintenance,omitempty"`
 	Drain       *api.Drain       `json:"drain,omitempty"`
 	Young       float64          `json:"young"`
@@ -336,14 +341,15 @@ func (e *Env) newAdvice(r *checkpoint.Request, from ground) advice {
 	return a
 }
 
-// How late an application may come with its next question: a share of the interval, and at least so many seconds.
+// How late an application may come with its next question: a share of the interval, and at least so
+// many seconds.
 const (
 	lateShare = .01
 	leastLate = 5
 )
 
-// punctual is checkpoint.Advise, but puts off to the next question no checkpoint that would be too late if that
-// question came late.
+// punctual is checkpoint.Advise, but puts off to the next question no checkpoint that would be too
+// late if that question came late.
 func punctual(r *checkpoint.Request) checkpoint.Advice {
 	answer := checkpoint.Advise(r)
 	next := r.Interval + r.Cost

@@ -9,9 +9,11 @@ import (
 
 // The settings of the library SCR that an advice can fill: it checkpoints if one of them says so.
 const (
-	scrSeconds  = "seconds"  // SCR_CHECKPOINT_SECONDS: the least time since the last checkpoint
-	scrInterval = "interval" // SCR_CHECKPOINT_INTERVAL: the calls of SCR_Need_checkpoint until it says yes
-	scrOverhead = "overhead" // SCR_CHECKPOINT_OVERHEAD: the percentage of the time that a checkpoint may take
+	scrSeconds = "seconds" // SCR_CHECKPOINT_SECONDS: the least time since the last checkpoint
+	// SCR_CHECKPOINT_INTERVAL: the calls of SCR_Need_checkpoint until it says yes
+	scrInterval = "interval"
+	// SCR_CHECKPOINT_OVERHEAD: the percentage of the time that a checkpoint may take
+	scrOverhead = "overhead"
 )
 
 var scrSettings = []string{scrSeconds, scrInterval, scrOverhead}
@@ -23,8 +25,8 @@ type scr struct {
 	Overhead float64 `json:"SCR_CHECKPOINT_OVERHEAD"`
 }
 
-// newSCR fills the setting so that checkpoints are as far apart as Daly's interval, by the mean rate of failures
-// until the job is stopped, or within a day if that is not known.
+// newSCR fills the setting so that checkpoints are as far apart as Daly's interval, by the mean
+// rate of failures until the job is stopped, or within a day if that is not known.
 func newSCR(r *checkpoint.Request, setting string) (s scr) {
 	span := r.Ends
 	if span == 0 {

@@ -1,7 +1,7 @@
 // Package command is the command line of varq. It has the root command, the subcommands that ask
-// varqd, and the subcommands advise and ledger, each in files of its name. The subcommands every and
-// web are packages of their own. Commands show tables and sentences to people. For scripts they show
-// JSON, or tables with bars between the columns.
+// varqd, and the subcommands advise and ledger, each in files of its name. The subcommands every
+// and web are packages of their own. Commands show tables and sentences to people. For scripts they
+// show JSON, or tables with bars between the columns.
 package command
 
 import (
@@ -24,8 +24,10 @@ import (
 
 // The exit codes of varq.
 const (
-	ExitOK     = cli.ExitOK     // varqd answered, and the answer is yes; to checkpoint
-	ExitNo     = cli.ExitNo     // varqd answered, and the answer is no: refused, not permitted, or no such thing; to skip a checkpoint
+	ExitOK = cli.ExitOK // varqd answered, and the answer is yes; to checkpoint
+	// varqd answered, and the answer is no: refused, not permitted, or no such thing; to skip a
+	// checkpoint
+	ExitNo     = cli.ExitNo
 	ExitUsage  = cli.ExitUsage  // the command line makes no sense
 	ExitFailed = cli.ExitFailed // varqd could not be asked or answer
 )
@@ -39,11 +41,12 @@ type Env struct {
 	Scancel func(ctx context.Context, args ...string) error
 	// Serve serves the pages of varq web; see web.Serve.
 	Serve func(ctx context.Context, address string, handler func(at net.Addr) http.Handler) error
-	// Sacct runs Slurm's sacct at path with args and variables added to the environment, about the jobs of the user who runs
-	// varq, and returns what it prints, with times in Unix seconds.
+	// Sacct runs Slurm's sacct at path with args and variables added to the environment, about the
+	// jobs of the user who runs varq, and returns what it prints, with times in Unix seconds.
 	Sacct func(ctx context.Context, path string, variables []string, args ...string) ([]byte, error)
 
-	here string // the name of the only cluster that a command is about, if nobody has named it: texts need not
+	// the name of the only cluster that a command is about, if nobody has named it: texts need not
+	here string
 }
 
 // errNo ends a command with ExitNo and without a message.

@@ -80,8 +80,8 @@ func toyHost(lacks string) []doctor.Finding {
 	return findings
 }
 
-// pastRuns has eight runs of one program, on 2 to 8 nodes, that completed, one that ran into its limit and one
-// that runs.
+// pastRuns has eight runs of one program, on 2 to 8 nodes, that completed, one that ran into its
+// limit and one that runs.
 const pastRuns = `JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|TimelimitRaw|ReqTRES|AllocTRES
 21|alice|phys|main|normal|COMPLETED|1794000000|1794000000|1794000005|1794007205|240|cpu=2,node=2|cpu=2,node=2
 22|alice|phys|main|normal|COMPLETED|1794010000|1794010000|1794010005|1794017805|240|cpu=2,node=2|cpu=2,node=2
@@ -148,7 +148,8 @@ func setup(env *testscript.Env) error {
 	return nil
 }
 
-// tried begins an sbatch that only describes the job, if it is asked to: without options that end it, and with one word that is no option.
+// tried begins an sbatch that only describes the job, if it is asked to: without options that end
+// it, and with one word that is no option.
 const tried = `case "$* $VARQ_RESERVE" in
 *--help*) exit ;;
 *describe*)
@@ -157,8 +158,9 @@ const tried = `case "$* $VARQ_RESERVE" in
 esac
 `
 
-// writeSeries writes the series aaaaaa of varq every, with four occurrences, of which the last has fakeVarqd's job 4711, and bbbbbb, with none; varq every run has run now. Their sbatch and
-// scancel write what they are asked into bin/asked. Beside it is an sbatch that is refused.
+// writeSeries writes the series aaaaaa of varq every, with four occurrences, of which the last has
+// fakeVarqd's job 4711, and bbbbbb, with none; varq every run has run now. Their sbatch and scancel
+// write what they are asked into bin/asked. Beside it is an sbatch that is refused.
 func writeSeries(dir string) error {
 	every, bin, refused := filepath.Join(dir, "state", "varq", "every"), filepath.Join(dir, "bin"), filepath.Join(dir, "refused")
 	if err := errors.Join(os.MkdirAll(every, 0o700), os.Mkdir(bin, 0o700), os.Mkdir(refused, 0o700)); err != nil {

@@ -11,7 +11,8 @@ import (
 // homePatience is how long all homes of groups may take to answer.
 const homePatience = 3 * time.Second
 
-// groupsOf asks the homes of the groups that reservations are of. Those that do not answer are left out.
+// groupsOf asks the homes of the groups that reservations are of. Those that do not answer are left
+// out.
 func (l *link) groupsOf(ctx context.Context, reservations []api.Reservation) map[string]api.GroupState {
 	ctx, cancel := context.WithTimeout(ctx, homePatience)
 	defer cancel()
@@ -38,7 +39,8 @@ func (l *link) groupsOf(ctx context.Context, reservations []api.Reservation) map
 	return known
 }
 
-// promiseGroups sets the probabilities with which the groups of reservations are promised, as far as their homes tell.
+// promiseGroups sets the probabilities with which the groups of reservations are promised, as far
+// as their homes tell.
 func promiseGroups(reservations []api.Reservation, groups map[string]api.GroupState) {
 	for i := range reservations {
 		if r := &reservations[i]; r.Group != "" {

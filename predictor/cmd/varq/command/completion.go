@@ -14,7 +14,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// showEnd shows the plan for a request about a job's end, and the other deadlines that can be promised.
+// showEnd shows the plan for a request about a job's end, and the other deadlines that can be
+// promised.
 func (e *Env) showEnd(asked *api.PlanRequest, answer *api.PlanAnswer, options []string) error {
 	p := answer.Plan
 	s := cli.Listing{Width: 12}
@@ -76,8 +77,8 @@ func (e *Env) offered(asked *api.PlanRequest, o *api.Offer, options []string) st
 	return strings.Join(told.Override(without, o.Options(asked, e.Zone)), " ")
 }
 
-// chooseEnd lets the user of a terminal choose one of the offers, and shows how to have it promised. A choice that is none
-// of them is an error of the command line.
+// chooseEnd lets the user of a terminal choose one of the offers, and shows how to have it
+// promised. A choice that is none of them is an error of the command line.
 func (e *Env) chooseEnd(asked *api.PlanRequest, offers []api.Offer, options []string) error {
 	if len(offers) == 0 || !e.Terminal || !cli.IsTerminal(e.Stdin) {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
-// link connects to varqd. Its address is --endpoint, else that of --site, else VARQ_ENDPOINT, else the one in the
-// configuration file.
+// link connects to varqd. Its address is --endpoint, else that of --site, else VARQ_ENDPOINT, else
+// the one in the configuration file.
 type link struct {
 	env            *Env
 	endpoint, site string

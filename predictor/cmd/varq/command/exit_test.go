@@ -64,16 +64,17 @@ func TestExitCodes(t *testing.T) {
 		"advise --cost=60s --interval=1h --since-last=9 --mtbf=1-0":        ExitOK,
 		"advise --cost=60s --interval=1h --since-last=0 --mtbf=1-0 --json": ExitNo,
 		"advise --cost=60s --interval=1h --nodes=2":                        ExitUsage,
-		"advise --cost=60s --interval=1h":                                  ExitFailed, // Slurm has no such node
-		"limits --endpoint=unix:///nowhere/at":                             ExitFailed,
-		"nodes --endpoint=unix:///nowhere/at":                              ExitFailed,
-		"nodes --most=-1":                                                  ExitUsage,
-		"nodes --calibration":                                              ExitOK,
-		"nodes --calibration --most=3":                                     ExitUsage,
-		"nodes -S now-1day":                                                ExitUsage,
-		"nodes -N nosuch":                                                  ExitNo,
-		"nodes -N node[1-":                                                 ExitUsage,
-		"status --endpoint=unix:///nowhere/at":                             ExitFailed,
+		// Slurm has no such node
+		"advise --cost=60s --interval=1h":      ExitFailed,
+		"limits --endpoint=unix:///nowhere/at": ExitFailed,
+		"nodes --endpoint=unix:///nowhere/at":  ExitFailed,
+		"nodes --most=-1":                      ExitUsage,
+		"nodes --calibration":                  ExitOK,
+		"nodes --calibration --most=3":         ExitUsage,
+		"nodes -S now-1day":                    ExitUsage,
+		"nodes -N nosuch":                      ExitNo,
+		"nodes -N node[1-":                     ExitUsage,
+		"status --endpoint=unix:///nowhere/at": ExitFailed,
 	} {
 		var stdout, stderr bytes.Buffer
 		got := Run(strings.Fields(line), Env{Env: cli.Env{
@@ -93,14 +94,16 @@ func TestExitCodes(t *testing.T) {
 		if got != want {
 			t.Errorf("varq %s: exit code %d, want %d\n%s", line, got, want, &stderr)
 		}
-		quiet := want == ExitOK || want == ExitNo && (strings.HasPrefix(line, "quote") || strings.HasPrefix(line, "advise")) // a refusal is an answer
+		// a refusal is an answer
+		quiet := want == ExitOK || want == ExitNo && (strings.HasPrefix(line, "quote") || strings.HasPrefix(line, "advise"))
 		if said := stderr.Len() > 0; said == quiet {
 			t.Errorf("varq %s: exit code %d, standard error %q", line, got, &stderr)
 		}
 	}
 }
 
-// TestChoice: what a user of a terminal chooses is one of the numbers, or an error of the command line.
+// TestChoice: what a user of a terminal chooses is one of the numbers, or an error of the command
+// line.
 func TestChoice(t *testing.T) {
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -141,7 +144,8 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// The host's own cluster has the name that varq.yaml, or else slurm.conf, has for it, though nobody names it.
+// The host's own cluster has the name that varq.yaml, or else slurm.conf, has for it, though nobody
+// names it.
 func TestOwnCluster(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

@@ -60,8 +60,8 @@ func addJob(flags *pflag.FlagSet, link *link) *jobFlags {
 	return f
 }
 
-// exclusive is the value of sbatch's --exclusive. A job that shares its nodes with some other jobs is forecast
-// as one that shares them with none.
+// exclusive is the value of sbatch's --exclusive. A job that shares its nodes with some other jobs
+// is forecast as one that shares them with none.
 type exclusive struct {
 	on   *bool
 	mode string // "true" without a value
@@ -128,8 +128,8 @@ func (f *jobFlags) request() (workload.Request, error) {
 	return r, err
 }
 
-// options returns the given options, but for those of some names, quoted for a shell, to be pasted after
-// sbatch.
+// options returns the given options, but for those of some names, quoted for a shell, to be pasted
+// after sbatch.
 func (f *jobFlags) options(without ...string) []string {
 	var given []string
 	f.flags.VisitAll(func(flag *pflag.Flag) {

@@ -167,8 +167,9 @@ func ownLedger(env *Env, cmd *cobra.Command, args []string) (string, error) {
 	return path, own(path, env, cmd, args)
 }
 
-// own makes sure that a ledger belongs to the user who runs varq, or its folder if it is not there: SQLite writes beside it. What root
-// writes there, varqd could not use any more, and it is varqd's user who decides what root would write to.
+// own makes sure that a ledger belongs to the user who runs varq, or its folder if it is not there:
+// SQLite writes beside it. What root writes there, varqd could not use any more, and it is varqd's
+// user who decides what root would write to.
 func own(path string, env *Env, cmd *cobra.Command, args []string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

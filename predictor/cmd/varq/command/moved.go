@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
-// newMoved returns a command that was varq's in 0.1 and is varq-lab's. It says so, whatever is asked
-// of it.
+// newMoved returns a command that was varq's in 0.1 and is varq-lab's. It says so, whatever is
+// asked of it.
 func newMoved(name string) *cobra.Command {
 	return &cobra.Command{
 		Use:                name,

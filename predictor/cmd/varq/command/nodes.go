@@ -136,7 +136,8 @@ func few(expected float64) string {
 	return strconv.FormatFloat(expected, 'f', 2, 64) + " are"
 }
 
-// The columns of what agents tell, which are left out of a table for people where no node has an agent.
+// The columns of what agents tell, which are left out of a table for people where no node has an
+// agent.
 const columnHeard, columnNoticed = "Heard", "Noticed"
 
 func ofAgents(c table.Column[api.Node]) bool { return c.Name == columnHeard || c.Name == columnNoticed }

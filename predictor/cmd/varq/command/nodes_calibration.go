@@ -77,7 +77,8 @@ func (c *nodesCalibration) run(ctx context.Context, env *Env, link *link, q api.
 	return env.drawNodesCalibration(c.plot, answer)
 }
 
-// showNodesCalibration shows the scores, as tables or as JSON. The second table has the risks that varqd has told.
+// showNodesCalibration shows the scores, as tables or as JSON. The second table has the risks that
+// varqd has told.
 func (e *Env) showNodesCalibration(c api.NodesCalibration, columns []table.Column[api.NodesCalibrationRow], style *styleFlags) error {
 	if style.json {
 		return cli.WriteJSON(e.Stdout, c)

@@ -11,7 +11,8 @@ import (
 	"github.com/varq-project/varq/predictor/prob"
 )
 
-// showPlan shows the plan for what was asked. options are the options of sbatch that ask for the reservation.
+// showPlan shows the plan for what was asked. options are the options of sbatch that ask for the
+// reservation.
 func (e *Env) showPlan(asked *api.PlanRequest, p *api.Plan, options []string) error {
 	s := cli.Listing{Width: 12}
 	fmt.Fprintf(&s, "Can be promised: running by %s with probability %s (forecast %s).\n\n",

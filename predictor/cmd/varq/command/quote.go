@@ -79,7 +79,8 @@ choice of nodes count.`,
 			err = env.showAnswer(request, answer, job.options())
 		}
 		if err == nil && request.Trajectory {
-			// Invariant: the answer is shown before. A picture that cannot be written takes nothing away.
+			// Invariant: the answer is shown before. A picture that cannot be written takes nothing
+			// away.
 			err = env.draw(*picture, request, answer)
 		}
 		if err == nil && answer.Plan == nil {

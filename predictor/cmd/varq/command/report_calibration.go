@@ -43,7 +43,8 @@ func addDiagram(cmd *cobra.Command, file *string) {
 	_ = cmd.MarkFlagFilename("plot", "svg", "png")
 }
 
-// checkDiagram returns an error if a diagram cannot be drawn into a file. An empty name stands for none.
+// checkDiagram returns an error if a diagram cannot be drawn into a file. An empty name stands for
+// none.
 func checkDiagram(file string) error {
 	if file == "" {
 		return nil
@@ -103,8 +104,9 @@ func (e *Env) reportCalibration(ctx context.Context, link *link, q api.Calibrati
 	return e.drawCalibration(picture, c)
 }
 
-// showCalibration shows the scores of forecasts, as a table or as JSON. With the table comes a diagram
-// of all forecasts, if it is asked for. asked is the forecaster that is asked about, empty for all.
+// showCalibration shows the scores of forecasts, as a table or as JSON. With the table comes a
+// diagram of all forecasts, if it is asked for. asked is the forecaster that is asked about, empty
+// for all.
 func (e *Env) showCalibration(c api.Calibration, asked string, columns []table.Column[quantileRow], style *styleFlags, diagrams bool) error {
 	if style.json {
 		return cli.WriteJSON(e.Stdout, c)

@@ -10,7 +10,8 @@ import (
 	groups "github.com/varq-project/varq/predictor/forecast/score/group"
 )
 
-// showWorst shows for which groups of jobs the forecasts of the blend, of ends and of a forecaster that is asked about hold least.
+// showWorst shows for which groups of jobs the forecasts of the blend, of ends and of a forecaster
+// that is asked about hold least.
 func (e *Env) showWorst(c api.Calibration, asked string) error {
 	var worst []api.GroupCoverage
 	for _, g := range c.Worst {

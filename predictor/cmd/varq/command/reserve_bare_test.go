@@ -15,8 +15,8 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
-// bareSites writes a varq.yaml with the site own, whose varqd answers probes, and bare, which has none. The commands of bare append
-// what they are asked for to the file calls.
+// bareSites writes a varq.yaml with the site own, whose varqd answers probes, and bare, which has
+// none. The commands of bare append what they are asked for to the file calls.
 func bareSites(t *testing.T, own fakeSite, scontrol string) (config, calls string) {
 	t.Helper()
 	if own.probe == nil {
@@ -66,7 +66,8 @@ func runBare(config string, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-// A site without varqd gets a job on trial, which is then taken; it is said that nobody promises it.
+// A site without varqd gets a job on trial, which is then taken; it is said that nobody promises
+// it.
 func TestReserveBare(t *testing.T) {
 	t.Parallel()
 	config, calls := bareSites(t, fakeSite{}, "")
@@ -153,8 +154,8 @@ func TestReserveBareOld(t *testing.T) {
 	}
 }
 
-// A site whose Slurm stops while it is asked to submit is tried once, whatever slots it has, and what it may have accepted is dropped as
-// soon as it answers, or told of.
+// A site whose Slurm stops while it is asked to submit is tried once, whatever slots it has, and
+// what it may have accepted is dropped as soon as it answers, or told of.
 func TestReserveBareSilent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -121,7 +121,8 @@ func isInteger(field reflect.Value) bool {
 	return field.Kind() == reflect.Int || field.Kind() == reflect.Int32
 }
 
-// unlisted says what is wrong with an element of a list of words, "" if nothing is, or if it is no list.
+// unlisted says what is wrong with an element of a list of words, "" if nothing is, or if it is no
+// list.
 func unlisted(list *yaml.Node) string {
 	if list.Kind != yaml.SequenceNode {
 		return ""

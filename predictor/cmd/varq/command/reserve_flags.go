@@ -86,8 +86,8 @@ type reserveRequest struct {
 	nodes    []int32
 	// patience is in seconds.
 	patience int64
-	// parts are the clusters of each part of a group of the kind api.GroupAll, and apart is true if the partitions are
-	// alternatives of one another.
+	// parts are the clusters of each part of a group of the kind api.GroupAll, and apart is true if
+	// the partitions are alternatives of one another.
 	parts [][]string
 	apart bool
 }
@@ -190,7 +190,8 @@ func (f *reserveFlags) request(env *Env) (*reserveRequest, error) {
 	return r, f.readSizes(r)
 }
 
-// splitPartitions returns the partitions of --partitions, and whether they are alternatives that have a job each.
+// splitPartitions returns the partitions of --partitions, and whether they are alternatives that
+// have a job each.
 func splitPartitions(text string) (partitions []string, apart bool, err error) {
 	if !strings.Contains(text, alternatives) {
 		return strings.Split(text, ","), false, nil
@@ -228,7 +229,8 @@ func (f *reserveFlags) readSizes(r *reserveRequest) (err error) {
 	return nil
 }
 
-// sbatchFailed is the error of a job that sbatch does not read, for another reason than its options.
+// sbatchFailed is the error of a job that sbatch does not read, for another reason than its
+// options.
 type sbatchFailed struct{ error }
 
 func (f *sbatchFailed) Unwrap() error { return f.error }
@@ -244,8 +246,8 @@ func notRead(err error) error {
 	return &sbatchFailed{err}
 }
 
-// describe has sbatch read what the job needs, completes the request with it, and returns it. An error that is no *sbatchFailed is one
-// of the command line.
+// describe has sbatch read what the job needs, completes the request with it, and returns it. An
+// error that is no *sbatchFailed is one of the command line.
 func (f *reserveFlags) describe(ctx context.Context, s *site, r *reserveRequest) (*sbatch.Description, error) {
 	p := &r.probe
 	by := max(p.Latest, p.FinishBy)

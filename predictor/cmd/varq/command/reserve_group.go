@@ -19,10 +19,11 @@ import (
 const (
 	// leastMember is the least probability of a job of which one is enough.
 	leastMember = .02
-	// soonest is how many seconds ahead all jobs begin at the earliest: they have to be submitted first.
+	// soonest is how many seconds ahead all jobs begin at the earliest: they have to be submitted
+	// first.
 	soonest = 30
-	// waits is for how many seconds more than its work a job that begins together with others may have its nodes: for
-	// as long as these wait for one another.
+	// waits is for how many seconds more than its work a job that begins together with others may
+	// have its nodes: for as long as these wait for one another.
 	waits = 60
 )
 
@@ -61,7 +62,8 @@ func (f *reserveFlags) readGroup(r *reserveRequest, now int64) error {
 	return nil
 }
 
-// homeOf returns the site that keeps a group: the host's own if it is among the sites, else the first.
+// homeOf returns the site that keeps a group: the host's own if it is among the sites, else the
+// first.
 func homeOf(sites []*site) *site {
 	return sites[max(0, slices.IndexFunc(sites, func(s *site) bool { return s.own }))]
 }
@@ -106,7 +108,8 @@ func (r *reserveRequest) prepare(ctx context.Context, home *site, sites []*site)
 		r.least = q.Required
 	}
 	r.probe.GroupProb = r.least
-	// Each part needs as much, of which its alternatives share the burden where none can carry it alone.
+	// Each part needs as much, of which its alternatives share the burden where none can carry it
+	// alone.
 	each := math.Pow(r.least, 1/float64(len(r.parts)))
 	r.probe.Prob = each
 	for _, part := range r.parts {
@@ -128,8 +131,8 @@ func (r *reserveRequest) prepare(ctx context.Context, home *site, sites []*site)
 	return nil
 }
 
-// apartWhy says why there is no time at which all jobs of a group can run: some of its parts have no slot at all, or none that
-// fits those of the others.
+// apartWhy says why there is no time at which all jobs of a group can run: some of its parts have
+// no slot at all, or none that fits those of the others.
 func (r *reserveRequest) apartWhy(answers []broker.Answer) string {
 	for _, part := range r.parts {
 		silent, offered := []string{}, false

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// scriptOf returns the text of the script of a command, whose last words it is with its arguments; nothing for one without.
+// scriptOf returns the text of the script of a command, whose last words it is with its arguments;
+// nothing for one without.
 func scriptOf(command []string, words int) []byte {
 	if words == 0 || words > len(command) {
 		return nil
@@ -23,8 +24,8 @@ func scriptOf(command []string, words int) []byte {
 
 var hetjob = regexp.MustCompile(`(?m)^#SBATCH\s+(hetjob|packjob)\b`)
 
-// heterogeneous reports whether a command submits several components, of which the last words are those of the first: the script and
-// its arguments.
+// heterogeneous reports whether a command submits several components, of which the last words are
+// those of the first: the script and its arguments.
 func heterogeneous(command []string, words int, script []byte) bool {
 	first := max(0, len(command)-words)
 	return slices.Contains(command[:min(first+1, len(command))], ":") || hetjob.Match(script)
@@ -76,8 +77,8 @@ var replaced = []replacement{
 // bestEffort reports whether the work may start as soon as the job does.
 func (f *reserveFlags) bestEffort() bool { return f.BestEffort || f.AnyOf }
 
-// giveWay says which options of the command and its script reserve's own stand for. On the command line there may be none, and none in the
-// script for which reserve was given nothing.
+// giveWay says which options of the command and its script reserve's own stand for. On the command
+// line there may be none, and none in the script for which reserve was given nothing.
 func (f *reserveFlags) giveWay(words int, script []byte) (notes []string, err error) {
 	line, lines := given{}, inScript(script)
 	line.add(f.Command[:max(0, len(f.Command)-words)])

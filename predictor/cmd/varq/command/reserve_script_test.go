@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Of varq's options for sbatch those in the script give way to reserve's own, and its user reads so; where reserve has nothing in their
-// place, and on the command line, they are errors.
+// Of varq's options for sbatch those in the script give way to reserve's own, and its user reads
+// so; where reserve has nothing in their place, and on the command line, they are errors.
 func TestReserveGivesWay(t *testing.T) {
 	t.Parallel()
 	const begin = "#!/bin/sh\n# a job\n#SBATCH -N1 -t5\n\n"

@@ -23,7 +23,8 @@ type slots struct {
 	Sites []broker.Answer `json:"sites"`
 }
 
-// showSlots shows slots, which are in the order of the user's preferences; with rates, the success rates by other methods, too.
+// showSlots shows slots, which are in the order of the user's preferences; with rates, the success
+// rates by other methods, too.
 func (e *Env) showSlots(ranked []broker.Choice, answers []broker.Answer, rates, asJSON bool) error {
 	var err error
 	columns := slotColumns(e, answers)
@@ -167,7 +168,8 @@ func (e *Env) showOutcome(o broker.Outcome, answers []broker.Answer, remains []l
 		fmt.Fprintln(e.Stdout, where.Job)
 		return nil
 	case parsable:
-		fmt.Fprintf(e.Stdout, "%d;%s\n", where.Job, where.Site) // as sbatch --parsable --clusters does
+		// as sbatch --parsable --clusters does
+		fmt.Fprintf(e.Stdout, "%d;%s\n", where.Job, where.Site)
 		return nil
 	case where.Site == e.here:
 		fmt.Fprintf(e.Stdout, "Submitted batch job %d\n", where.Job)
@@ -206,7 +208,8 @@ func (e *Env) describe(c *broker.Choice, answers []broker.Answer, when string) s
 	}, "; ")
 }
 
-// describeRacer tells of a member of a group of which the first to start runs: it is promised nothing by itself.
+// describeRacer tells of a member of a group of which the first to start runs: it is promised
+// nothing by itself.
 func (e *Env) describeRacer(c *broker.Choice, answers []broker.Answer) string {
 	return e.describe(c, answers, fmt.Sprintf("running by %s with a forecast probability of %s", e.moment(c.Start), prob.Format(c.Estimate)))
 }

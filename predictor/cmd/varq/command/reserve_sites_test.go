@@ -23,8 +23,8 @@ import (
 // fakeSite is a site whose varqd and Slurm do what a test says. What it does not say goes well.
 type fakeSite struct {
 	probe, confirm, cancel http.HandlerFunc
-	// sbatch, squeue, scontrol and scancel are shell scripts. sbatch can use plan, which tells of the promise, and job,
-	// which tells of the job.
+	// sbatch, squeue, scontrol and scancel are shell scripts. sbatch can use plan, which tells of
+	// the promise, and job, which tells of the job.
 	sbatch, squeue string
 	// sites are those that have no varqd.
 	sites []api.SiteState
@@ -54,7 +54,8 @@ func (f fakeSite) start(t *testing.T, name string) string {
 		}
 		mux.HandleFunc("POST "+path, handler)
 	}
-	mux.HandleFunc("GET "+api.PathHealth, text(http.StatusOK, "{}")) // as nothing that is a varqd does
+	// as nothing that is a varqd does
+	mux.HandleFunc("GET "+api.PathHealth, text(http.StatusOK, "{}"))
 	mux.HandleFunc("GET "+api.PathSites, func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, f.sites) })
 	server := &http.Server{Handler: mux}
 	go func() { _ = server.Serve(listener) }()
@@ -121,8 +122,9 @@ func clock() func() int64 {
 	return func() int64 { return now + int64(time.Since(began).Seconds()) }
 }
 
-// TestReserveSites: what users are told of a site that answers garbage, late, twice or never, of one that has refused,
-// and of a hold that has expired. The other site, which is good, is taken then.
+// TestReserveSites: what users are told of a site that answers garbage, late, twice or never, of
+// one that has refused, and of a hold that has expired. The other site, which is good, is taken
+// then.
 func TestReserveSites(t *testing.T) {
 	t.Parallel() // it waits for sites that do not answer
 	slots := func(change func(s *api.Slot)) http.HandlerFunc {
@@ -187,7 +189,8 @@ func TestReserveSites(t *testing.T) {
 			}},
 			had: true,
 		},
-		"garbage for a confirmation": {bad: fakeSite{confirm: text(200, "\x00\x00")}, had: true}, // a status is all that is asked for
+		// a status is all that is asked for
+		"garbage for a confirmation": {bad: fakeSite{confirm: text(200, "\x00\x00")}, had: true},
 		"varqd is gone, and Slurm cancels the job": {
 			bad: fakeSite{confirm: hangUp, cancel: hangUp, squeue: "echo '7|PENDING||varq:" + plan + "'"},
 			why: "the site reserves nothing: job 7 is cancelled, as nobody has confirmed its promise: varqd is not reachable at unix://BAD: EOF",
@@ -280,8 +283,9 @@ func TestPatience(t *testing.T) {
 	}
 	const between = " is not between 00:00:05 and 00:10:00"
 	for args, want := range map[string]string{
-		"--patience=4s":                      "00:00:04" + between,
-		"--patience=11":                      "00:11:00" + between, // in Slurm's formats a number is one of minutes
+		"--patience=4s": "00:00:04" + between,
+		// in Slurm's formats a number is one of minutes
+		"--patience=11":                      "00:11:00" + between,
 		"--patience=-1m":                     "-00:01:00" + between,
 		"--patience=soon":                    `"soon" is not a duration such as 6h or 06:00:00`,
 		"--patience=":                        `"" is not a duration such as 6h or 06:00:00`,
@@ -321,7 +325,8 @@ func TestGroupWithoutASite(t *testing.T) {
 	}
 }
 
-// A group that cannot be is told by what keeps it from being: a site that is silent, one that has nothing, or the times.
+// A group that cannot be is told by what keeps it from being: a site that is silent, one that has
+// nothing, or the times.
 func TestGroupThatCannotBe(t *testing.T) {
 	t.Parallel()
 	has := broker.Answer{ProbeAnswer: api.ProbeAnswer{Slots: []api.Slot{soundSlot()}}}
@@ -345,7 +350,8 @@ func TestGroupThatCannotBe(t *testing.T) {
 	}
 }
 
-// A group whose latest start passes while sites are asked is told by the option, and not by the field of the API.
+// A group whose latest start passes while sites are asked is told by the option, and not by the
+// field of the API.
 func TestGroupTooLate(t *testing.T) {
 	t.Parallel()
 	socket := filepath.Join(t.TempDir(), "s")
@@ -370,7 +376,8 @@ func TestGroupTooLate(t *testing.T) {
 	}
 }
 
-// A site that answers, and refuses, can be reached. What it says is told beside its name, which is there once.
+// A site that answers, and refuses, can be reached. What it says is told beside its name, which is
+// there once.
 func TestRefusingSite(t *testing.T) {
 	t.Parallel()
 	const why = "site alpha may not ask for user bob here"

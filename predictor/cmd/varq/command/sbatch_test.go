@@ -21,9 +21,11 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"sbatch": func() { os.Exit(fakeSbatch(os.Args[1:])) }})
 }
 
-// fakeSbatch is an sbatch with varq's filter. It submits job 4711 of plan abcdefgh2345, but for some scripts: Slurm knows
-// nothing of broken.sh, varq of held.sh, full.sh is refused in partition main, slow.sh becomes job 4712, which is not confirmed in time, own.sh has
-// an option of varq's, endless.sh no time limit, rigid.sh its number of nodes and several.sh its partitions, and stdin.sh is no file.
+// fakeSbatch is an sbatch with varq's filter. It submits job 4711 of plan abcdefgh2345, but for
+// some scripts: Slurm knows nothing of broken.sh, varq of held.sh, full.sh is refused in partition
+// main, slow.sh becomes job 4712, which is not confirmed in time, own.sh has an option of varq's,
+// endless.sh no time limit, rigid.sh its number of nodes and several.sh its partitions, and
+// stdin.sh is no file.
 func fakeSbatch(args []string) int {
 	order, err := sbatch.ReadOrder(os.Environ())
 	if err != nil || order == nil {

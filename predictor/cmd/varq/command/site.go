@@ -21,10 +21,12 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
-// thisCluster is the name of the host's own cluster where neither the configuration file nor slurm.conf names it.
+// thisCluster is the name of the host's own cluster where neither the configuration file nor
+// slurm.conf names it.
 const thisCluster = "local"
 
-// here returns the name of the host's own cluster, as the job's VARQ_SITE has it: by the configuration file, else by slurm.conf.
+// here returns the name of the host's own cluster, as the job's VARQ_SITE has it: by the
+// configuration file, else by slurm.conf.
 func (l *link) here() (string, error) {
 	var name string
 	if l.endpoint == "" {
@@ -49,14 +51,15 @@ type site struct {
 	sizes bool     // the job's sizes are varq's, and not those of sbatch's options
 	refer bool     // these sizes follow from sbatch's --time
 	best  bool     // the work need not be held
-	// asks are the probabilities that it is asked for, the best first. Of each slot the first counts that it can promise.
+	// asks are the probabilities that it is asked for, the best first. Of each slot the first
+	// counts that it can promise.
 	asks []float64
 
 	described *sbatch.Description // the job as sbatch has read it
 }
 
-// openSites returns the sites that --clusters names: the host's own without it, and with "all" those of the configuration
-// file.
+// openSites returns the sites that --clusters names: the host's own without it, and with "all"
+// those of the configuration file.
 func (l *link) openSites(clusters string) ([]*site, error) {
 	own, err := config.FindClient(l.env.Getenv)
 	if err != nil {
@@ -123,7 +126,8 @@ func (l *link) openSites(clusters string) ([]*site, error) {
 	return sites, nil
 }
 
-// varqdOf returns the client of the varqd that tells of a site: its own, or if it has none, that of this host's cluster.
+// varqdOf returns the client of the varqd that tells of a site: its own, or if it has none, that of
+// this host's cluster.
 func (l *link) varqdOf(s *config.Site) (*client.Client, error) {
 	if s.HasNoVarqd() {
 		own, err := config.FindClient(l.env.Getenv)
@@ -158,7 +162,8 @@ func (s *site) Probe(ctx context.Context, r api.ProbeRequest) (api.ProbeAnswer, 
 		wait.Go(func() { answers[i], errs[i] = s.varqd.Probe(ctx, r) })
 	}
 	wait.Wait()
-	answer := answers[len(answers)-1] // of the least, which tells best why something is not to be had
+	// of the least, which tells best why something is not to be had
+	answer := answers[len(answers)-1]
 	answer.Slots = nil
 	for i := range answers {
 		for _, slot := range answers[i].Slots {

@@ -15,13 +15,15 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
-// bareSite is a cluster without varqd, for package broker. The varqd of this host's cluster answers probes for it. Nobody keeps a
-// promise there: what stands for a tentative one is a job on trial, and what confirms it is to take that.
+// bareSite is a cluster without varqd, for package broker. The varqd of this host's cluster answers
+// probes for it. Nobody keeps a promise there: what stands for a tentative one is a job on trial,
+// and what confirms it is to take that.
 type bareSite struct {
 	*site
 	trials map[string]*sbatch.Trial // by plan
 	jobs   map[string]int64         // their jobs, as far as they are known
-	// doubts are the plans of failed submissions that may have left a job, and how often Slurm must say yet that there is none.
+	// doubts are the plans of failed submissions that may have left a job, and how often Slurm must
+	// say yet that there is none.
 	doubts map[string]int
 }
 
@@ -33,7 +35,8 @@ func (s *site) asBroker() broker.Site {
 	return s
 }
 
-// describer returns the site whose sbatch reads what the job needs, which has a varqd: the first such one, else this host's cluster.
+// describer returns the site whose sbatch reads what the job needs, which has a varqd: the first
+// such one, else this host's cluster.
 func (l *link) describer(sites []*site) *site {
 	if i := slices.IndexFunc(sites, func(s *site) bool { return !s.HasNoVarqd() }); i >= 0 {
 		return sites[i]
@@ -77,7 +80,8 @@ func (s *bareSite) Submit(ctx context.Context, slot *api.Slot, _ int64) (sbatch.
 	s.jobs[plan.ID] = job
 	switch {
 	case sbatch.Unanswered(err):
-		s.doubts[plan.ID] = 2 // a slurmctld that goes on may answer squeue before it accepts the job
+		// a slurmctld that goes on may answer squeue before it accepts the job
+		s.doubts[plan.ID] = 2
 	case err != nil:
 		s.doubts[plan.ID] = 1
 	}
@@ -125,14 +129,15 @@ type left struct {
 	Until int64 `json:"until"`
 }
 
-// How long settle may take, and how long a slurmctld that goes on needs to accept what it was sent before.
+// How long settle may take, and how long a slurmctld that goes on needs to accept what it was sent
+// before.
 const (
 	settleTime  = 5 * time.Second
 	settlePause = time.Second
 )
 
-// settle once more drops what failed submissions may have left at sites without varqd, also if ctx is done, and returns what may be left
-// still.
+// settle once more drops what failed submissions may have left at sites without varqd, also if ctx
+// is done, and returns what may be left still.
 func settle(ctx context.Context, sites []broker.Site) []left {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()

@@ -113,8 +113,8 @@ waits, and gives it another size if it is then expected to end sooner.`,
 // sizeQuestion is what makes a size the best.
 type sizeQuestion struct {
 	rules moldable.Rules
-	// within is how many seconds from now the deadline is, 0 without one; starts says that it is one
-	// for the start.
+	// within is how many seconds from now the deadline is, 0 without one; starts says that it is
+	// one for the start.
 	within int64
 	starts bool
 	// forecaster is of a PredictRequest.
@@ -206,7 +206,8 @@ type sizeRefusal struct {
 	Why   string `json:"why"`
 }
 
-// answer asks varqd about each shape. Sizes that varqd refuses are not an error, unless it refuses all.
+// answer asks varqd about each shape. Sizes that varqd refuses are not an error, unless it refuses
+// all.
 func (q *sizeQuestion) answer(ctx context.Context, varqd *client.Client, job *jobFlags, all shapes) (sizeAnswer, error) {
 	a := sizeAnswer{By: q.rules.By, Sizes: []sizeRow{}}
 	var options []moldable.Option

@@ -152,8 +152,8 @@ func readTable(path string) (string, error) {
 	return string(text), err
 }
 
-// fitted returns the sizes by the past runs of the user's jobs of a name: those asked for, or if there
-// are none those that were run, doubled up to twice the largest.
+// fitted returns the sizes by the past runs of the user's jobs of a name: those asked for, or if
+// there are none those that were run, doubled up to twice the largest.
 func (f *shapeFlags) fitted(ctx context.Context, env *Env, link *link, nodes []int32) (shapes, error) {
 	since, err := env.parsePast("--starttime", f.since)
 	if err != nil {
@@ -221,8 +221,8 @@ func around(m *fit.Model) []int32 {
 	return nodes
 }
 
-// pastRuns asks a site's sacct for the user's jobs of a name since a time. It returns the runs of those that
-// completed, and how many others ended.
+// pastRuns asks a site's sacct for the user's jobs of a name since a time. It returns the runs of
+// those that completed, and how many others ended.
 func (e *Env) pastRuns(ctx context.Context, at *site, name string, since int64) (runs []fit.Run, others int, err error) {
 	out, err := at.sacct(ctx, e, "-X", "-P", "--name="+name, "--starttime="+slurmtime.Format(since, e.Zone), "--format="+strings.Join(sacct.Fields, ","))
 	if err != nil {

@@ -155,7 +155,8 @@ func (e *Env) refuseOptions(err error) {
 	if !errors.Is(err, errNo) {
 		why = cli.PrintableLines(err.Error())
 	}
-	word := strings.Map(func(r rune) rune { // one word for a shell, in which nothing stands for anything else
+	// one word for a shell, in which nothing stands for anything else
+	word := strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.,:/=", r)) {
 			return r
 		}

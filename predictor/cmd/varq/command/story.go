@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/told"
 )
 
-// tell shows each reservation as a text: the promise, then what happened. groups are those of which they are members, as far as
-// their homes answer.
+// tell shows each reservation as a text: the promise, then what happened. groups are those of which
+// they are members, as far as their homes answer.
 func (e *Env) tell(reservations []api.Reservation, groups map[string]api.GroupState, colour bool) error {
 	stories := make([]string, len(reservations))
 	for i, r := range reservations {

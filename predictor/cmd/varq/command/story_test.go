@@ -36,7 +36,8 @@ func TestStoryOfMember(t *testing.T) {
 	}
 }
 
-// A group is promised what its home says, and if that does not tell, what the member's site has noted.
+// A group is promised what its home says, and if that does not tell, what the member's site has
+// noted.
 func TestPromiseGroups(t *testing.T) {
 	list := []api.Reservation{
 		{Plan: api.Plan{Group: "a", Prob: .02, GroupProb: .9}}, {Plan: api.Plan{Group: "b", Prob: .02, GroupProb: .9}}, {Plan: api.Plan{Prob: .9}},

@@ -94,8 +94,9 @@ func reply(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// probeFor answers that the work can begin at the earliest or at the latest moment, in two partitions, of which the second is
-// cheaper and less probable. In a window that ends in a minute, nothing can.
+// probeFor answers that the work can begin at the earliest or at the latest moment, in two
+// partitions, of which the second is cheaper and less probable. In a window that ends in a minute,
+// nothing can.
 func probeFor(r api.ProbeRequest) (api.ProbeAnswer, error) {
 	a := api.ProbeAnswer{Slots: []api.Slot{}, Unit: "EUR"}
 	if r.Earliest == 0 {
@@ -126,7 +127,8 @@ func probeFor(r api.ProbeRequest) (api.ProbeAnswer, error) {
 	return a, nil
 }
 
-// group is as probable as groups of two are whose members have nothing to do with one another, and wants .8.
+// group is as probable as groups of two are whose members have nothing to do with one another, and
+// wants .8.
 func group(r api.GroupRequest) (api.GroupQuote, error) {
 	q := api.GroupQuote{Independent: .99, Joint: .98, Prob: .97, Lower: .9, Correlation: .21, Days: 33, Required: max(.8, r.Prob)}
 	if r.Kind == api.GroupAll {
@@ -175,7 +177,8 @@ func accept(a api.Acceptance) (api.Accepted, error) {
 	return accepted, nil
 }
 
-// nodes answers with nodes in several states, the last two of which are as likely to fail as all the others. The last has an agent.
+// nodes answers with nodes in several states, the last two of which are as likely to fail as all
+// the others. The last has an agent.
 func nodes(w http.ResponseWriter, _ *http.Request) {
 	list := api.Nodes{At: now, Since: now - 30*86400, Failures: 12, Nodes: []api.Node{
 		{Name: "node7", Risk: .3125, Why: "it failed of late", State: "draining", Reason: "ECC errors", By: "root", Since: now - 3600},
@@ -189,8 +192,8 @@ func nodes(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, list)
 }
 
-// risk answers about node[1-64], node[1-2], of which one is about to be stopped for a maintenance, and node7, by a clock
-// that is an hour ahead. It has not read node8.
+// risk answers about node[1-64], node[1-2], of which one is about to be stopped for a maintenance,
+// and node7, by a clock that is an hour ahead. It has not read node8.
 func risk(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Query().Get(api.ParamNodes) {
 	case "node[1-64]":
@@ -214,8 +217,8 @@ func risk(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// nodesCalibrationOf answers with two forecasters, the second of which has seen no failure, or with nothing for a time from
-// 1970 on.
+// nodesCalibrationOf answers with two forecasters, the second of which has seen no failure, or with
+// nothing for a time from 1970 on.
 func nodesCalibrationOf(w http.ResponseWriter, r *http.Request) {
 	c := api.NodesCalibration{Rows: []api.NodesCalibrationRow{}}
 	if r.FormValue(api.ParamStart) != "86400" {
@@ -304,8 +307,8 @@ func quoteFor(r api.PlanRequest) (api.PlanAnswer, error) {
 	return a, nil
 }
 
-// endFor answers a request about a job's end: it ends within an hour and a half with probability .9, and within three hours
-// with .95.
+// endFor answers a request about a job's end: it ends within an hour and a half with probability
+// .9, and within three hours with .95.
 func endFor(r api.PlanRequest) (a api.PlanAnswer) {
 	const soon, late = now + 5400, now + 10800
 	offer := func(at int64, prob float64) api.Offer {
@@ -416,7 +419,8 @@ func reservations() []api.Reservation {
 	endangered.Rescue = &api.Rescue{Prob: .912, Worst: endangered.Idle(now + 600)}
 	unlikely := reserve(4714, "bob", api.StatePending, now+1800, now+4500, now+4500)
 	unlikely.Now, unlikely.Note = .89, "the user changed the job's nodes"
-	unknown := reserve(4715, "bob", api.StatePending, now+1800, now+4500, now+4500) // not looked at yet
+	// not looked at yet
+	unknown := reserve(4715, "bob", api.StatePending, now+1800, now+4500, now+4500)
 	forbidden := reserve(4716, "bob", api.StatePending, now+1800, now+4500, now+4500)
 	forbidden.Obstacle = "partition batch allows 00:30:00 (MaxTime), and the job's time limit is 01:15:00"
 	back := reserve(0, "me", api.StatePromised, now+1800, now+4500, now+4500)
@@ -426,7 +430,8 @@ func reservations() []api.Reservation {
 	return []api.Reservation{pending, holding, kept, missed, endangered, unlikely, unknown, forbidden, back, never}
 }
 
-// health answers with the notes in the file notes, and of the certificate with that in the file certificate, in the folder of the file asked.
+// health answers with the notes in the file notes, and of the certificate with that in the file
+// certificate, in the folder of the file asked.
 func (f *fakeVarqd) health(w http.ResponseWriter, _ *http.Request) {
 	h := api.Health{OK: true, Version: api.Version, History: 4012}
 	if notes, err := os.ReadFile(filepath.Join(filepath.Dir(f.asked.Name()), "notes")); err == nil {
@@ -499,7 +504,8 @@ func shadow(w http.ResponseWriter, r *http.Request) {
 }
 
 // calibration answers with two forecasters of waits and one of ends in each of two groups, or with
-// nothing for a forecaster named nobody. The second forecaster has drifted, and that of ends in the second group.
+// nothing for a forecaster named nobody. The second forecaster has drifted, and that of ends in the
+// second group.
 func calibration(w http.ResponseWriter, r *http.Request) {
 	groups := map[string][]string{
 		"": {""}, "partition": {"batch", "gpu"}, "class": {"nodes=1", "nodes=2-4"}, "month": {"2026-10", "2026-11"},

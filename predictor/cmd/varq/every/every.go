@@ -1,6 +1,6 @@
-// Package every is the command for jobs that recur, each time with a promise: it keeps a user's series in a folder of hers, and
-// whenever 'varq every run' is called, by her crontab or Slurm's, it has sbatch reserve, as her, what is due. No daemon takes part:
-// varqd runs nothing for a user.
+// Package every is the command for jobs that recur, each time with a promise: it keeps a user's
+// series in a folder of hers, and whenever 'varq every run' is called, by her crontab or Slurm's,
+// it has sbatch reserve, as her, what is due. No daemon takes part: varqd runs nothing for a user.
 package every
 
 import (
@@ -195,7 +195,8 @@ func (c *command) locked(ctx context.Context, do func(*runner) error) (err error
 // zoneVariable is the variable of the environment that has a user's own time zone.
 const zoneVariable = "TZ"
 
-// host returns the time zone of this host, whatever the user's own is: crontab(1) calls varq every run without that.
+// host returns the time zone of this host, whatever the user's own is: crontab(1) calls varq every
+// run without that.
 func (c *command) host() (*time.Location, error) {
 	if c.env.Getenv(zoneVariable) == "" {
 		return c.env.Zone, nil

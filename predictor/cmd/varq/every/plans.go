@@ -13,8 +13,8 @@ import (
 // occurrence any more.
 func reportsOf(id string, at int64) string { return fmt.Sprintf("%s-%d.reports", id, at) }
 
-// order returns the variable of sbatch's environment that has varq-filter report its plans. Those of an earlier sbatch are forgotten: it is
-// known that they have no job.
+// order returns the variable of sbatch's environment that has varq-filter report its plans. Those
+// of an earlier sbatch are forgotten: it is known that they have no job.
 func (s *store) order(id string, at int64) (variable string, err error) {
 	if err := s.root.WriteFile(reportsOf(id, at), nil, 0o600); err != nil {
 		return "", err
@@ -23,8 +23,8 @@ func (s *store) order(id string, at int64) (variable string, err error) {
 	return o.Variable()
 }
 
-// plans returns the plans that were made for the sbatch that was started last for an occurrence, and perhaps for one before. No other job is
-// the occurrence's than those of these plans.
+// plans returns the plans that were made for the sbatch that was started last for an occurrence,
+// and perhaps for one before. No other job is the occurrence's than those of these plans.
 func (s *store) plans(id string, at int64) ([]string, error) {
 	f, err := s.root.Open(reportsOf(id, at))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -97,8 +97,9 @@ func (r *runner) news(s *Series, o *Occurrence) {
 	r.tell("series %s, %s: %s: %s", s.ID, slurmtime.Format(o.At, r.zone), o.State, o.Note)
 }
 
-// refresh asks varqd what has become of the occurrences that are reserved, or may be, and returns their reservations as far as varqd knows them,
-// by place in the series. Those that it cannot ask about stay as they are.
+// refresh asks varqd what has become of the occurrences that are reserved, or may be, and returns
+// their reservations as far as varqd knows them, by place in the series. Those that it cannot ask
+// about stay as they are.
 func (r *runner) refresh(ctx context.Context, s *Series) (known []*api.Reservation, err error) {
 	known = make([]*api.Reservation, len(s.Occurrences))
 	for i := range s.Occurrences {
@@ -124,9 +125,11 @@ func (r *runner) refresh(ctx context.Context, s *Series) (known []*api.Reservati
 	return known, nil
 }
 
-// reservation returns that of an occurrence: of its job or, if that is not known, of the job that an sbatch has submitted of which nobody saw the
-// end. Its Job is 0 while the job may still come, or varqd closes the plan. It is nil if varqd knows none. No other reservation is the
-// occurrence's than those of plans that were made for its sbatch, whatever else has its deadline or the number of its job.
+// reservation returns that of an occurrence: of its job or, if that is not known, of the job that
+// an sbatch has submitted of which nobody saw the end. Its Job is 0 while the job may still come,
+// or varqd closes the plan. It is nil if varqd knows none. No other reservation is the occurrence's
+// than those of plans that were made for its sbatch, whatever else has its deadline or the number
+// of its job.
 func (r *runner) reservation(ctx context.Context, s *Series, o *Occurrence) (*api.Reservation, error) {
 	plans, err := r.store.plans(s.ID, o.At)
 	var found []api.Reservation
@@ -163,8 +166,8 @@ func (r *runner) follow(s *Series, o *Occurrence, is *api.Reservation) {
 	}
 }
 
-// submit has sbatch reserve an occurrence. Before that is on disk, sbatch does not run. A refusal is no error. It is news the first time only, and
-// then ok is false.
+// submit has sbatch reserve an occurrence. Before that is on disk, sbatch does not run. A refusal
+// is no error. It is news the first time only, and then ok is false.
 func (r *runner) submit(ctx context.Context, s *Series, o *Occurrence) (ok bool, err error) {
 	first := o.Tried == 0
 	o.State, o.Tried, o.Note = StateSubmitting, r.now(), ""
@@ -187,7 +190,8 @@ func (r *runner) submit(ctx context.Context, s *Series, o *Occurrence) (ok bool,
 		return false, fmt.Errorf("sbatch for %s did not end; the next run finds out what became of it: %w", slurmtime.Format(o.At, r.zone), ctx.Err())
 	}
 	o.Note = said(stderr.String(), r.zone)
-	number, _, _ := strings.Cut(strings.TrimSpace(stdout.String()), ";") // the cluster comes after it
+	// the cluster comes after it
+	number, _, _ := strings.Cut(strings.TrimSpace(stdout.String()), ";")
 	job, unread := strconv.ParseInt(number, 10, 64)
 	switch {
 	case failed != nil:
@@ -219,8 +223,9 @@ func said(text string, zone *time.Location) string {
 	return text
 }
 
-// cleaned returns an environment without what Slurm gives a job: Slurm runs the commands of scrontab(1) as jobs, and an sbatch in a job would
-// take that one's size for its own, and varq's options for those of a step.
+// cleaned returns an environment without what Slurm gives a job: Slurm runs the commands of
+// scrontab(1) as jobs, and an sbatch in a job would take that one's size for its own, and varq's
+// options for those of a step.
 func cleaned(environ []string) []string {
 	var kept []string
 	for _, variable := range environ {
@@ -233,8 +238,8 @@ func cleaned(environ []string) []string {
 	return kept
 }
 
-// cancel ends a series: it cancels its jobs that wait, and forgets it. Jobs that have started run on. What varqd does not know for a job of the
-// series is left alone.
+// cancel ends a series: it cancels its jobs that wait, and forgets it. Jobs that have started run
+// on. What varqd does not know for a job of the series is left alone.
 func (r *runner) cancel(ctx context.Context, s *Series) (jobs int, err error) {
 	known, err := r.refresh(ctx, s)
 	if err != nil {

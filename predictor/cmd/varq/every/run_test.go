@@ -15,7 +15,8 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
-// fakeSbatch writes what it is given into the file asked, a line each time, and answers as the file answer, a shell script, says.
+// fakeSbatch writes what it is given into the file asked, a line each time, and answers as the file
+// answer, a shell script, says.
 const fakeSbatch = `#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 echo "$*" >> asked
@@ -87,8 +88,8 @@ func (f *fixture) write(name, text string) {
 	}
 }
 
-// answers says what sbatch does: a script, in which $n is how often it was called, and $report where varq-filter's
-// reports go.
+// answers says what sbatch does: a script, in which $n is how often it was called, and $report
+// where varq-filter's reports go.
 func (f *fixture) answers(script string) { f.write("answer", script+"\n") }
 
 // at sets the clock and runs once, as a new process would.
@@ -199,12 +200,14 @@ func reserved(plan string, job int64, state string) api.Reservation {
 	return api.Reservation{Plan: api.Plan{ID: plan, BeginBy: monday}, Job: job, State: state, Promised: monday - 86400}
 }
 
-// others are the user's own jobs for monday, and that of another series, promised before and after any of the series' own.
+// others are the user's own jobs for monday, and that of another series, promised before and after
+// any of the series' own.
 func others() []api.Reservation {
 	return []api.Reservation{reserved("byhand", 44, api.StatePending), reserved("another", 45, api.StatePending), reserved("abroad", 0, api.StatePromised)}
 }
 
-// killed leaves what a varq every run leaves that is killed while sbatch runs, for which plans were made.
+// killed leaves what a varq every run leaves that is killed while sbatch runs, for which plans were
+// made.
 func (f *fixture) killed(plans ...string) {
 	f.t.Helper()
 	s := f.want(0)
@@ -223,7 +226,8 @@ func (f *fixture) killed(plans ...string) {
 	}
 }
 
-// An sbatch of which nobody saw the end has submitted its job, or not: there are not two jobs, and not none.
+// An sbatch of which nobody saw the end has submitted its job, or not: there are not two jobs, and
+// not none.
 func TestKilledWhileSubmitting(t *testing.T) {
 	for _, submitted := range []bool{true, false} {
 		f := start(t)
@@ -250,7 +254,8 @@ func TestKilledWhileSubmitting(t *testing.T) {
 	}
 }
 
-// Without a plan sbatch has submitted nothing: no job beside is taken for the series', and none is cancelled with it.
+// Without a plan sbatch has submitted nothing: no job beside is taken for the series', and none is
+// cancelled with it.
 func TestOthersAreLeftAlone(t *testing.T) {
 	f := start(t)
 	f.killed()
@@ -261,7 +266,8 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(f.dir, "cancelled")); err == nil {
 		t.Error("a job is cancelled")
 	}
-	if entries, err := os.ReadDir(f.store.dir); err != nil || len(entries) != 2 { // the lock and the turn
+	// the lock and the turn
+	if entries, err := os.ReadDir(f.store.dir); err != nil || len(entries) != 2 {
 		t.Error(entries, err)
 	}
 
@@ -273,7 +279,8 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	f.want(1, "Nov23 PENDING 200")
 }
 
-// An sbatch that fails after it had its plan may have submitted the job: it was killed, or Slurm's answer was lost.
+// An sbatch that fails after it had its plan may have submitted the job: it was killed, or Slurm's
+// answer was lost.
 func TestFailedAfterThePlan(t *testing.T) {
 	f := start(t)
 	f.answers(`echo '{"plan":{"id":"ours"}}' >> "$report"; kill -9 $$`)
@@ -296,7 +303,8 @@ func TestFailedAfterThePlan(t *testing.T) {
 	}
 }
 
-// A clock that was ahead for a while, as of a host that has no time yet when it starts, keeps nothing from being reserved.
+// A clock that was ahead for a while, as of a host that has no time yet when it starts, keeps
+// nothing from being reserved.
 func TestClockAhead(t *testing.T) {
 	f := start(t)
 	f.answers("exit 1")
@@ -343,7 +351,8 @@ func TestClocksOfTwoHosts(t *testing.T) {
 	f.wantWell("2026-11-22T05:55")
 	f.wantWell("2026-11-22T06:06")
 	f.want(3, "Nov23 REFUSED 0")
-	if well, err := f.at("2026-11-23T06:05"); well || err != nil || len(f.news) != 2 { // one is missed, and the next one refused
+	// one is missed, and the next one refused
+	if well, err := f.at("2026-11-23T06:05"); well || err != nil || len(f.news) != 2 {
 		t.Error(well, err, f.news)
 	}
 	f.wantWell("2026-11-23T05:55")
@@ -385,7 +394,8 @@ func TestCheckOptions(t *testing.T) {
 	}
 }
 
-// What sbatch prints that is no number may come with a job: that is found out before another one is submitted.
+// What sbatch prints that is no number may come with a job: that is found out before another one is
+// submitted.
 func TestUnreadableNumber(t *testing.T) {
 	f := start(t)
 	f.answers("echo hello")
@@ -395,8 +405,8 @@ func TestUnreadableNumber(t *testing.T) {
 	f.want(1, "Nov23 SUBMITTING 0")
 }
 
-// The jobs of a series that wait are cancelled with it. One of which nobody knows keeps it. A job with the same number that has another's
-// reservation, or none, is not the series'.
+// The jobs of a series that wait are cancelled with it. One of which nobody knows keeps it. A job
+// with the same number that has another's reservation, or none, is not the series'.
 func TestCancel(t *testing.T) {
 	f := start(t)
 	f.wantWell("2026-11-22T06:00")
@@ -415,7 +425,8 @@ func TestCancel(t *testing.T) {
 	if _, err := f.cancel(t.Context(), s); err == nil || !strings.Contains(err.Error(), "no; the series stays") {
 		t.Error(err)
 	}
-	f.varqd.list[0].Job, f.varqd.list[0].State = 0, api.StatePromised // Slurm could not be asked when sbatch had submitted it
+	// Slurm could not be asked when sbatch had submitted it
+	f.varqd.list[0].Job, f.varqd.list[0].State = 0, api.StatePromised
 	if _, err := f.cancel(t.Context(), s); err == nil || !strings.Contains(err.Error(), "varqd does not know job 101 for 2026-11-23T06:00:00 yet") {
 		t.Error(err)
 	}
@@ -453,7 +464,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// A job of Slurm's, which is what scrontab makes of varq every run, gives sbatch nothing of its own.
+// A job of Slurm's, which is what scrontab makes of varq every run, gives sbatch nothing of its
+// own.
 func TestCleaned(t *testing.T) {
 	got := cleaned([]string{"PATH=/bin", "SLURM_JOB_ID=7", "SLURM_CONF=/etc/slurm.conf", "SPANK_X=1", "SLURMD_NODENAME=n", "SBATCH_ACCOUNT=phys", "SLURM_MEM_PER_CPU=1"})
 	if strings.Join(got, " ") != "PATH=/bin SLURM_CONF=/etc/slurm.conf SBATCH_ACCOUNT=phys" {

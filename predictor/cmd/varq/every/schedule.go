@@ -32,8 +32,9 @@ var clock = regexp.MustCompile(`^([0-9]{1,2}):([0-9]{2})$`)
 // days are the words for days of the week that crontab does not know.
 var days = map[string]string{"daily": "*", "weekdays": "Mon-Fri", "weekends": "Sat,Sun"}
 
-// ParseSchedule reads a schedule: the five fields of crontab(5), @hourly, @daily, @weekly, @monthly or @yearly, or a time of day with
-// or without days of the week, in any order: "Mon-Fri 06:00", "06:00 daily", "18:30 Mon,Thu". After now it has to come to pass.
+// ParseSchedule reads a schedule: the five fields of crontab(5), @hourly, @daily, @weekly, @monthly
+// or @yearly, or a time of day with or without days of the week, in any order: "Mon-Fri 06:00",
+// "06:00 daily", "18:30 Mon,Thu". After now it has to come to pass.
 func ParseSchedule(text string, now int64, zone *time.Location) (*Schedule, error) {
 	fail := func(err error) (*Schedule, error) {
 		return nil, fmt.Errorf("%.60q is not a schedule: %w (try 'Mon-Fri 06:00', '06:00 daily' or '30 6 1 * *')", text, err)
@@ -41,7 +42,8 @@ func ParseSchedule(text string, now int64, zone *time.Location) (*Schedule, erro
 	if len(text) > maxSchedule {
 		return fail(errors.New("it is too long"))
 	}
-	// The parser would read a time zone of its own, and intervals that nobody could say of when they begin.
+	// The parser would read a time zone of its own, and intervals that nobody could say of when
+	// they begin.
 	if strings.Contains(text, "TZ=") || strings.HasPrefix(strings.TrimSpace(text), "@every") {
 		return fail(errors.New("it has a time zone, or @every"))
 	}
@@ -95,7 +97,8 @@ func fieldsOf(text string) ([]string, error) {
 	return []string{parts[2], parts[1], "*", "*", on}, nil
 }
 
-// fields are those of crontab(5), with what each may be: the parser's own words are about the program.
+// fields are those of crontab(5), with what each may be: the parser's own words are about the
+// program.
 var fields = []struct{ name, allowed string }{
 	{"minute", "0 to 59, as in 5 or */20"},
 	{"hour", "0 to 23, as in 6 or 9-17"},
@@ -122,14 +125,16 @@ func parseFields(words []string) (cron.Schedule, error) {
 		alone := []string{"*", "*", "*", "*", "*"}
 		alone[i] = read[i]
 		_, err := crontab.Parse(strings.Join(alone, " "))
-		if err != nil || slices.Contains(strings.Split(words[i], ","), "") { // of which the parser takes no notice
+		// of which the parser takes no notice
+		if err != nil || slices.Contains(strings.Split(words[i], ","), "") {
 			return nil, fmt.Errorf("its %s is %.20q, and may be %s", field.name, words[i], field.allowed)
 		}
 	}
 	return crontab.Parse(strings.Join(read, " "))
 }
 
-// sunday is Sunday as the last day of a week, which crontab(5) knows as 7 and the parser as 0 alone: by itself or as the end of a range.
+// sunday is Sunday as the last day of a week, which crontab(5) knows as 7 and the parser as 0
+// alone: by itself or as the end of a range.
 var sunday = regexp.MustCompile(`(?i)^(?:(.+)-)?(7|sun)$`)
 
 // throughSunday returns days of the week with Sunday where the parser has it, at the beginning.
@@ -147,8 +152,9 @@ func throughSunday(days string) string {
 	return strings.Join(parts, ",")
 }
 
-// Next returns the first time after the time at, both Unix seconds, or 0 if there is none within five years. A time of day that a
-// change of clocks leaves out is not one of them, and of one that comes twice both are.
+// Next returns the first time after the time at, both Unix seconds, or 0 if there is none within
+// five years. A time of day that a change of clocks leaves out is not one of them, and of one that
+// comes twice both are.
 func (s *Schedule) Next(at int64) int64 {
 	next := s.times.Next(time.Unix(at, 0).In(s.zone))
 	if next.IsZero() {

@@ -60,7 +60,8 @@ func TestParseSchedule(t *testing.T) {
 	}
 }
 
-// In spring 2027 clocks in Berlin go from 02:00 to 03:00 on 28 March, in autumn from 03:00 to 02:00 on 31 October.
+// In spring 2027 clocks in Berlin go from 02:00 to 03:00 on 28 March, in autumn from 03:00 to 02:00
+// on 31 October.
 func TestClockChanges(t *testing.T) {
 	zone, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

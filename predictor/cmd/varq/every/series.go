@@ -14,26 +14,30 @@ import (
 
 // Bounds of what is stored.
 const (
-	maxSeries   = 100       // of one user
-	maxKept     = 100       // occurrences of one series, the latest
-	maxAhead    = 24        // occurrences of one series that are reserved and still to come
-	maxBytes    = 1 << 20   // of a file
-	maxArgs     = 64 << 10  // of sbatch's arguments together, in bytes
-	maxTold     = 2000      // of what sbatch says, in bytes
-	maxMissedBy = 7 * 86400 // seconds: what nobody reserved longer ago is not told, and nothing is reserved longer before its time
+	maxSeries = 100      // of one user
+	maxKept   = 100      // occurrences of one series, the latest
+	maxAhead  = 24       // occurrences of one series that are reserved and still to come
+	maxBytes  = 1 << 20  // of a file
+	maxArgs   = 64 << 10 // of sbatch's arguments together, in bytes
+	maxTold   = 2000     // of what sbatch says, in bytes
+	// seconds: what nobody reserved longer ago is not told, and nothing is reserved longer before
+	// its time
+	maxMissedBy = 7 * 86400
 )
 
 // Series is a job that recurs. Times are Unix seconds.
 type Series struct {
-	ID       string   `json:"id"`
-	Schedule string   `json:"schedule"`
-	Zone     string   `json:"zone,omitempty"` // its time zone by name, or empty for the host's
-	Prob     string   `json:"prob,omitempty"` // as --prob was given, or empty for the site's default
-	Ahead    int64    `json:"ahead"`          // how long before its time an occurrence is reserved, in seconds
-	Sbatch   string   `json:"sbatch"`         // the program's path
-	Args     []string `json:"args"`
-	Dir      string   `json:"dir"` // in which sbatch runs
-	Made     int64    `json:"made"`
+	ID       string `json:"id"`
+	Schedule string `json:"schedule"`
+	Zone     string `json:"zone,omitempty"` // its time zone by name, or empty for the host's
+	// as --prob was given, or empty for the site's default
+	Prob string `json:"prob,omitempty"`
+	// how long before its time an occurrence is reserved, in seconds
+	Ahead  int64    `json:"ahead"`
+	Sbatch string   `json:"sbatch"` // the program's path
+	Args   []string `json:"args"`
+	Dir    string   `json:"dir"` // in which sbatch runs
+	Made   int64    `json:"made"`
 	// Occurrences are in the order of their times.
 	Occurrences []Occurrence `json:"occurrences,omitempty"`
 }
@@ -107,8 +111,8 @@ func (s *Series) check(now int64, host *time.Location) (*Schedule, error) {
 // by turns: that none takes back what the other has decided, and tells it again.
 const skew = 15 * 60
 
-// plan adds the occurrences that are due to be reserved now, and those for which nothing was done in time. What was planned by a clock that
-// was far ahead, and is not due by now, does not count.
+// plan adds the occurrences that are due to be reserved now, and those for which nothing was done
+// in time. What was planned by a clock that was far ahead, and is not due by now, does not count.
 func (s *Series) plan(schedule *Schedule, now int64) {
 	s.Occurrences = slices.DeleteFunc(s.Occurrences, func(o Occurrence) bool {
 		early := o.At > now+skew && o.State == api.StateMissed || o.At > now+skew+s.Ahead && o.State == StateRefused

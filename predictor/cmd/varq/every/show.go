@@ -65,7 +65,8 @@ func (c *command) newList() *cobra.Command {
 	return cmd
 }
 
-// summary returns the next occurrence that is or should be reserved, with its state, and how many of the past ones were kept and missed.
+// summary returns the next occurrence that is or should be reserved, with its state, and how many
+// of the past ones were kept and missed.
 func (s *Series) summary(now int64) (next int64, state string, kept, missed int) {
 	for i := range s.Occurrences {
 		o := &s.Occurrences[i]
@@ -135,7 +136,8 @@ func (c *command) newShow() *cobra.Command {
 	return cmd
 }
 
-// read opens the folder of the series, and returns the host's time zone, without a lock: what is in it is whole at all times.
+// read opens the folder of the series, and returns the host's time zone, without a lock: what is in
+// it is whole at all times.
 func (c *command) read() (s *store, host *time.Location, err error) {
 	dir, err := folder(c.env.Getenv)
 	if err != nil {

@@ -75,7 +75,8 @@ func (s *store) path(name string) string { return filepath.Join(s.dir, name) }
 
 func fileOf(id string) string { return id + ".json" }
 
-// list returns all series by the time at which they were made. Files that cannot be read come as errors, and do not hide the others.
+// list returns all series by the time at which they were made. Files that cannot be read come as
+// errors, and do not hide the others.
 func (s *store) list() (all []*Series, broken []error) {
 	if s.root == nil {
 		return nil, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
-// try makes sure that sbatch would submit the job for the occurrence at a time: sbatch and varq-filter read the options as they will then, and
-// nothing is submitted.
+// try makes sure that sbatch would submit the job for the occurrence at a time: sbatch and
+// varq-filter read the options as they will then, and nothing is submitted.
 func (s *Series) try(ctx context.Context, at int64, environ []string) error {
 	program := sbatch.Program{Path: s.Sbatch, Env: environ, Own: s.own(at), Args: s.Args}
 	job, err := program.Describe(ctx, sbatch.Order{Recurs: true})
@@ -27,7 +27,8 @@ func checkOptions(options []string) error {
 			{"--begin-by", "is what the schedule says, for each occurrence; leave it out"},
 			{"--prob", "is for varq every itself: give it before --"},
 		} {
-			if len(name) > len("--") && strings.HasPrefix(own.name, name) { // sbatch takes abbreviations
+			// sbatch takes abbreviations
+			if len(name) > len("--") && strings.HasPrefix(own.name, name) {
 				return fmt.Errorf("%s %s", own.name, own.why)
 			}
 		}

@@ -122,7 +122,8 @@ func (t *turn) begin(now int64) error {
 			return ErrBusy
 		case err != nil:
 			return err
-		case last.Over || last.Kernel == t.whose.Kernel: // who had it is gone: this process has the lock
+		case last.Over || last.Kernel == t.whose.Kernel:
+			// who had it is gone: this process has the lock
 		case max(now-last.At, last.At-now) < lost:
 			return fmt.Errorf("%w (on %s)", ErrBusy, last.Host)
 		}

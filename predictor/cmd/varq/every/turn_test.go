@@ -76,7 +76,8 @@ func TestTwoHosts(t *testing.T) {
 	s := newStore(t)
 	first := s.take(t, login1, saturday)
 	s.unlocked(t)
-	for _, clock := range []int64{saturday, saturday + 20*60, saturday - 20*60} { // as the hosts' clocks are
+	// as the hosts' clocks are
+	for _, clock := range []int64{saturday, saturday + 20*60, saturday - 20*60} {
 		s.busy(t, login2, clock, "(on login1)")
 	}
 	if err := first.end(); err != nil {

@@ -97,7 +97,8 @@ func TestFit(t *testing.T) {
 	note.Long = true
 	fixed := note
 	fixed.Width = 36
-	all := []Column[record]{text("First", "1", 0), text("Second", "2", 2), text("Third", "3", 1), note} // 5+1+6+1+5+1+40
+	// 5+1+6+1+5+1+40
+	all := []Column[record]{text("First", "1", 0), text("Second", "2", 2), text("Third", "3", 1), note}
 	for _, test := range []struct {
 		columns []Column[record]
 		width   int

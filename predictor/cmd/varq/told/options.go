@@ -10,7 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// Options returns the options that ask for the reservation r, ready to be pasted after sbatch. Times are in zone.
+// Options returns the options that ask for the reservation r, ready to be pasted after sbatch.
+// Times are in zone.
 func Options(r *api.PlanRequest, zone *time.Location) []string {
 	var options []string
 	if r.BeginBy != 0 {

@@ -10,7 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// Plan tells of the plan for what was asked, at the time now and with times in zone, when the job runs and what it costs.
+// Plan tells of the plan for what was asked, at the time now and with times in zone, when the job
+// runs and what it costs.
 func Plan(p *api.Plan, asked *api.PlanRequest, now int64, zone *time.Location) []Line {
 	var lines []Line
 	line := func(name, format string, args ...any) {

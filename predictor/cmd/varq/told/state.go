@@ -41,14 +41,15 @@ func Held(r *api.Reservation, now int64) int64 {
 	}
 }
 
-// Endangered reports whether the promise is less likely to be kept than it was made, by more than forecasts are exact to.
+// Endangered reports whether the promise is less likely to be kept than it was made, by more than
+// forecasts are exact to.
 func Endangered(r *api.Reservation) bool {
 	mayFail := r.State == api.StatePending || r.State == api.StateHolding || r.FinishBy != 0 && r.Job != 0 && Open(r)
 	return mayFail && (r.Rescue != nil || r.Obstacle != "" || r.Now != 0 && prob.Short(r.Now, r.Prob))
 }
 
-// ListNote returns the note of a reservation in a list. It says first if its promise is endangered. accept says how the user
-// agrees to a Rescue.
+// ListNote returns the note of a reservation in a list. It says first if its promise is endangered.
+// accept says how the user agrees to a Rescue.
 func ListNote(r *api.Reservation, accept string) string {
 	text := "endangered"
 	switch {

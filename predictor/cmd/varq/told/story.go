@@ -1,4 +1,5 @@
-// Package told says of reservations and offers, in words, what the commands of varq and its pages tell alike.
+// Package told says of reservations and offers, in words, what the commands of varq and its pages
+// tell alike.
 package told
 
 import (
@@ -14,8 +15,8 @@ import (
 // Line is one line of a story. The Name of a line that belongs to the one before is empty.
 type Line struct{ Name, Text string }
 
-// Story tells of a reservation, at the time now and with times in zone, what was promised and what has happened. group is the
-// one of which it is a member, as far as its home answers.
+// Story tells of a reservation, at the time now and with times in zone, what was promised and what
+// has happened. group is the one of which it is a member, as far as its home answers.
 func Story(r *api.Reservation, group *api.GroupState, now int64, zone *time.Location) []Line {
 	var story []Line
 	line := func(name, format string, args ...any) {

@@ -7,7 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// What is said to come next for an endangered promise depends on whether its job can still be moved.
+// What is said to come next for an endangered promise depends on whether its job can still be
+// moved.
 func TestNextOfEndangered(t *testing.T) {
 	const now = 1000
 	for begin, want := range map[int64]string{now + 1: "moves the job as far as your ceiling", now: "cannot be moved any more"} {

@@ -40,7 +40,8 @@ func (s *site) cancelled(r *http.Request) (*page, error) {
 	return &page{Title: "Cancellation: " + nameOf(found), Here: "reservations", Template: "result", Body: done}, nil
 }
 
-// accepted agrees to what idle nodes cost at most, as it was shown, and answers with what has become of it.
+// accepted agrees to what idle nodes cost at most, as it was shown, and answers with what has
+// become of it.
 func (s *site) accepted(r *http.Request) (*page, error) {
 	found, err := s.own(r.Context(), r.PostForm)
 	if err != nil {

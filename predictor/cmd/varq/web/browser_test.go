@@ -53,7 +53,8 @@ func ask[T any](t *testing.T, ctx context.Context, action chromedp.Action[T]) T 
 	return answer
 }
 
-// Everybody can use the pages: axe-core finds nothing, on a phone and on a wide screen, light and dark. They look as they did.
+// Everybody can use the pages: axe-core finds nothing, on a phone and on a wide screen, light and
+// dark. They look as they did.
 func TestScreens(t *testing.T) {
 	ctx, l := open(t)
 	script := chromium.AxeCore(t)

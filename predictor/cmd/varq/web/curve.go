@@ -16,8 +16,8 @@ const (
 	top, bottom = 44, 252
 )
 
-// curve is the picture of a probability trajectory: the probability of a start by the deadline against when the job becomes
-// eligible. Places are in the units of the sheet.
+// curve is the picture of a probability trajectory: the probability of a start by the deadline
+// against when the job becomes eligible. Places are in the units of the sheet.
 type curve struct {
 	Title    string
 	Line     string // the points of the trajectory

@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
-// diagram is a reliability diagram: how often probabilities came true, against how large they were. Those of a calibrated
-// forecaster lie on the diagonal. Places are in the units of the sheet.
+// diagram is a reliability diagram: how often probabilities came true, against how large they were.
+// Those of a calibrated forecaster lie on the diagonal. Places are in the units of the sheet.
 type diagram struct {
 	ID     string
 	Title  string

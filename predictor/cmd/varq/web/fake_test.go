@@ -41,8 +41,8 @@ func (f *fakeVarqd) requests() []string {
 	return slices.Clone(f.asked)
 }
 
-// Quote forecasts the less the larger the job is and the later it becomes eligible, with a jump where it is short enough to be
-// backfilled. It promises what is asked, .9 by default.
+// Quote forecasts the less the larger the job is and the later it becomes eligible, with a jump
+// where it is short enough to be backfilled. It promises what is asked, .9 by default.
 func (f *fakeVarqd) Quote(_ context.Context, r api.PlanRequest) (a api.PlanAnswer, err error) {
 	if err := f.note("quote %d %d", r.Job.Nodes, r.Job.Limit); err != nil {
 		return a, err

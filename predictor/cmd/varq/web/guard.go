@@ -19,15 +19,15 @@ const (
 // maxBody bounds the body of a request, in bytes.
 const maxBody = 4 << 10
 
-// guard lets through the requests of the user alone: of a browser that once had the address printed for her, and that
-// asks this host and not one that another page has made up for it.
+// guard lets through the requests of the user alone: of a browser that once had the address printed
+// for her, and that asks this host and not one that another page has made up for it.
 //
 // Browsers send a cookie to all ports of a host, behind which other users may listen, and take all
 // that a proxy shows for one site, other users' pages too. So the pages are in a folder that only
 // such a browser knows, and the cookie is for that folder.
 //
-// Invariant: nothing but an error is answered to who does not prove to be her, and nothing is changed but by a form of
-// these pages.
+// Invariant: nothing but an error is answered to who does not prove to be her, and nothing is
+// changed but by a form of these pages.
 type guard struct {
 	next  http.Handler // asked for paths below base and the folder
 	base  string       // "" or a path without a slash at its end
@@ -53,7 +53,8 @@ func newGuard(next func(form string) http.Handler, d *door, base, address, liste
 	return g
 }
 
-// policy lets pages load what this server has, and nothing else: no inline script, no other host's page around it.
+// policy lets pages load what this server has, and nothing else: no inline script, no other host's
+// page around it.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // ServeHTTP implements http.Handler.
@@ -92,7 +93,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// asked reports whether host, of a request, is one by which it may be asked, at any port: a tunnel may begin at another.
+// asked reports whether host, of a request, is one by which it may be asked, at any port: a tunnel
+// may begin at another.
 func (g *guard) asked(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -281,7 +281,8 @@ func TestForeignHost(t *testing.T) {
 	}
 }
 
-// Nothing is changed without the secret of this server's forms, not even by a browser that is let in.
+// Nothing is changed without the secret of this server's forms, not even by a browser that is let
+// in.
 func TestForeignForm(t *testing.T) {
 	l := newLab(t, "")
 	for _, path := range []string{"/cancel", "/accept"} {

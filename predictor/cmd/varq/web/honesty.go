@@ -21,13 +21,15 @@ const paramDays = "days"
 // periods are its values. The first is the default.
 var periods = []int64{30, 90, 365}
 
-// An interval of a share that is wider than vague decides nothing, and one that is wider than mute is not worth showing.
+// An interval of a share that is wider than vague decides nothing, and one that is wider than mute
+// is not worth showing.
 const (
 	vague = .2
 	mute  = .9
 )
 
-// enoughWeeks is on how many weeks an interval must rest to be no wider than it need be, as api.CalibrationRow says.
+// enoughWeeks is on how many weeks an interval must rest to be no wider than it need be, as
+// api.CalibrationRow says.
 const enoughWeeks = 5
 
 const day = 86400
@@ -111,7 +113,8 @@ func (s *site) honesty(r *http.Request) (*page, error) {
 	return &page{Title: "How good is it?", Here: "honesty", Template: "honesty", Body: body}, nil
 }
 
-// newVerdict returns the verdict on a row. Where there are too few weeks there is none on a single quantile.
+// newVerdict returns the verdict on a row. Where there are too few weeks there is none on a single
+// quantile.
 func newVerdict(row *api.CalibrationRow) verdict {
 	v := verdict{Of: cli.Thousands(row.Forecasts) + " waits"}
 	if row.Of == api.OfEnd {

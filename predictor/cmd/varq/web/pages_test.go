@@ -55,7 +55,8 @@ func TestRefusal(t *testing.T) {
 	contains(t, text, "<b>0.74</b> (asked)", "only 0.74 can be promised, for at most 32.00 node-hours of idle nodes")
 }
 
-// Work that starts at any time until the deadline is what is asked about unless the form says otherwise: no nodes idle for it.
+// Work that starts at any time until the deadline is what is asked about unless the form says
+// otherwise: no nodes idle for it.
 func TestAnyTime(t *testing.T) {
 	l := newLab(t, "")
 	_, text := l.get(t, "/?nodes=4&time=1:00:00&begin-by=2026-11-21T17:00&prob=0.8")
@@ -116,8 +117,8 @@ func TestNoSize(t *testing.T) {
 	}
 }
 
-// Which number of nodes starts first, with the limit asked for, is said as exactly as it is known: those that a minute or a tenth tells
-// apart count as equal.
+// Which number of nodes starts first, with the limit asked for, is said as exactly as it is known:
+// those that a minute or a tenth tells apart count as equal.
 func TestFirst(t *testing.T) {
 	const other = 5 // of a job with another limit
 	for _, c := range []struct {
@@ -321,7 +322,8 @@ func TestHonesty(t *testing.T) {
 	contains(t, text, "there is nothing to tell yet")
 }
 
-// Waits of too few weeks tell nothing, and it is said why. An interval that says nothing is not shown.
+// Waits of too few weeks tell nothing, and it is said why. An interval that says nothing is not
+// shown.
 func TestFewWeeks(t *testing.T) {
 	row := api.CalibrationRow{Of: api.OfWait, Forecasts: 74, Weeks: 1, Quantiles: []api.QuantileCoverage{{Quantile: .9, Covered: .946, High: 1}}}
 	v := newVerdict(&row)

@@ -56,7 +56,8 @@ func (q *question) fields() []*field {
 	return []*field{&q.Nodes, &q.Time, &q.Partition, &q.BeginBy, &q.Work, &q.Prob}
 }
 
-// read reads the form. What is left out takes a default: one node for an hour, at any time within four hours.
+// read reads the form. What is left out takes a default: one node for an hour, at any time within
+// four hours.
 func read(form url.Values, env *cli.Env) *question {
 	fill := func(name, label, missing string) field {
 		return field{Name: name, Label: label, Value: cmp.Or(strings.TrimSpace(form.Get(name)), missing)}
@@ -134,7 +135,8 @@ func (q *question) wrong() []*field {
 	return slices.DeleteFunc(q.fields(), func(f *field) bool { return f.Wrong == "" })
 }
 
-// query returns the query of the same form with other values of some fields, NAME, VALUE, NAME, VALUE and so on.
+// query returns the query of the same form with other values of some fields, NAME, VALUE, NAME,
+// VALUE and so on.
 func (q *question) query(changed ...string) template.URL {
 	v := url.Values{}
 	for _, f := range q.fields() {

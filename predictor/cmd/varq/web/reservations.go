@@ -142,7 +142,8 @@ type rescueRow struct {
 	Most        string // node-hours
 }
 
-// reservation answers with the story of one reservation and, if asked for, with a question whether to cancel or accept.
+// reservation answers with the story of one reservation and, if asked for, with a question whether
+// to cancel or accept.
 func (s *site) reservation(r *http.Request) (*page, error) {
 	query := r.URL.Query()
 	found, err := s.own(r.Context(), query)
@@ -166,7 +167,8 @@ func (s *site) reservation(r *http.Request) (*page, error) {
 	return &page{Title: "Reservation: " + body.Name, Here: "reservations", Template: "reservation", Body: body}, nil
 }
 
-// own returns the reservation that form values name, by a job or a plan, which must be the user's own.
+// own returns the reservation that form values name, by a job or a plan, which must be the user's
+// own.
 func (s *site) own(ctx context.Context, values url.Values) (*api.Reservation, error) {
 	query := api.ReservationsQuery{}
 	plan := values.Get(paramPlan)
@@ -183,7 +185,8 @@ func (s *site) own(ctx context.Context, values url.Values) (*api.Reservation, er
 	if err != nil {
 		return nil, err
 	}
-	limits, err := s.varqd.Limits(ctx) // which says who asks: operators are told of others' jobs too
+	// which says who asks: operators are told of others' jobs too
+	limits, err := s.varqd.Limits(ctx)
 	if err != nil {
 		return nil, err
 	}

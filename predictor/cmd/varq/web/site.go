@@ -37,7 +37,8 @@ type Varqd interface {
 // Asks is how the pages ask and act for the user.
 type Asks struct {
 	Dial func() (Varqd, error)
-	// Groups asks the homes of the groups that reservations are of, as far as they answer, by the group's name.
+	// Groups asks the homes of the groups that reservations are of, as far as they answer, by the
+	// group's name.
 	Groups func(context.Context, []api.Reservation) map[string]api.GroupState
 	// Cancel ends a job of the user's, in Slurm.
 	Cancel func(ctx context.Context, job int64) error
@@ -69,8 +70,8 @@ type entry struct {
 	Current    bool
 }
 
-// routes returns all pages, whose forms carry the secret form. All of them are in one folder, and their links are
-// relative, so that it may be anywhere.
+// routes returns all pages, whose forms carry the secret form. All of them are in one folder, and
+// their links are relative, so that it may be anywhere.
 func (s *site) routes(form string) http.Handler {
 	s.form = form
 	mux := http.NewServeMux()

@@ -30,11 +30,12 @@ const atOnce = 4
 type sizes struct {
 	Trouble *trouble // instead of all else
 	Why     string   // there is no probability for any size: the reason, if it is the same for all
-	Short   bool     // a shorter job has a lower probability than a longer one, as it may hold its nodes for less
-	First   string   // which number of nodes starts first, a sentence, or "" if nobody knows
-	asked   int      // the column of the limit of the form
-	Limits  []string
-	Rows    []sizeRow
+	// a shorter job has a lower probability than a longer one, as it may hold its nodes for less
+	Short  bool
+	First  string // which number of nodes starts first, a sentence, or "" if nobody knows
+	asked  int    // the column of the limit of the form
+	Limits []string
+	Rows   []sizeRow
 }
 
 type sizeRow struct {
@@ -56,7 +57,8 @@ type sizeCell struct {
 	Query    template.URL
 }
 
-// sizes asks varqd about smaller, shorter and larger jobs than that of the form. It returns nil while something is wrong with that.
+// sizes asks varqd about smaller, shorter and larger jobs than that of the form. It returns nil
+// while something is wrong with that.
 func (s *site) sizes(ctx context.Context, q *question) *sizes {
 	if len(q.wrong()) > 0 {
 		return nil
@@ -125,7 +127,8 @@ func (t *sizes) growing() bool {
 	})
 }
 
-// column returns the question how long jobs on these nodes would wait, all with one limit: varqd compares numbers of nodes.
+// column returns the question how long jobs on these nodes would wait, all with one limit: varqd
+// compares numbers of nodes.
 func (q *question) column(nodes []int64, limit int64) api.SizeRequest {
 	all := api.SizeRequest{Job: q.request.Job, Needs: q.request.Needs, By: api.SizeAuto}
 	all.Job.Limit, all.Job.Size = 0, workload.Size{}
@@ -135,7 +138,8 @@ func (q *question) column(nodes []int64, limit int64) api.SizeRequest {
 	return all
 }
 
-// around returns n with its quarter, half and double, these in whole steps, each once and in increasing order: mostRows at most.
+// around returns n with its quarter, half and double, these in whole steps, each once and in
+// increasing order: mostRows at most.
 func around(n, step int64) []int64 {
 	share := func(of int64) int64 {
 		return max(1, int64(math.Round(float64(n)/float64(of*step)))) * step
@@ -149,7 +153,8 @@ func around(n, step int64) []int64 {
 func (q *question) sized(nodes, limit int64) api.PlanRequest {
 	r := q.request
 	options := jobsize.Options{Nodes: strconv.FormatInt(nodes, 10)}
-	// What the form's number of nodes passed, its double passes unless it is beyond all clusters; varqd then says so.
+	// What the form's number of nodes passed, its double passes unless it is beyond all clusters;
+	// varqd then says so.
 	r.Job.Size, _ = options.Size()
 	if needs, err := options.Needs(); err == nil {
 		r.Needs = &needs
@@ -194,7 +199,8 @@ func (s *site) cell(ctx context.Context, r *api.PlanRequest) (sizeCell, error) {
 	return c, nil
 }
 
-// wait sets the waits that are expected of the sizes, by columns, and says which has the shortest of those with the limit asked for.
+// wait sets the waits that are expected of the sizes, by columns, and says which has the shortest
+// of those with the limit asked for.
 func (t *sizes) wait(columns []api.SizeAnswer) {
 	var asked []float64 // by row; infinite if nobody knows
 	for i := range t.Rows {
@@ -214,7 +220,8 @@ func (t *sizes) wait(columns []api.SizeAnswer) {
 	}
 }
 
-// first says which rows wait for the shortest time, given the waits with the limit asked for. Those that a minute or a tenth of it, whichever is more, tells apart count as equal.
+// first says which rows wait for the shortest time, given the waits with the limit asked for. Those
+// that a minute or a tenth of it, whichever is more, tells apart count as equal.
 func (t *sizes) first(waits []float64, shortest float64) string {
 	const minute, tenth = 60, .1
 	var nodes []string

@@ -1,5 +1,5 @@
-// Package web is the command that shows varqd's answers as pages in the user's browser. It serves them on localhost, for
-// her alone, and asks varqd as she would by the other commands.
+// Package web is the command that shows varqd's answers as pages in the user's browser. It serves
+// them on localhost, for her alone, and asks varqd as she would by the other commands.
 package web
 
 import (
@@ -82,7 +82,8 @@ computer, run the ssh command there that is printed too.`,
 	return cmd
 }
 
-// tokenVariable is the variable of the environment that may have the token. Unlike an argument it is the user's alone to see.
+// tokenVariable is the variable of the environment that may have the token. Unlike an argument it
+// is the user's alone to see.
 const tokenVariable = "VARQ_WEB_TOKEN"
 
 // hardToken is what it may be: too long to guess, if it is random.
@@ -132,8 +133,8 @@ func (f *webFlags) page(at net.Addr, token string) *url.URL {
 	return &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: f.basePath + "/", RawQuery: url.Values{tokenParam: {token}}.Encode()}
 }
 
-// Serve listens on an address, HOST:PORT, where port 0 is any that is free, and answers requests by the handler for where it
-// listens, until ctx ends. It still answers those that have come by then.
+// Serve listens on an address, HOST:PORT, where port 0 is any that is free, and answers requests by
+// the handler for where it listens, until ctx ends. It still answers those that have come by then.
 func Serve(ctx context.Context, address string, handler func(at net.Addr) http.Handler) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
-// The addresses that are printed have the number that is listened on: localhost is [::1], too, where another user may listen at the
-// same port, and would be sent the token.
+// The addresses that are printed have the number that is listened on: localhost is [::1], too,
+// where another user may listen at the same port, and would be sent the token.
 func TestAnnouncesWhereItListens(t *testing.T) {
 	for _, c := range []struct{ address, at, page string }{
 		{"localhost", "127.0.0.1:8765", "127.0.0.1:8765"},
@@ -39,7 +39,8 @@ func TestAnnouncesWhereItListens(t *testing.T) {
 	}
 }
 
-// When the command is interrupted, what was asked by then is still answered, and it ends without an error.
+// When the command is interrupted, what was asked by then is still answered, and it ends without an
+// error.
 func TestServeEnds(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	asked, where, ended := make(chan struct{}), make(chan string, 1), make(chan error, 1)

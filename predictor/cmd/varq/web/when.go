@@ -47,7 +47,8 @@ type surer struct {
 // offer is what can be promised instead.
 type offer struct {
 	What, Prob, Extra, Sbatch string
-	Query                     template.URL // of the page about it; "" if the form has no field for what differs
+	// of the page about it; "" if the form has no field for what differs
+	Query template.URL
 }
 
 // when answers with the form, and with what varqd says to it.
@@ -110,7 +111,8 @@ func (s *site) promise(a *answer, q *question, p *api.Plan) {
 		slurmtime.Format(p.BeginBy, s.env.Zone), prob.Format(p.Prob), prob.Format(p.Estimate), extra(p.AtMost()))
 	a.Lines = told.Plan(p, &q.request, s.env.Now(), s.env.Zone)
 	a.Sbatch, a.AtOnce = sbatch(q.options(p.Prob, s.env.Zone)), q.request.BestEffort
-	if most := prob.Percent(p.Estimate); a.AtOnce && most > p.Prob { // no nodes idle, however much is promised
+	// no nodes idle, however much is promised
+	if most := prob.Percent(p.Estimate); a.AtOnce && most > p.Prob {
 		a.Surer = &surer{prob.Format(most), q.query(fieldProb, strconv.FormatFloat(most, 'g', -1, 64))}
 	}
 }
@@ -140,7 +142,8 @@ func (s *site) queryOf(q *question, o *api.Offer) template.URL {
 		}
 		return q.query(changed...)
 	case api.OfferLater:
-		return q.query(fieldBeginBy, time.Unix(o.BeginBy+59, 0).In(s.env.Zone).Format(clockLayout)) // not before it
+		// not before it
+		return q.query(fieldBeginBy, time.Unix(o.BeginBy+59, 0).In(s.env.Zone).Format(clockLayout))
 	case api.OfferNodes:
 		nodes := strconv.Itoa(int(o.Nodes))
 		if slices.Equal(o.Options(&q.request, s.env.Zone), []string{"--nodes=" + nodes}) {

@@ -9,8 +9,8 @@ import (
 // pause is how many seconds may lie between two jobs of a burst.
 const pause = 600
 
-// Bursts count the jobs of bursts. Those of a burst ask for the same, and are submitted one soon after the other. The zero
-// Bursts have seen none.
+// Bursts count the jobs of bursts. Those of a burst ask for the same, and are submitted one soon
+// after the other. The zero Bursts have seen none.
 type Bursts struct {
 	by   map[workload.Request]burst
 	full int // the number of bursts at which those that are over are forgotten

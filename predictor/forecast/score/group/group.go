@@ -1,5 +1,6 @@
-// Package group tells for which jobs forecasts hold least. A group is the jobs that have one property in common: the month or
-// the hour of their submission, their queue, size, time limit or user, their place in a burst, or how wide their forecast is.
+// Package group tells for which jobs forecasts hold least. A group is the jobs that have one
+// property in common: the month or the hour of their submission, their queue, size, time limit or
+// user, their place in a burst, or how wide their forecast is.
 package group
 
 import (
@@ -22,7 +23,8 @@ type Group struct {
 // User is the By of the groups of the users' jobs.
 const User = "user"
 
-// Of returns the groups that a job belongs to whatever is forecast for it. place is its place in its burst, as Bursts tells it.
+// Of returns the groups that a job belongs to whatever is forecast for it. place is its place in
+// its burst, as Bursts tells it.
 func Of(j *workload.Job, place int) []Group {
 	groups := []Group{
 		{"month", Month(j.Submit)},
@@ -60,8 +62,8 @@ var hours = func() (names [24]string) {
 	return names
 }()
 
-// WithForecast returns the groups of a job, as Of does, and that of its forecast by its width, if that is known. It changes nothing of
-// groups.
+// WithForecast returns the groups of a job, as Of does, and that of its forecast by its width, if
+// that is known. It changes nothing of groups.
 func WithForecast(groups []Group, said []score.Quantile) []Group {
 	if g, ok := byWidth(said); ok {
 		return append(slices.Clip(groups), g)
@@ -69,8 +71,8 @@ func WithForecast(groups []Group, said []score.Quantile) []Group {
 	return groups
 }
 
-// byWidth returns the group of a forecast by its width: how many times its least quantile its greatest one is, of times and
-// a minute more. It reports false if that is not known.
+// byWidth returns the group of a forecast by its width: how many times its least quantile its
+// greatest one is, of times and a minute more. It reports false if that is not known.
 func byWidth(said []score.Quantile) (Group, bool) {
 	if len(said) < 2 {
 		return Group{}, false

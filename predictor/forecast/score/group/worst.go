@@ -32,8 +32,8 @@ func (t Tallies) At(g Group, quantiles int) *Tally {
 	return t[g]
 }
 
-// Add counts the quantiles that were forecast for a job, and whether they held. The job began to wait in week. A quantile that
-// has no number is not counted.
+// Add counts the quantiles that were forecast for a job, and whether they held. The job began to
+// wait in week. A quantile that has no number is not counted.
 func (t *Tally) Add(week int64, said []score.Quantile) {
 	t.Jobs++
 	for i := range said {
@@ -49,8 +49,9 @@ type Coverage struct {
 	Jobs int `json:"jobs"`
 	// Coverage is, by quantile, in which share of the cases it held, with its interval.
 	Coverage []score.Proportion `json:"coverage"`
-	// Off is how far the group is off, for certain: the largest distance of a quantile from the interval of its coverage, in
-	// standard deviations of one job. It is 0 if each interval has its quantile.
+	// Off is how far the group is off, for certain: the largest distance of a quantile from the
+	// interval of its coverage, in standard deviations of one job. It is 0 if each interval has its
+	// quantile.
 	Off float64 `json:"off"`
 }
 
@@ -64,7 +65,8 @@ func (c *Coverage) MostOff(quantiles []float64) int {
 	return 0
 }
 
-// off returns how far a coverage is from its quantile q for certain, in standard deviations of one job.
+// off returns how far a coverage is from its quantile q for certain, in standard deviations of one
+// job.
 func off(q float64, p score.Proportion) float64 {
 	if p.Of == 0 {
 		return 0
@@ -72,8 +74,8 @@ func off(q float64, p score.Proportion) float64 {
 	return max(0, q-p.High, p.Low-q) / math.Sqrt(q*(1-q))
 }
 
-// Worst returns the groups of Least jobs or more that are most off, those first, without those that may be off by chance. There
-// are Most of them at most. quantiles are those that the tallies count.
+// Worst returns the groups of Least jobs or more that are most off, those first, without those that
+// may be off by chance. There are Most of them at most. quantiles are those that the tallies count.
 func Worst(tallies Tallies, quantiles []float64) []Coverage {
 	var all []Coverage
 	for g, t := range tallies {

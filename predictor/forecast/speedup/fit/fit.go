@@ -23,7 +23,8 @@ const (
 	MostRuns = 300
 )
 
-// Confidence is the level of the intervals. In simulations they have the truth in .84 to .93 of the cases.
+// Confidence is the level of the intervals. In simulations they have the truth in .84 to .93 of the
+// cases.
 const Confidence = .9
 
 // resamples is the number of resamples behind an interval.
@@ -49,9 +50,9 @@ type Model struct {
 	Work float64
 	// Runs are those used, in increasing order of nodes and then of seconds.
 	Runs []Run
-	// Residuals are those of Runs, in increasing order: the logarithm of what a run took over what the
-	// curve says. One that is further than far standard deviations from 0 is counted by Far, and taken to be that
-	// far.
+	// Residuals are those of Runs, in increasing order: the logarithm of what a run took over what
+	// the curve says. One that is further than far standard deviations from 0 is counted by Far,
+	// and taken to be that far.
 	Residuals []float64
 	Far       int
 
@@ -95,8 +96,8 @@ func Fit(runs []Run, random *rand.Rand) (*Model, error) {
 	return m, nil
 }
 
-// far is by how many standard deviations a run may lie from the curve, in the logarithm, and still tell of others:
-// of 370 normal ones, one lies further.
+// far is by how many standard deviations a run may lie from the curve, in the logarithm, and still
+// tell of others: of 370 normal ones, one lies further.
 const far = 3
 
 func plural(n int, what string) string {
@@ -106,10 +107,11 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// resample fits curves to runs that lie about a candidate's as the real ones do: each has its fitted
-// time and a residual drawn from all of them (the bootstrap of residuals, Efron 1979), made larger for
-// the degrees of freedom that the fit has used up. Each candidate has as many resamples as is to be said
-// for it (Burnham and Anderson 2002, section 4.3): which curve is the program's is not known either.
+// resample fits curves to runs that lie about a candidate's as the real ones do: each has its
+// fitted time and a residual drawn from all of them (the bootstrap of residuals, Efron 1979), made
+// larger for the degrees of freedom that the fit has used up. Each candidate has as many resamples
+// as is to be said for it (Burnham and Anderson 2002, section 4.3): which curve is the program's is
+// not known either.
 func (m *Model) resample(d *data, all []candidate, random *rand.Rand) {
 	n := len(m.Runs)
 	free := float64(n - all[0].family.parameters - 1)
@@ -154,9 +156,9 @@ func (m *Model) Times(n int32) []float64 {
 	return times
 }
 
-// Enough returns a time in which a run on n nodes ends, as far as the past ones tell: the upper
-// end of the interval times what the longest run took more than the curve says. A Far one would have been
-// stopped.
+// Enough returns a time in which a run on n nodes ends, as far as the past ones tell: the upper end
+// of the interval times what the longest run took more than the curve says. A Far one would have
+// been stopped.
 func (m *Model) Enough(n int32) float64 {
 	_, _, high := m.At(n)
 	return high * math.Exp(max(0, m.Residuals[len(m.Residuals)-1]))

@@ -77,8 +77,8 @@ const (
 	leastScale = .005
 )
 
-// candidates returns the fits of all families that the runs are enough for, the best first, each with
-// its Akaike weight.
+// candidates returns the fits of all families that the runs are enough for, the best first, each
+// with its Akaike weight.
 func (d *data) candidates() []candidate {
 	simple := d.fit(amdahl)
 	simple.weight = 1
@@ -124,8 +124,8 @@ func (d *data) residuals(c candidate) []float64 {
 	return r
 }
 
-// fit returns the best curve of a family: first by least absolute deviations, which need no scale, and
-// then by Huber's loss with the scale of what they leave.
+// fit returns the best curve of a family: first by least absolute deviations, which need no scale,
+// and then by Huber's loss with the scale of what they leave.
 func (d *data) fit(f *family) candidate {
 	place := f.search(f.grid(), func(u []float64) float64 {
 		loss, _ := d.absolute(f, u)
@@ -161,8 +161,8 @@ func (d *data) scale(c candidate) float64 {
 	return max(leastScale, normal*median(r)*math.Sqrt(float64(len(r))/float64(free)))
 }
 
-// works returns by run the logarithm of its work, if the curve at u holds. The result is valid until
-// the next call.
+// works returns by run the logarithm of its work, if the curve at u holds. The result is valid
+// until the next call.
 func (d *data) works(f *family, u []float64) []float64 {
 	curve := d.curve(f, u)
 	d.speedups, d.left = d.speedups[:0], d.left[:0]
@@ -197,9 +197,9 @@ func (d *data) huber(f *family, u []float64, scale float64) (loss, work float64)
 	return loss, work
 }
 
-// location returns the number around which Huber's loss is least. From the mean on it takes Newton's steps, which
-// end where the same numbers are within reach of the loss's square as before; if most are not, a reweighted mean
-// instead, which always lessens the loss.
+// location returns the number around which Huber's loss is least. From the mean on it takes
+// Newton's steps, which end where the same numbers are within reach of the loss's square as before;
+// if most are not, a reweighted mean instead, which always lessens the loss.
 func location(numbers []float64, scale float64) float64 {
 	const (
 		steps     = 50

@@ -20,9 +20,9 @@ func (f *family) grid() [][]float64 {
 	return places
 }
 
-// search returns a place where a loss is least, near some places: from each of the best of these it steps
-// in each direction, diagonals included, while that helps, and then by half as much (compass search; Kolda,
-// Lewis and Torczon 2003). Parameters are numbers from 0 to 1.
+// search returns a place where a loss is least, near some places: from each of the best of these it
+// steps in each direction, diagonals included, while that helps, and then by half as much (compass
+// search; Kolda, Lewis and Torczon 2003). Parameters are numbers from 0 to 1.
 func (f *family) search(starts [][]float64, loss func([]float64) float64) []float64 {
 	const tried = 5
 	all := make([]placed, len(starts))

@@ -369,7 +369,8 @@ func compareWaits(with, without []int64) study.Values {
 
 func countBookings(bookings []booking.Booking) study.Values {
 	v := study.Values{"booked": 0, "tries": 0}
-	var parts [2]struct{ n, candidates, probable, workload, conflict float64 } // of those that succeeded and that failed
+	// of those that succeeded and that failed
+	var parts [2]struct{ n, candidates, probable, workload, conflict float64 }
 	for _, b := range bookings {
 		part := &parts[0]
 		if b.Slot == nil {

@@ -89,7 +89,8 @@ var reservingShares = []int{10, 20}
 type kind struct {
 	name         string
 	reservations func(share float64) scenario.Reservations // for a share of the jobs
-	predicted    bool                                      // the scheduler plans with predicted run times
+	// the scheduler plans with predicted run times
+	predicted bool
 }
 
 // noReservations is the baseline: no reservations.

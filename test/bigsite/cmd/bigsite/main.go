@@ -1,4 +1,5 @@
-// Command bigsite measures varq on a private Slurm of a big site's size, with varq and without, and writes a table.
+// Command bigsite measures varq on a private Slurm of a big site's size, with varq and without, and
+// writes a table.
 package main
 
 import (

@@ -38,8 +38,8 @@ func (h *history) load(ctx context.Context, c *cluster.Cluster) error {
 	return err
 }
 
-// read yields the past jobs of a cluster of so many nodes, each with so many CPUs. The last of them ends at end, in Unix
-// seconds, or shortly before.
+// read yields the past jobs of a cluster of so many nodes, each with so many CPUs. The last of them
+// ends at end, in Unix seconds, or shortly before.
 func (h *history) read(nodes, cpus int, end int64) iter.Seq2[workload.Job, error] {
 	if h.source == "synthetic" {
 		return synthetic.History(synthetic.Config{

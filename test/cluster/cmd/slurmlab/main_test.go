@@ -100,7 +100,8 @@ func TestExamples(t *testing.T) {
 			t.Errorf("nobody was told %q", want)
 		}
 	}
-	reserved := regexp.MustCompile(`(?s)\nSubmitted batch job 1\n.*\n +(- PROMISED|1 PENDING) `) // PENDING once varqd has found the job
+	// PENDING once varqd has found the job
+	reserved := regexp.MustCompile(`(?s)\nSubmitted batch job 1\n.*\n +(- PROMISED|1 PENDING) `)
 	if !reserved.Match(printed.Bytes()) {
 		t.Errorf("nothing was printed of %s", reserved)
 	}

@@ -23,8 +23,9 @@ type Job struct {
 	Wait   int64 // seconds
 	Procs  int32
 	User   string
-	Within [len(Deadlines)]float64 // the probabilities of a start within Deadlines that were forecast at submission
-	Rank   float64                 // of the wait under that forecast, in [0,1]
+	// the probabilities of a start within Deadlines that were forecast at submission
+	Within [len(Deadlines)]float64
+	Rank   float64 // of the wait under that forecast, in [0,1]
 }
 
 // Forecast replays the jobs of a log, in any order, and returns those that start, by submission.
@@ -60,7 +61,8 @@ func Forecast(jobs []workload.Job, background func(task func())) []Job {
 		all = append(all, job)
 		return nil
 	}
-	_ = forecast.Replay(jobs, &q, []forecast.Observer{blend}, ask) // its only errors are those of ask, which has none
+	// its only errors are those of ask, which has none
+	_ = forecast.Replay(jobs, &q, []forecast.Observer{blend}, ask)
 	slices.SortStableFunc(all, func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	return all
 }

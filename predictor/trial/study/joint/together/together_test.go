@@ -123,7 +123,8 @@ func TestOneSite(t *testing.T) {
 	jobs := MadeUp(Common, 100, 3)[0]
 	for i := range jobs {
 		jobs[i].User = string(rune('a' + i%2))
-		jobs[i].Submit -= int64(i%2) * 300 // the first finds the second in half an hour, and in its own hour
+		// the first finds the second in half an hour, and in its own hour
+		jobs[i].Submit -= int64(i%2) * 300
 	}
 	slices.SortStableFunc(jobs, func(a, b Job) int { return int(a.Submit - b.Submit) })
 	e := Experiment{Sites: [2][]Job{jobs}, Every: 4, Seed: 1}

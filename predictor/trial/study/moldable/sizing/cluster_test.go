@@ -190,7 +190,8 @@ func TestInvariants(t *testing.T) {
 			if used > procs {
 				t.Fatalf("%d processors are used at %d", used, o.Start)
 			}
-			for _, other := range all { // first come, first served: the first that waits then needs more
+			// first come, first served: the first that waits then needs more
+			for _, other := range all {
 				if other.Job.Submit < o.Start && other.Start > o.Start && other.Job.Least <= procs-used && o.Job.Submit < other.Job.Submit {
 					if first(all, o.Start) == other.Job {
 						t.Fatalf("job %d could start at %d on %d processors", other.Job.ID, o.Start, procs-used)

@@ -2,14 +2,15 @@ package qos
 
 // Request is a job's request for a checkpoint.
 type Request struct {
-	Now       int64   // seconds
-	Fails     float64 // p_f, the probability that its nodes fail before the next checkpoint would be complete
-	Nodes     int     // of the job
-	Intervals int     // d: since the last checkpoint that was performed, or the start
-	Interval  int64   // I, seconds
-	Overhead  int64   // C, seconds
-	Remaining int64   // work that is left, seconds
-	Deadline  int64   // that was promised
+	Now int64 // seconds
+	// p_f, the probability that its nodes fail before the next checkpoint would be complete
+	Fails     float64
+	Nodes     int   // of the job
+	Intervals int   // d: since the last checkpoint that was performed, or the start
+	Interval  int64 // I, seconds
+	Overhead  int64 // C, seconds
+	Remaining int64 // work that is left, seconds
+	Deadline  int64 // that was promised
 }
 
 // Rule decides whether a checkpoint that was requested is performed.

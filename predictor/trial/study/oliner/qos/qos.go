@@ -29,7 +29,8 @@ type Job struct {
 type Config struct {
 	Nodes    int   // N
 	Downtime int64 // of a node after a failure
-	Interval int64 // I: work between a checkpoint, or a request that was denied, and the next request; at least 1
+	// I: work between a checkpoint, or a request that was denied, and the next request; at least 1
+	Interval int64
 	Overhead int64 // C: for how long a checkpoint stops the work
 	Failures *Log
 	// Predictor foretells the failures.
@@ -73,5 +74,6 @@ type Result struct {
 	Requested   int     // checkpoints
 	Performed   int     // checkpoints, complete or not
 	Risky       int     // jobs for which no start was likely enough to succeed
-	Turnaround  float64 // seconds from submission to end, mean over the jobs that were not abandoned
+	// seconds from submission to end, mean over the jobs that were not abandoned
+	Turnaround float64
 }

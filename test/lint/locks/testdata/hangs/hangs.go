@@ -1,4 +1,5 @@
-// Package hangs has what hangs a program: each method named in the test does, by a mutex of its own.
+// Package hangs has what hangs a program: each method named in the test does, by a mutex of its
+// own.
 package hangs
 
 import (
