@@ -31,7 +31,7 @@ func TestCount(t *testing.T) {
 		var said strings.Builder
 		cmd.Stderr = &said
 		out, err := cmd.Output()
-		if err != nil || string(out) != want || strings.Contains(said.String(), "state is no number of steps") != (text != "3\n") {
+		if err != nil || string(out) != want || strings.Contains(said.String(), "state is not a number of steps") != (text != "3\n") {
 			t.Errorf("%q: %s%s%v", text, out, &said, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {

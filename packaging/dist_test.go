@@ -22,7 +22,7 @@ func TestReleaseIsReproducible(t *testing.T) {
 		t.Skip("makes all packages twice; not with -short")
 	}
 	if err := exec.Command("git", "rev-parse", "HEAD").Run(); err != nil {
-		t.Skip("this is no git repository: nothing is committed")
+		t.Skip("this is not a git repository: nothing is committed")
 	}
 	if err := cluster.InstallPackages(t.Context(), "to make packages", "rpm", "dpkg-dev"); err != nil {
 		t.Skip(err)

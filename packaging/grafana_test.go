@@ -31,7 +31,7 @@ func readDashboard(t *testing.T) (d dashboard.Dashboard) {
 	return d
 }
 
-// panels calls do for each panel of a dashboard that is no row.
+// panels calls do for each panel of a dashboard that is not a row.
 func panels(d dashboard.Dashboard, do func(name string, p *dashboard.Panel)) {
 	row := ""
 	for _, p := range d.Panels {

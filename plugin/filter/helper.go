@@ -207,7 +207,7 @@ func (h *Helper) tell(s *Submission, lines []string) {
 func (s *Submission) bind(ctx context.Context, varqd Varqd, plan, job string) error {
 	id, err := strconv.ParseInt(job, 10, 64)
 	if err != nil {
-		return fmt.Errorf("%.40q is no job's number", job)
+		return fmt.Errorf("%.40q is not a job's number", job)
 	}
 	if err := s.order.Tell(sbatch.Report{Job: id}); err != nil {
 		return err

@@ -39,7 +39,7 @@ func (h *Helper) whole(box []byte, command string) error {
 	}
 	script, err := h.Script(job.Argv[0])
 	if err != nil {
-		return nil // it is not there any more, or is no file that can be read twice
+		return nil // it is not there any more, or is not a file that can be read twice
 	}
 	if line := hetLine(script); line > 0 {
 		return fmt.Errorf("%s:%d: %w", job.Argv[0], line, errHet)

@@ -55,7 +55,7 @@ func parseOptions(text []byte) (options, error) {
 // with another option.
 var spellings = map[string]string{"cluster": "clusters"}
 
-// arguments returns how many words of the command are no options: the script and its arguments.
+// arguments returns how many words of the command are not options: the script and its arguments.
 func arguments(text []byte) int {
 	var of struct {
 		Argv []string `json:"argv"`

@@ -36,8 +36,8 @@ func TestReadSizes(t *testing.T) {
 	}
 	const by = `"spank:begin-by":"now+1hour",`
 	for options, want := range map[string]string{
-		`{` + by + `"spank:sizes":"4"}`:                             `--sizes: "4" is no size NODES:TIME (try 4:2h)`,
-		`{` + by + `"spank:sizes":"4:2h","spank:size-by":"beauty"}`: `--size-by: "beauty" is no preference`,
+		`{` + by + `"spank:sizes":"4"}`:                             `--sizes: "4" is not a size NODES:TIME (try 4:2h)`,
+		`{` + by + `"spank:sizes":"4:2h","spank:size-by":"beauty"}`: `--size-by: "beauty" is not a preference`,
 		`{` + by + `"spank:size-by":"cost"}`:                        `--size-by chooses among --sizes`,
 		`{` + by + `"spank:sizes":"4:2h,8:1h","ntasks":"6"}`:        `--sizes: with the job's other options its number of nodes is 6, and not 8; give its tasks by node`,
 		`{` + by + `"spank:sizes":"1:2h","nodelist":"n[1-2]"}`:      `--sizes: with the job's other options its number of nodes is 2, and not 1`,
@@ -135,7 +135,7 @@ func TestOrderOfMember(t *testing.T) {
 	}
 }
 
-// The cluster that varq reserve names is no contradiction, and another one is.
+// The cluster that varq reserve names is not a contradiction, and another one is.
 func TestOrderOfAnotherSite(t *testing.T) {
 	_, reports := ordered(t, sbatch.Order{Site: "beta"}, `{"spank:begin-by":"now+1hour","clusters":"gamma"}`, &fakeVarqd{}, "plan sbatch\n")
 	if len(reports) != 0 {

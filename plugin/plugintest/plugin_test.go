@@ -409,7 +409,7 @@ func badTicket(t *testing.T, l *lab) {
 	}
 }
 
-// nested: a job that a reservation's job submits is no reservation, and neither is one from
+// nested: a job that a reservation's job submits is not a reservation, and neither is one from
 // salloc's shell.
 func nested(t *testing.T, l *lab) {
 	inner, output := l.script(t, "", "env | grep SPANK; true")

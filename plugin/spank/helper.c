@@ -6,7 +6,7 @@
  * ends, whatever ends it, and takes a promise back for which it was told no job.
  *
  * The helper outlives the command by a moment. So it has none of the command's open
- * files, is in a session of its own, which no key of a terminal ends, and is no child
+ * files, is in a session of its own, which no key of a terminal ends, and is not a child
  * of the command, which may wait for all its children. */
 #define _GNU_SOURCE
 #include "varq.h"
@@ -73,7 +73,7 @@ int start_helper(const char *helper, int box)
 		slurm_error("varq: fork: %s", strerror(errno));
 		return -1;
 	}
-	/* orders[0] stays open, too: an order to a helper that has died is no SIGPIPE. */
+	/* orders[0] stays open, too: an order to a helper that has died is not a SIGPIPE. */
 	answer_end = answer[0];
 	tell_number(ORDERS_VARIABLE, orders[1]);
 	tell_number(ANSWER_VARIABLE, answer_end);

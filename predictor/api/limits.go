@@ -13,7 +13,7 @@ type Limits struct {
 	Rules []LimitRule `json:"rules"`
 }
 
-// LimitRule is one rule of a site's policy. A field that is not set is no limit.
+// LimitRule is one rule of a site's policy. A field that is not set is not a limit.
 type LimitRule struct {
 	Name string `json:"name"`
 	// Selects says which reservations the rule applies to; it is empty if to all.

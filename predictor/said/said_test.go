@@ -36,7 +36,7 @@ func FuzzLine(f *testing.F) {
 		if !utf8.ValidString(line) || strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Errorf("%q is shown as %q", text, line)
 		}
-		if len(line) > 3*most+3 { // of a byte that is no character, U+FFFD has three
+		if len(line) > 3*most+3 { // of a byte that is not a character, U+FFFD has three
 			t.Errorf("%q of %d bytes is cut to %q", text, most, line)
 		}
 	})

@@ -15,7 +15,7 @@ const MaxTasks = 4_000_001
 //
 // slurmrestd shortens strings to about 64 characters: "1-9,20-29,...%5". Then there are more
 // tasks than CountTasks knows of. With SLURM_BITSTR_LEN=0 in its environment slurmrestd does
-// not shorten them. What is no list of tasks counts as one task.
+// not shorten them. What is not a list of tasks counts as one task.
 func CountTasks(list string) (tasks, atOnce int32) {
 	list, limit, _ := strings.Cut(list, "%")
 	if n, err := strconv.ParseInt(limit, 10, 32); err == nil && n > 0 {

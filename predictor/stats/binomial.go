@@ -23,7 +23,7 @@ func AtMost(k, n int, p float64) float64 {
 // q-quantile from above: with confidence c, 0 < c < 1, the k-th smallest of n independent
 // observations is at least the q-quantile. k is the least index with
 // P[Bin(n,q) <= k-1] >= c, and confidence is that probability. QuantileBound reports false if
-// even the largest observation is no bound: if 1-q^n < c, as for q >= 1.
+// even the largest observation is not a bound: if 1-q^n < c, as for q >= 1.
 //
 // By symmetry, the k-th largest observation is the lower bound on the (1-q)-quantile.
 func QuantileBound(n int, q, c float64) (k int, confidence float64, ok bool) {

@@ -24,9 +24,9 @@ const (
 // missing only if all parts of its group are that have a lower probability.
 //
 // The result is exact if the bound is below cells and at most large groups may have parts missing.
-// Of more groups the largest are taken one by one, and the sum of the others is taken to be
-// normal. Above cells, sums are told apart by cells of equal width: a sum that is no whole number
-// of cells counts now as the next smaller, now as the next larger, and as itself on average.
+// Of more groups the largest are taken one by one, and the sum of the others is taken to be normal.
+// Above cells, sums are told apart by cells of equal width: a sum that is not a whole number of
+// cells counts now as the next smaller, now as the next larger, and as itself on average.
 //
 // For n parts SumAtMost takes O(n log n + m cells), if the largest groups have m parts.
 func SumAtMost(groups [][]Part, bound int64) float64 {

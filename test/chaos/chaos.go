@@ -22,7 +22,7 @@ import (
 )
 
 // Options describe a campaign. It ends after Duration, or once there have been that many
-// Submissions, whichever comes first; 0 is no bound.
+// Submissions, whichever comes first; 0 is not a bound.
 type Options struct {
 	// Seed determines every decision, but not when things happen.
 	Seed        uint64
@@ -50,7 +50,7 @@ type campaign struct {
 	began   time.Time
 }
 
-// Run runs a campaign and checks it. Violations are no error: they are in the report. ctx ends
+// Run runs a campaign and checks it. Violations are not an error: they are in the report. ctx ends
 // the campaign early.
 func Run(ctx context.Context, o Options) (_ *Report, err error) {
 	if o.Progress == nil {

@@ -97,7 +97,7 @@ func TestCheck(t *testing.T) {
 			e.Faults = []Fault{{Kind: "varqd stopped", Began: t0 + 11, Done: deadline}}
 			r.Start, r.End, row.State = deadline+20, deadline+30, "MISSED"
 		}, ""},
-		{"a change after the deadline is no excuse", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
+		{"a change after the deadline is not an excuse", func(_ *Evidence, s *Submission, r *JobRun, row *Row) {
 			s.Acts = []Act{{What: actPartition, Began: deadline + 20, Done: deadline + 21}}
 			r.Start, r.End, row.State = deadline+40, deadline+50, "CANCELLED"
 		}, wrong},

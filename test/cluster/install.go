@@ -139,7 +139,7 @@ func missingPackages(ctx context.Context, names []string) ([]string, error) {
 	out, err := exec.CommandContext(ctx, "dpkg-query", query...).Output()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) { // exit code 1: unknown package
-		return nil, fmt.Errorf("this is no Debian: %w; install %s yourself", err, strings.Join(names, " "))
+		return nil, fmt.Errorf("this is not a Debian: %w; install %s yourself", err, strings.Join(names, " "))
 	}
 	installed := make(map[string]bool)
 	for line := range strings.Lines(string(out)) {

@@ -51,7 +51,7 @@ func (v Version) word() string {
 
 // own returns the version that the machine's own Debian provides, or "" if it is none of these.
 var own = sync.OnceValue(func() Version {
-	text, _ := os.ReadFile("/etc/os-release") // where there is none, it is no Debian
+	text, _ := os.ReadFile("/etc/os-release") // where there is none, it is not a Debian
 	return versionOf(string(text))
 })
 

@@ -161,7 +161,7 @@ func TestDoctor(t *testing.T) {
 	p.shell("root", "sacctmgr", "-i", "modify", "user", "varq", "set", "maxsubmitjobs=0")
 	p.want(p.live(), "rights", doctor.Warning, "could not be tried", "submit")
 	p.shell("root", "sacctmgr", "-i", "modify", "user", "varq", "set", "maxsubmitjobs=-1", "adminlevel=none")
-	p.want(p.live(), "rights", doctor.Failure, "varq is no operator", "sacctmgr modify user varq set adminlevel=operator")
+	p.want(p.live(), "rights", doctor.Failure, "varq is not an operator", "sacctmgr modify user varq set adminlevel=operator")
 	p.nothingLeft()
 	eventually(t, "varq doctor tells what varqd says", func() bool {
 		f := p.examine("alice", "varq", "doctor")["health"]

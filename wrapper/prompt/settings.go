@@ -111,14 +111,14 @@ func (s *Settings) parseSignal(text string) error {
 		s.Signal = unix.SignalNum("SIG" + strings.TrimPrefix(name, "SIG"))
 	}
 	if s.Signal < 1 || s.Signal > 64 || s.Signal == unix.SIGKILL || s.Signal == unix.SIGSTOP {
-		return fmt.Errorf("%.40q is no signal that prompts: USR1, USR2, and their like", name)
+		return fmt.Errorf("%.40q is not a signal that prompts: USR1, USR2, and their like", name)
 	}
 	if !timed {
 		return nil
 	}
 	n, err := strconv.ParseInt(seconds, 10, 32)
 	if err != nil || n < 0 {
-		return fmt.Errorf("%.40q is no number of seconds", seconds)
+		return fmt.Errorf("%.40q is not a number of seconds", seconds)
 	}
 	s.Lead = time.Duration(n) * time.Second
 	return nil

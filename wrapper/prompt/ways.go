@@ -141,7 +141,7 @@ func isPromptIn(dir *os.Root, name, path string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is there already, and is no prompt of varq's: it is left alone, and --checkpoint-file should name another", path)
+	return fmt.Errorf("%s is there already, and is not a prompt of varq's: it is left alone, and --checkpoint-file should name another", path)
 }
 
 // RemovePrompt removes a prompt that was left behind in a file. It is an error if the file is

@@ -194,8 +194,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestForeignFile: a file that is no prompt, such as the checkpoint itself, is neither removed nor
-// taken for a prompt.
+// TestForeignFile: a file that is not a prompt, such as the checkpoint itself, is neither removed
+// nor taken for a prompt.
 func TestForeignFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.ckpt")
 	for _, text := range []string{"", "step 7", "varq: checkpoint", signature + "now", signature + "now\nstep 7\n", signature + strings.Repeat("now", longestPrompt) + "\n"} {

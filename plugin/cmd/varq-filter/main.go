@@ -77,11 +77,11 @@ func readBox() ([]byte, error) {
 	return text, nil
 }
 
-// readScript reads a batch script. What is no regular file, such as a pipe, sbatch alone reads:
+// readScript reads a batch script. What is not a regular file, such as a pipe, sbatch alone reads:
 // here /dev/stdin has the orders.
 func readScript(path string) ([]byte, error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file", path)
+		return nil, fmt.Errorf("%s is not a file", path)
 	}
 	file, err := os.Open(path)
 	if err != nil {

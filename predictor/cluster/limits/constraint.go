@@ -30,7 +30,7 @@ type node struct {
 // maxConstraint is the greatest length of a constraint, in bytes.
 const maxConstraint = 4096
 
-var errConstraint = errors.New("this is no expression of features such as ib, ib&gpu or rack1|rack2")
+var errConstraint = errors.New("this is not an expression of features such as ib, ib&gpu or rack1|rack2")
 
 // parseConstraint reads an expression. As in Slurm, & and | are evaluated from left to right.
 func parseConstraint(text string) (*constraint, error) {

@@ -88,7 +88,7 @@ func TestCheckNeeds(t *testing.T) {
 		{workload.Needs{Constraint: "ib*2"}, nil, "--constraint=ib*2: numbers of nodes among features may give the job more nodes than its costs and its forecast are of: say --nodes=2 --constraint=ib"},
 		{workload.Needs{Constraint: "[ib*2]"}, func(r *workload.Request) { r.Nodes = 3 }, "--constraint=[ib*2]: numbers of nodes among features may give the job more nodes than its costs and its forecast are of: say --nodes=3 --constraint=ib"},
 		{workload.Needs{Constraint: "old*2&new*1"}, nil, "--constraint=old*2&new*1: numbers of nodes among features may give the job more nodes than its costs and its forecast are of: leave it out"},
-		{workload.Needs{Constraint: "old&"}, nil, "--constraint=old&: this is no expression of features"},
+		{workload.Needs{Constraint: "old&"}, nil, "--constraint=old&: this is not an expression of features"},
 
 		{workload.Needs{NodeList: nodes("--nodelist=x", "x")}, nil, "--nodelist=x: there is no node x"},
 		{workload.Needs{NodeList: nodes("--nodelist=n1", "n1")}, nil, "--nodelist=n1: how long certain nodes are busy cannot be forecast"},

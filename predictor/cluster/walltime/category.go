@@ -12,7 +12,7 @@ type past struct{ procs, run float64 }
 
 // category holds a sample of the newest jobs that are alike.
 //
-// The jobs that ended last are no good sample: among a hundred jobs that were submitted
+// The jobs that ended last are not a good sample: among a hundred jobs that were submitted
 // together, they are the longest. A batch is jobs that were submitted before the first of them
 // ended. Each job of a batch is equally likely to be held, in whatever order they end (Vitter's
 // reservoir sampling, algorithm R).

@@ -107,7 +107,7 @@ func start(ctx context.Context, args []string, getenv func(string) string, stdou
 		_, err := fmt.Fprintln(stdout, "varq-agent", api.Version)
 		return err
 	case set.NArg() > 0:
-		return fmt.Errorf("%q is no option; %w", set.Arg(0), errUsage)
+		return fmt.Errorf("%q is not an option; %w", set.Arg(0), errUsage)
 	case o.Interval < leastInterval || o.Interval > mostInterval:
 		return fmt.Errorf("--interval: %v does not lie between %v and %v; %w", o.Interval, leastInterval, mostInterval, errUsage)
 	case asJSON && !once:

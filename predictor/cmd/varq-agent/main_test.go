@@ -66,7 +66,7 @@ func TestOnce(t *testing.T) {
 		{[]string{"--interval=1s"}, 2, "--interval: 1s does not lie between 10s and 24h0m0s"},
 		{[]string{"--interval=soon"}, 2, "-interval"},
 		{[]string{"--json"}, 2, "--json goes with --once"},
-		{[]string{"n1"}, 2, `"n1" is no option`},
+		{[]string{"n1"}, 2, `"n1" is not an option`},
 		{[]string{"--nodes=n1"}, 2, "-nodes"},
 		{[]string{"--config=/nonexistent"}, 1, "--config: "},
 		{[]string{"--once", "--root=/nonexistent"}, 1, "nothing can be measured below /nonexistent"},

@@ -31,7 +31,7 @@ type learner struct {
 
 const (
 	// frailStarts and its like are weights before anything was learnt, and frailSure and its like
-	// how many failures they count for. Those of events that are no failures are small: many nodes
+	// how many failures they count for. Those of events that are not failures are small: many nodes
 	// may have them at once.
 	frailStarts, frailSure = .5, 2.
 	otherStarts, otherSure = .03, .5

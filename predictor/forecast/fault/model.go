@@ -45,7 +45,7 @@ const week = 7
 
 // New returns a Model that knows nothing yet at the time start, in Unix seconds. Nodes that stand
 // near each other in the list are taken to stand near each other in the machine room. Kinds are
-// those of events that are no failures but may announce some.
+// those of events that are not failures but may announce some.
 func New(nodes, kinds []string, start int64) *Model {
 	m := &Model{index: make(map[string]int, len(nodes)), start: start, past: newPast(len(nodes), kinds)}
 	for i, node := range nodes {

@@ -18,7 +18,7 @@ type runs struct{ above, below [len(watched)]run }
 type run struct{ length, rare int32 }
 
 // observe counts a wait that is not yet part of h. It returns the length of the longest run
-// that is too long to be chance, or 0 when there is none. A wait equal to a bound is no miss.
+// that is too long to be chance, or 0 when there is none. A wait equal to a bound is not a miss.
 func (r *runs) observe(h *history, table *[len(watched)]*stats.BoundIndices, wait uint32) int {
 	n := h.len()
 	longest := int32(0)

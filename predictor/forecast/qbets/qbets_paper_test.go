@@ -119,7 +119,7 @@ func TestSection23ClassesFollowTheRequest(t *testing.T) {
 }
 
 // Section 2.3: "where the backfilling cutoff is at any given moment". Limits up to the
-// cut-off are backfilled. Classes split at the cut-off, which is no border of cells. When
+// cut-off are backfilled. Classes split at the cut-off, which is not a border of cells. When
 // the cut-off moves, classes split at the new one and join at the old one. The border is not
 // exact, because some jobs near the cut-off happen to wait like jobs on the other side.
 func TestSection23BoundaryFollowsTheCutoff(t *testing.T) {

@@ -126,7 +126,7 @@ func TestWaitingJobsAgainstOracle(t *testing.T) {
 	}
 }
 
-// TestAtLimit: jobs that wait for a limit of their own are no sign that others would wait, nor
+// TestAtLimit: jobs that wait for a limit of their own are not a sign that others would wait, nor
 // that the cluster is down. Their waits are not learnt.
 func TestAtLimit(t *testing.T) {
 	p := New()

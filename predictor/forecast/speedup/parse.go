@@ -45,7 +45,7 @@ func Parse(text string, read func(file string) (string, error)) (Curve, error) {
 		}
 		return table, nil
 	}
-	return nil, fmt.Errorf("%.40q is no speedup (try amdahl:0.05, downey:64,1.5 or table:FILE)", text)
+	return nil, fmt.Errorf("%.40q is not a speedup (try amdahl:0.05, downey:64,1.5 or table:FILE)", text)
 }
 
 func readTable(file string, read func(file string) (string, error)) (*Table, error) {

@@ -23,8 +23,8 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"":               `"" is no speedup (try amdahl:0.05, downey:64,1.5 or table:FILE)`,
-		"linear":         `"linear" is no speedup (try amdahl:0.05, downey:64,1.5 or table:FILE)`,
+		"":               `"" is not a speedup (try amdahl:0.05, downey:64,1.5 or table:FILE)`,
+		"linear":         `"linear" is not a speedup (try amdahl:0.05, downey:64,1.5 or table:FILE)`,
 		"amdahl":         `speedup amdahl:SERIAL: SERIAL: "" is not a number from 0 to 1`,
 		"amdahl:5%":      `speedup amdahl:SERIAL: SERIAL: "5%" is not a number from 0 to 1`,
 		"amdahl:1.5":     `speedup amdahl:SERIAL: SERIAL: "1.5" is not a number from 0 to 1`,
@@ -33,7 +33,7 @@ func TestParseRefuses(t *testing.T) {
 		"downey:inf,1":   `speedup downey:A,SIGMA: A: "inf" is not a number from 1 to 1e+09`,
 		"downey:64":      `speedup downey:A,SIGMA: SIGMA: "" is not a number from 0 to 1e+06`,
 		"downey:64,-1":   `speedup downey:A,SIGMA: SIGMA: "-1" is not a number from 0 to 1e+06`,
-		"amdahl/0.05":    `"amdahl/0.05" is no speedup (try amdahl:0.05, downey:64,1.5 or table:FILE)`,
+		"amdahl/0.05":    `"amdahl/0.05" is not a speedup (try amdahl:0.05, downey:64,1.5 or table:FILE)`,
 		"table:my.txt":   `speedup table:FILE: no files are read here: give amdahl or downey`,
 		"downey:64,1.5,": `speedup downey:A,SIGMA: SIGMA: "1.5," is not a number from 0 to 1e+06`,
 	} {

@@ -87,7 +87,7 @@ func NeverAccepted(run *workload.Job) bool {
 //     instead, before the job had missed its deadline; or the job was cancelled before BeginBy,
 //     also by Slurm because of the job's own --deadline, or its srun or salloc was ended before its
 //     work could begin; or the promise was not kept, and the user had held the job or somebody had
-//     changed it. What they do once the queue has shown the job to be late is no excuse.
+//     changed it. What they do once the queue has shown the job to be late is not an excuse.
 //   - Missed: in all other cases.
 //
 // why tells the user the reason. It is empty for a promise that was kept without a

@@ -89,7 +89,7 @@ func atOnce(c *limits.Cluster, job workload.Request, j *slurm.QueueEntry, starte
 	}))
 }
 
-// tasks returns how many tasks of a pending job may start at once, 1 if it is no array.
+// tasks returns how many tasks of a pending job may start at once, 1 if it is not an array.
 func tasks(j *slurm.QueueEntry) int32 {
 	if j.AtOnce > 0 {
 		return min(max(1, j.Tasks), j.AtOnce)

@@ -114,7 +114,7 @@ func TestSizesThatCannotBe(t *testing.T) {
 			t.Errorf("an offer of another size: %+v", o)
 		}
 	}
-	if _, err := s.desk.Plan(t.Context(), "alice", sizesRequest("beauty"), true); !errors.Is(err, api.ErrInvalid) || !strings.HasPrefix(err.Error(), `prefer: "beauty" is no preference`) {
+	if _, err := s.desk.Plan(t.Context(), "alice", sizesRequest("beauty"), true); !errors.Is(err, api.ErrInvalid) || !strings.HasPrefix(err.Error(), `prefer: "beauty" is not a preference`) {
 		t.Error(err)
 	}
 }

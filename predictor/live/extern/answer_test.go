@@ -91,7 +91,7 @@ func FuzzAnswers(f *testing.F) {
 		replies, err := toReplies(len(response.GetAnswers()), response.GetAnswers())
 		if err != nil {
 			if !errors.Is(err, errNonsense) {
-				t.Errorf("%v is no nonsense", err)
+				t.Errorf("%v is not nonsense", err)
 			}
 			return
 		}

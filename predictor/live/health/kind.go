@@ -67,7 +67,7 @@ func stateOf(state string) State {
 	return Up
 }
 
-// The kinds of events that are no failures.
+// The kinds of events that are not failures.
 const (
 	unresponsive = "not responding"
 	drained      = "drained" // by an administrator, or for no reason known here
@@ -79,7 +79,7 @@ const (
 	maintenance  = "maintenance" // down or drained in a maintenance reservation
 )
 
-// Kinds returns the kinds of events that are no failures, as far as Slurm tells of them.
+// Kinds returns the kinds of events that are not failures, as far as Slurm tells of them.
 func Kinds() []string {
 	return []string{unresponsive, drained, failing, down, unhealthy, killFailed, reboot, maintenance}
 }

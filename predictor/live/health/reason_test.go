@@ -94,7 +94,7 @@ func FuzzKindOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, state, reason string, out bool) {
 		kind, is := kindOf(state, reason, out)
 		if !is && kind != "" && kind != maintenance {
-			t.Errorf("%q is no event", kind)
+			t.Errorf("%q is not an event", kind)
 		}
 	})
 }

@@ -110,7 +110,7 @@ func (r *Risks) Learn(nodes []string, events []fault.Event, since, now int64, as
 	r.tell(voices)
 }
 
-// remember keeps events, and of too many the latest: events that are no failures go first.
+// remember keeps events, and of too many the latest: events that are not failures go first.
 func (r *Risks) remember(events []fault.Event) {
 	for _, e := range events {
 		if !slices.Contains(r.kinds, e.Kind) && slices.Contains(vitals.Kinds(), e.Kind) {

@@ -98,7 +98,7 @@ func TestRisksAreBounded(t *testing.T) {
 	}
 }
 
-// Events that are no failures go first, in the order of their arrival, and then failures.
+// Events that are not failures go first, in the order of their arrival, and then failures.
 func TestFailuresAreKept(t *testing.T) {
 	var r Risks
 	r.remember([]fault.Event{{Node: "n1", At: 1}, {Node: "n1", Kind: drained, At: 2}})

@@ -12,7 +12,7 @@ import (
 
 // Load brings the cache up to date, and makes the first model from the newest jobs in it. An
 // attempt begins to read where the last one left off. If the cache was ever complete, a failure to
-// read accounting is no error: the model then learns only what is in the cache.
+// read accounting is not an error: the model then learns only what is in the cache.
 func (g *Ingest) Load(ctx context.Context) error {
 	coverage, err := g.Cache.Coverage(ctx)
 	if err != nil {

@@ -74,7 +74,7 @@ func (k *members) claim(ctx context.Context, e *ledger.Entry) (api.GateAnswer, e
 
 // heard returns what a home has said to e's job, within the bounds of what it may: another site's
 // varqd, which e's user has named, is to fill neither the ledger nor the log, nor to let nodes
-// idle. The error is of what is no answer.
+// idle. The error is of what is not an answer.
 func heard(e *ledger.Entry, a api.GateAnswer, now int64) (api.GateAnswer, error) {
 	switch a.Answer {
 	case api.GateGo: // who starts late is let go late

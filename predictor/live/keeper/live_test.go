@@ -323,7 +323,8 @@ func liveTightened(t *testing.T, c *cluster.Cluster) {
 }
 
 // What the user changes is noted, and her job is not cancelled at its deadline. Nor is a job that
-// Slurm has requeued while its nodes idled. A list of licences that Slurm completes is no change.
+// Slurm has requeued while its nodes idled. A list of licences that Slurm completes is not a
+// change.
 func liveChanges(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	l.outlook.Delay = 2

@@ -46,7 +46,7 @@ func insertForecasts(ctx context.Context, tx *sql.Tx, list []Forecast, most int)
 	return nil
 }
 
-// insertForecast adds a forecast. It leaves out one that is no distribution, so that the
+// insertForecast adds a forecast. It leaves out one that is not a distribution, so that the
 // other forecasters are scored nevertheless.
 func insertForecast(ctx context.Context, tx *sql.Tx, f *Forecast) error {
 	cdf, ok := encode(&f.Delay)
@@ -129,7 +129,7 @@ func encode(d *delay.Distribution) ([]byte, bool) {
 	return b, decode(b, &delay.Distribution{})
 }
 
-// decode decodes b, which encode wrote, into d. It reports false if b is no distribution.
+// decode decodes b, which encode wrote, into d. It reports false if b is not a distribution.
 func decode(b []byte, d *delay.Distribution) bool {
 	if len(b) != 4*delay.Points {
 		return false

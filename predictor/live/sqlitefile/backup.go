@@ -65,7 +65,7 @@ func regular(path string) error {
 		case err != nil:
 			return err
 		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s is no file", path+end)
+			return fmt.Errorf("%s is not a file", path+end)
 		}
 	}
 	return nil

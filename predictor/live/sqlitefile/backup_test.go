@@ -114,7 +114,7 @@ func TestOpenNoFile(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenToRead(path); err == nil || !strings.Contains(err.Error(), "is no file") {
+	if _, err := OpenToRead(path); err == nil || !strings.Contains(err.Error(), "is not a file") {
 		t.Error(err)
 	}
 }

@@ -22,8 +22,8 @@ type Contents struct {
 const mostDamage = 20
 
 // Examine reads a whole file that these steps have made, or the first of them, and which others may
-// write meanwhile. That it is damaged is no error, and neither is that it has what the steps do not
-// make, which counts as damage. Of the schema of a later version it knows nothing.
+// write meanwhile. That it is damaged is not an error, and neither is that it has what the steps do
+// not make, which counts as damage. Of the schema of a later version it knows nothing.
 func Examine(ctx context.Context, db *sql.DB, steps []string) (Contents, error) {
 	c := Contents{Rows: map[string]int64{}}
 	err := c.read(ctx, db, steps)

@@ -16,7 +16,7 @@ func (w *Where) And(given bool, condition string, args ...any) {
 	}
 }
 
-// In adds the condition that the column has one of the values. No values are no condition.
+// In adds the condition that the column has one of the values. No values are not a condition.
 func (w *Where) In(column string, values []string) {
 	args := make([]any, len(values))
 	for i, value := range values {

@@ -27,8 +27,8 @@ func (r *Report) TooNew() bool { return r.Version > r.Known }
 // Promises returns the number of promises.
 func (r *Report) Promises() int64 { return r.Rows["plans"] }
 
-// ErrNoLedger is the error of Check for a file that is no ledger.
-var ErrNoLedger = errors.New("it is no ledger of varq's")
+// ErrNoLedger is the error of Check for a file that is not a ledger.
+var ErrNoLedger = errors.New("it is not a ledger of varq's")
 
 // Check reads the file path whole, which may be in use, and changes nothing. That it is damaged is
 // no error, and that it has other tables, indices, views or triggers than varq makes is damage.

@@ -72,7 +72,7 @@ func TestForeignSchema(t *testing.T) {
 	}
 }
 
-// What ANALYZE leaves, which SQLite's own tools run, is no damage.
+// What ANALYZE leaves, which SQLite's own tools run, is not damage.
 func TestAnalyzed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	promise(t, open(t, path), 3)
@@ -115,7 +115,7 @@ func TestPipes(t *testing.T) {
 		if err := syscall.Mkfifo(path+end, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		want := path + end + " is no file"
+		want := path + end + " is not a file"
 		if _, err := Check(t.Context(), path); fmt.Sprint(err) != want {
 			t.Errorf("%v; want %q", err, want)
 		}

@@ -101,7 +101,7 @@ func TestRestoreRefuses(t *testing.T) {
 		db.Close()
 	}
 	for backup, want := range map[string]string{
-		later: "later.db: written by a later version of varq: it has schema version 99", other: "other.db: it is no ledger of varq's",
+		later: "later.db: written by a later version of varq: it has schema version 99", other: "other.db: it is not a ledger of varq's",
 		write("text", strings.Repeat("x", 5000)): "text is damaged (file is not a database", filepath.Join(dir, "none.db"): "none.db: no such file or directory",
 	} {
 		if aside, err := Restore(t.Context(), backup, path, 7); aside != "" || !strings.Contains(fmt.Sprint(err), want) {

@@ -63,7 +63,7 @@ func TestSignals(t *testing.T) {
 		}
 	}
 	if len(meanings) != len(api.Signals()) {
-		t.Error("something is no signal")
+		t.Error("something is not a signal")
 	}
 	calm := make([]float64, 100)
 	for i := range calm {

@@ -31,7 +31,7 @@ const maxNodes = 1_000_000
 func (r *row) count(column string) (int, error) {
 	n, err := strconv.Atoi(r.text(column))
 	if err != nil || n < 0 || n > maxNodes {
-		return 0, fmt.Errorf("field %s: %q is no number of nodes", column, r.text(column))
+		return 0, fmt.Errorf("field %s: %q is not a number of nodes", column, r.text(column))
 	}
 	return n, nil
 }
@@ -48,7 +48,7 @@ func (r *row) time(column string, layouts ...string) (int64, error) {
 			return at.Unix(), nil
 		}
 	}
-	return 0, fmt.Errorf("field %s: %q is no time", column, text)
+	return 0, fmt.Errorf("field %s: %q is not a time", column, text)
 }
 
 // neutral is the format that the package's comment tells.

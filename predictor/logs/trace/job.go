@@ -72,7 +72,7 @@ func (c *converter) job(log *swf.Reader, r *swf.Record, procs int32) sched.Job {
 	limit := max(0, r.ReqTime)
 	switch {
 	case limit == 0:
-		log.Warn(swf.FieldReqTime, r.ReqTime, "is no time; the longest run of its queue is taken")
+		log.Warn(swf.FieldReqTime, r.ReqTime, "is not a time; the longest run of its queue is taken")
 	case r.Run > limit:
 		log.Warn(swf.FieldRun, r.Run, "is more than the requested time; killed by then")
 	}

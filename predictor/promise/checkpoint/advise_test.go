@@ -61,18 +61,18 @@ func TestCheck(t *testing.T) {
 		change func(*Request)
 		want   error
 	}{
-		"negative cost":      {func(r *Request) { r.Cost = -1 }, ErrCost},
-		"NaN":                {func(r *Request) { r.Cost = math.NaN() }, ErrCost},
-		"no interval":        {func(r *Request) { r.Interval = 0 }, ErrInterval},
-		"infinite interval":  {func(r *Request) { r.Interval = math.Inf(1) }, ErrInterval},
-		"long since":         {func(r *Request) { r.Since = 2 * Longest }, ErrSince},
-		"negative left":      {func(r *Request) { r.Left = -1 }, ErrLeft},
-		"has ended":          {func(r *Request) { r.Ends = -1 }, ErrEnds},
-		"negative restart":   {func(r *Request) { r.Restart = -1 }, ErrRestart},
-		"endless deadline":   {func(r *Request) { r.Deadline = math.Inf(-1) }, ErrDeadline},
-		"negative rate":      {func(r *Request) { r.Hazard = Constant(-1) }, ErrHazard},
-		"rate is no number":  {func(r *Request) { r.Hazard = Constant(math.NaN()) }, ErrHazard},
-		"fails all the time": {func(r *Request) { r.Hazard = Constant(math.Inf(1)) }, ErrHazard},
+		"negative cost":        {func(r *Request) { r.Cost = -1 }, ErrCost},
+		"NaN":                  {func(r *Request) { r.Cost = math.NaN() }, ErrCost},
+		"no interval":          {func(r *Request) { r.Interval = 0 }, ErrInterval},
+		"infinite interval":    {func(r *Request) { r.Interval = math.Inf(1) }, ErrInterval},
+		"long since":           {func(r *Request) { r.Since = 2 * Longest }, ErrSince},
+		"negative left":        {func(r *Request) { r.Left = -1 }, ErrLeft},
+		"has ended":            {func(r *Request) { r.Ends = -1 }, ErrEnds},
+		"negative restart":     {func(r *Request) { r.Restart = -1 }, ErrRestart},
+		"endless deadline":     {func(r *Request) { r.Deadline = math.Inf(-1) }, ErrDeadline},
+		"negative rate":        {func(r *Request) { r.Hazard = Constant(-1) }, ErrHazard},
+		"rate is not a number": {func(r *Request) { r.Hazard = Constant(math.NaN()) }, ErrHazard},
+		"fails all the time":   {func(r *Request) { r.Hazard = Constant(math.Inf(1)) }, ErrHazard},
 	} {
 		r := good
 		test.change(&r)

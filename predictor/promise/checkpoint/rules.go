@@ -85,7 +85,7 @@ func Failures(h Hazard, seconds float64) float64 {
 	return min(-math.Log1p(-clamp(h.Within(seconds))), worst)
 }
 
-// clamp returns the probability nearest to p, and 0 if p is no number.
+// clamp returns the probability nearest to p, and 0 if p is not a number.
 func clamp(p float64) float64 {
 	if !(p > 0) {
 		return 0

@@ -52,7 +52,7 @@ func parseRange(text string) (nodeRange, error) {
 	}
 	if stepped {
 		if !ranged {
-			return none, fmt.Errorf("%.40q has a step, but is no range (try 1-15:4; alternatives NODES:TIME are sizes)", text)
+			return none, fmt.Errorf("%.40q has a step, but is not a range (try 1-15:4; alternatives NODES:TIME are sizes)", text)
 		}
 		if r.step, err = parseNodes(step); err != nil {
 			return none, fmt.Errorf("%.40q: the step: %w", text, err)

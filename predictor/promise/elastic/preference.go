@@ -92,7 +92,7 @@ func (p Preferences) Check() error {
 			for i, c := range criteria {
 				names[i] = string(c.name)
 			}
-			return fmt.Errorf("%.40q is no preference: there are %s, with - for the most", preference.By, strings.Join(names, ", "))
+			return fmt.Errorf("%.40q is not a preference: there are %s, with - for the most", preference.By, strings.Join(names, ", "))
 		}
 		for _, earlier := range p[:i] {
 			if earlier.By == preference.By {

@@ -49,7 +49,7 @@ func (r *Request) Check(now int64) error {
 	case r.Slots < 1 || r.Slots > MaxSlots:
 		return fmt.Errorf("%d is not a number of slots from 1 to %d", r.Slots, MaxSlots)
 	case r.Gap < 0 || r.Gap > maxSeconds:
-		return fmt.Errorf("%d s is no gap between slots", r.Gap)
+		return fmt.Errorf("%d s is not a gap between slots", r.Gap)
 	}
 	if err := CheckSizes(r.Sizes); err != nil {
 		return err
@@ -82,8 +82,8 @@ func (r *Request) Starts(now, seconds int64) []int64 {
 	return StartTimes(max(r.Earliest, now), r.Latest, seconds, r.Slots, r.Gap)
 }
 
-// Accept says why a slot is no answer to the request: it is wrong in itself, outside the window, or
-// of no size asked for.
+// Accept says why a slot is not an answer to the request: it is wrong in itself, outside the
+// window, or of no size asked for.
 func (r *Request) Accept(s *Slot) error {
 	if err := s.Check(); err != nil {
 		return err

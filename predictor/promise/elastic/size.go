@@ -79,7 +79,7 @@ func ParseSizes(text string) ([]Size, error) {
 func parseSize(text string) (Size, error) {
 	nodes, limit, found := strings.Cut(text, ":")
 	if !found {
-		return Size{}, fmt.Errorf("%.40q is no size NODES:TIME (try 4:2h)", text)
+		return Size{}, fmt.Errorf("%.40q is not a size NODES:TIME (try 4:2h)", text)
 	}
 	n, err := parseNodes(nodes)
 	if err != nil {

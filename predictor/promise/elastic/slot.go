@@ -36,7 +36,7 @@ func (s *Slot) Check() error {
 	const year9999 = 253402300800
 	switch {
 	case s.Start < 1 || s.End > year9999:
-		return fmt.Errorf("%d to %d is no time", s.Start, s.End)
+		return fmt.Errorf("%d to %d is not a time", s.Start, s.End)
 	case s.End <= s.Start:
 		return fmt.Errorf("it ends at %d, and begins at %d", s.End, s.Start)
 	case s.Nodes < 1 || s.Nodes > maxNodes:
@@ -44,9 +44,9 @@ func (s *Slot) Check() error {
 	case s.Limit < 1 || s.Limit > s.End-s.Start:
 		return fmt.Errorf("a time limit of %d s is not one from 1 to %d s", s.Limit, s.End-s.Start)
 	case !(s.Cost >= 0) || math.IsInf(s.Cost, 0):
-		return fmt.Errorf("%v is no cost", s.Cost)
+		return fmt.Errorf("%v is not a cost", s.Cost)
 	case !(s.Prob >= 0 && s.Prob <= 1):
-		return fmt.Errorf("%v is no probability", s.Prob)
+		return fmt.Errorf("%v is not a probability", s.Prob)
 	}
 	return nil
 }

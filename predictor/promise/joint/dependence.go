@@ -43,7 +43,7 @@ type Window struct {
 //
 // The wait of a job has a rank under its forecast (delay.Distribution.PIT), and the rank a normal
 // score. The correlation of two sites is that of the scores of two jobs, one from each site, that
-// were submitted in the same hour. Whatever the forecasts know, as that it is night, is no part of
+// were submitted in the same hour. Whatever the forecasts know, as that it is night, is not part of
 // it. All pairs of an hour together count as one.
 type Dependence struct {
 	sites map[string][]Window // ascending

@@ -45,10 +45,10 @@ const maxPrice = 1e12
 // New returns the tariff, or an error that names the field.
 func New(c Config) (*Tariff, error) {
 	if !(c.UnitCost >= 0 && c.UnitCost <= maxPrice) {
-		return nil, fmt.Errorf("the cost of a unit: %v is no price", c.UnitCost)
+		return nil, fmt.Errorf("the cost of a unit: %v is not a price", c.UnitCost)
 	}
 	if !(c.UnitSeconds >= 1 && c.UnitSeconds <= maxPrice) {
-		return nil, fmt.Errorf("the duration of a unit: %v s is no time of at least 1 s", c.UnitSeconds)
+		return nil, fmt.Errorf("the duration of a unit: %v s is not a time of at least 1 s", c.UnitSeconds)
 	}
 	if c.Zone == nil {
 		return nil, errors.New("the tariff has no time zone")
@@ -56,14 +56,14 @@ func New(c Config) (*Tariff, error) {
 	t := &Tariff{perSecond: c.UnitCost / c.UnitSeconds, accounts: c.Accounts, zone: c.Zone}
 	for i, factor := range c.Scale {
 		if !(factor >= 0 && factor <= maxPrice) {
-			return nil, fmt.Errorf("the scale of %v %02d:00: %v is no factor of at least 0", time.Weekday((i/24+1)%7), i%24, factor)
+			return nil, fmt.Errorf("the scale of %v %02d:00: %v is not a factor of at least 0", time.Weekday((i/24+1)%7), i%24, factor)
 		}
 		t.sums[i+1] = t.sums[i] + factor*hour
 	}
 	for _, account := range slices.Sorted(maps.Keys(c.Accounts)) {
 		factor := c.Accounts[account]
 		if !(factor >= 0 && factor <= maxPrice) {
-			return nil, fmt.Errorf("account %.40q: %v is no factor of at least 0", account, factor)
+			return nil, fmt.Errorf("account %.40q: %v is not a factor of at least 0", account, factor)
 		}
 	}
 	return t, nil

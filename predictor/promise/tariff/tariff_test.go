@@ -75,13 +75,13 @@ func TestCostOfNothing(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	sound := Config{UnitCost: 1, UnitSeconds: 3600, Zone: time.UTC}
 	for want, change := range map[string]func(c *Config){
-		"the cost of a unit: -1 is no price":                         func(c *Config) { c.UnitCost = -1 },
-		"the cost of a unit: NaN is no price":                        func(c *Config) { c.UnitCost = math.NaN() },
-		"the duration of a unit: 0 s is no time of at least 1 s":     func(c *Config) { c.UnitSeconds = 0 },
-		"the scale of Sunday 23:00: -2 is no factor of at least 0":   func(c *Config) { c.Scale[167] = -2 },
-		"the scale of Monday 08:00: +Inf is no factor of at least 0": func(c *Config) { c.Scale[8] = math.Inf(1) },
+		"the cost of a unit: -1 is not a price":                         func(c *Config) { c.UnitCost = -1 },
+		"the cost of a unit: NaN is not a price":                        func(c *Config) { c.UnitCost = math.NaN() },
+		"the duration of a unit: 0 s is not a time of at least 1 s":     func(c *Config) { c.UnitSeconds = 0 },
+		"the scale of Sunday 23:00: -2 is not a factor of at least 0":   func(c *Config) { c.Scale[167] = -2 },
+		"the scale of Monday 08:00: +Inf is not a factor of at least 0": func(c *Config) { c.Scale[8] = math.Inf(1) },
 		// the first of those that are wrong
-		`account "physics": NaN is no factor of at least 0`: func(c *Config) {
+		`account "physics": NaN is not a factor of at least 0`: func(c *Config) {
 			c.Accounts = map[string]float64{"zoology": -1, "physics": math.NaN(), "statics": -1, "radiology": -1, "quantics": -1}
 		},
 		"the tariff has no time zone": func(c *Config) { c.Zone = nil },
@@ -152,20 +152,20 @@ func TestParseWeekRefuses(t *testing.T) {
 	for rule, want := range map[string]string{
 		"":                `rule "": it has no colon before its factor` + try,
 		"Mon 1.5":         `rule "Mon 1.5": it has no colon before its factor` + try,
-		"Mon: much":       `rule "Mon: much": "much" is no factor of at least 0` + try,
-		"Mon: -1":         `rule "Mon: -1": "-1" is no factor of at least 0` + try,
-		"Mon: NaN":        `rule "Mon: NaN": "NaN" is no factor of at least 0` + try,
-		"Mon: 1e99":       `rule "Mon: 1e99": "1e99" is no factor of at least 0` + try,
-		"Monday: 1":       `rule "Monday: 1": "Monday" is no day: there are Mon, Tue, Wed, Thu, Fri, Sat and Sun` + try,
-		"Mon-: 1":         `rule "Mon-: 1": "" is no day: there are Mon, Tue, Wed, Thu, Fri, Sat and Sun` + try,
-		"Mon 8: 1":        `rule "Mon 8: 1": "8" are no hours FROM-TO of a day` + try,
-		"Mon 8-8: 1":      `rule "Mon 8-8: 1": "8-8" are no hours FROM-TO of a day` + try,
-		"Mon 8-25: 1":     `rule "Mon 8-25: 1": "8-25" are no hours FROM-TO of a day` + try,
-		"24-6: 1":         `rule "24-6: 1": "24-6" are no hours FROM-TO of a day` + try,
-		"Mon Tue: 1":      `rule "Mon Tue: 1": "Tue" are no hours` + try,
-		"8-18 Mon: 1":     `rule "8-18 Mon: 1": "8" is no day: there are Mon, Tue, Wed, Thu, Fri, Sat and Sun` + try,
+		"Mon: much":       `rule "Mon: much": "much" is not a factor of at least 0` + try,
+		"Mon: -1":         `rule "Mon: -1": "-1" is not a factor of at least 0` + try,
+		"Mon: NaN":        `rule "Mon: NaN": "NaN" is not a factor of at least 0` + try,
+		"Mon: 1e99":       `rule "Mon: 1e99": "1e99" is not a factor of at least 0` + try,
+		"Monday: 1":       `rule "Monday: 1": "Monday" is not a day: there are Mon, Tue, Wed, Thu, Fri, Sat and Sun` + try,
+		"Mon-: 1":         `rule "Mon-: 1": "" is not a day: there are Mon, Tue, Wed, Thu, Fri, Sat and Sun` + try,
+		"Mon 8: 1":        `rule "Mon 8: 1": "8" are not hours FROM-TO of a day` + try,
+		"Mon 8-8: 1":      `rule "Mon 8-8: 1": "8-8" are not hours FROM-TO of a day` + try,
+		"Mon 8-25: 1":     `rule "Mon 8-25: 1": "8-25" are not hours FROM-TO of a day` + try,
+		"24-6: 1":         `rule "24-6: 1": "24-6" are not hours FROM-TO of a day` + try,
+		"Mon Tue: 1":      `rule "Mon Tue: 1": "Tue" are not hours` + try,
+		"8-18 Mon: 1":     `rule "8-18 Mon: 1": "8" is not a day: there are Mon, Tue, Wed, Thu, Fri, Sat and Sun` + try,
 		"Mon 8-18 x: 1":   `rule "Mon 8-18 x: 1": it has more than DAYS and HOURS` + try,
-		"Mon 08:00-18: 1": `rule "Mon 08:00-18: 1": "00-18: 1" is no factor of at least 0` + try,
+		"Mon 08:00-18: 1": `rule "Mon 08:00-18: 1": "00-18: 1" is not a factor of at least 0` + try,
 	} {
 		if _, err := ParseWeek([]string{rule}); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)

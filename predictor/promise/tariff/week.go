@@ -45,7 +45,7 @@ func (w *Week) apply(rule string) error {
 	}
 	factor, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	if err != nil || !(factor >= 0 && factor <= maxPrice) {
-		return fmt.Errorf("%.20q is no factor of at least 0", strings.TrimSpace(value))
+		return fmt.Errorf("%.20q is not a factor of at least 0", strings.TrimSpace(value))
 	}
 	words := strings.Fields(when)
 	if len(words) > 2 {
@@ -59,7 +59,7 @@ func (w *Week) apply(rule string) error {
 		} else if i == 0 {
 			on, err = parseDays(word)
 		} else {
-			err = fmt.Errorf("%.20q are no hours", word)
+			err = fmt.Errorf("%.20q are not hours", word)
 		}
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func parseDay(text string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("%.20q is no day: there are Mon, Tue, Wed, Thu, Fri, Sat and Sun", text)
+	return 0, fmt.Errorf("%.20q is not a day: there are Mon, Tue, Wed, Thu, Fri, Sat and Sun", text)
 }
 
 // parseHours returns the first hour and the one after the last, which is more than 24 if it lies in
@@ -116,7 +116,7 @@ func parseHours(text string) (from, to int, err error) {
 		to, err = strconv.Atoi(last)
 	}
 	if err != nil || from < 0 || from > 23 || to < 0 || to > 24 || from == to {
-		return 0, 0, fmt.Errorf("%.20q are no hours FROM-TO of a day", text)
+		return 0, 0, fmt.Errorf("%.20q are not hours FROM-TO of a day", text)
 	}
 	if to < from {
 		to += 24

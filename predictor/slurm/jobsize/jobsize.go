@@ -101,7 +101,7 @@ func (o Options) withGPUs() (Options, error) {
 		return o, nil
 	}
 	if o.NTasks%o.NTasksPerGPU != 0 {
-		return o, fmt.Errorf("--ntasks-per-gpu: %d tasks are no whole number of GPUs: say how many with --gpus", o.NTasks)
+		return o, fmt.Errorf("--ntasks-per-gpu: %d tasks are not a whole number of GPUs: say how many with --gpus", o.NTasks)
 	}
 	o.GPUs = strconv.Itoa(int(o.NTasks / o.NTasksPerGPU))
 	return o, nil

@@ -65,7 +65,7 @@ func TestSizeRefuses(t *testing.T) {
 		{Options{Nodes: "17m"}, `--nodes: "17m" is not a number of nodes`},
 		{Options{Nodes: "4-2"}, `--nodes: "4-2": the most is less than the least`},
 		{Options{NTasks: -1}, `--ntasks: -1 is less than 1`},
-		{Options{NTasks: 3, NTasksPerGPU: 2}, `--ntasks-per-gpu: 3 tasks are no whole number of GPUs: say how many with --gpus`},
+		{Options{NTasks: 3, NTasksPerGPU: 2}, `--ntasks-per-gpu: 3 tasks are not a whole number of GPUs: say how many with --gpus`},
 		{Options{GPUs: "a100:"}, `--gpus: "a100:" is not a number of GPUs such as 2 or a100:2`},
 		{Options{Gres: "gpu:"}, `--gres: "gpu:" is not a number of GPUs such as gpu:2 or gpu:a100:2`},
 		{Options{Gres: "gpu:2x"}, `--gres: "gpu:2x" is not a number of GPUs such as gpu:2 or gpu:a100:2`},

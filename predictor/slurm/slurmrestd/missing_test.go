@@ -61,7 +61,7 @@ func serveChanged(t *testing.T, v version, fixture string, change func(answer ma
 	}))
 }
 
-// An answer without the field that was asked for, or with null in its place, is no empty list.
+// An answer without the field that was asked for, or with null in its place, is not an empty list.
 func TestMissingField(t *testing.T) {
 	for v := oldest; v <= newest; v++ {
 		for fixture, read := range reads {

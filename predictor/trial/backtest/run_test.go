@@ -96,7 +96,7 @@ func (c constant) Quantile(float64) float64 { return float64(c) }
 func (c constant) Within(float64) float64   { return float64(c) }
 func (c constant) Below(float64) float64    { return float64(c) }
 
-// TestNonsense: a method whose predictions are no numbers, or impossible ones, gets a
+// TestNonsense: a method whose predictions are not numbers, or impossible ones, gets a
 // score.
 func TestNonsense(t *testing.T) {
 	for _, c := range []constant{-1, constant(math.NaN()), constant(math.Inf(1)), constant(math.Inf(-1)), 1e300} {

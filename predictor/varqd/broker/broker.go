@@ -117,7 +117,7 @@ const (
 // methods are those of Slot.Method.
 var methods = []string{"", esr.MethodStatic, esr.MethodHistory, esr.MethodLoad}
 
-// accept says why a slot of a site is no answer to a probe.
+// accept says why a slot of a site is not an answer to a probe.
 func accept(r *api.ProbeRequest, site string, s *api.Slot) error {
 	whole := slotOf(site, s)
 	if err := whole.Check(); err != nil {
@@ -125,13 +125,13 @@ func accept(r *api.ProbeRequest, site string, s *api.Slot) error {
 	}
 	switch {
 	case s.Cost > mostCost:
-		return fmt.Errorf("%g is no cost", s.Cost)
+		return fmt.Errorf("%g is not a cost", s.Cost)
 	case s.Start < r.Earliest || r.Latest != 0 && s.Start > r.Latest || r.FinishBy != 0 && s.End > r.FinishBy:
 		return errors.New("it is not in the window")
 	case !(s.Prob > 0 && s.Prob < 1) || s.Prob < r.Prob:
 		return errors.New("it is less probable than asked for")
 	case !slices.Contains(methods, s.Method):
-		return fmt.Errorf("%.20q is no method", s.Method)
+		return fmt.Errorf("%.20q is not a method", s.Method)
 	case s.ESR != nil && !s.ESR.Sound():
 		return errors.New("its success rates are none")
 	}

@@ -230,7 +230,7 @@ func (c *Client) Reservations(ctx context.Context, q api.ReservationsQuery) (lis
 		first := slices.MinFunc(page, func(a, b api.Reservation) int { return api.PlaceOf(&a).Compare(api.PlaceOf(&b)) })
 		before := api.PlaceOf(&first)
 		if q.Before != (api.Place{}) && before.Compare(q.Before) >= 0 {
-			return nil, fmt.Errorf("%s answers what is no answer: the same reservations again", c.whose())
+			return nil, fmt.Errorf("%s answers what is not an answer: the same reservations again", c.whose())
 		}
 		q.Before = before
 		v.text(api.ParamBefore, before.String())
@@ -409,7 +409,7 @@ func (c *Client) doWithin(ctx context.Context, timeout time.Duration, method, pa
 		return nil
 	}
 	if err := json.Unmarshal(got.body, answer); err != nil {
-		return fmt.Errorf("%s answers what is no answer: %s", c.whose(), garbled(err))
+		return fmt.Errorf("%s answers what is not an answer: %s", c.whose(), garbled(err))
 	}
 	return nil
 }

@@ -148,7 +148,7 @@ func TestErrors(t *testing.T) {
 			_, _ = w.Write([]byte(`{"error":"begin_by: 0 is not a time"}`))
 		}, "begin_by: 0 is not a time"},
 		"without":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }, "502 Bad Gateway"},
-		"nonsense":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) }, "no answer"},
+		"nonsense":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) }, "not an answer"},
 		"cut short": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "not reachable"},
 		"never coming": {func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body) // or the server would not notice the disconnect

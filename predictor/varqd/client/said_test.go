@@ -28,9 +28,9 @@ func TestHostileAnswers(t *testing.T) {
 			_, _ = w.Write([]byte(`{"error":"` + strings.Repeat("x", 5000) + `"}`))
 		}, strings.Repeat("x", 1000) + "..."},
 		"another kind": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{}`)) },
-			"varqd of site gamma answers what is no answer: a JSON object is not what was asked for"},
+			"varqd of site gamma answers what is not an answer: a JSON object is not what was asked for"},
 		"another kind within": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`[{"job":"x"}]`)) },
-			"varqd of site gamma answers what is no answer: job cannot be a JSON string"},
+			"varqd of site gamma answers what is not an answer: job cannot be a JSON string"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			varqd, err := New(serve(t, c.answer), "")

@@ -151,7 +151,7 @@ func TestVersions(t *testing.T) {
 			"max_cost: no such field; varqd at ENDPOINT does not know what this varq (2.1.0) asks, as it is of an earlier version: upgrade varqd, or leave out the option that is new"},
 		"the same version":   {"v1", "2.1.0", http.StatusBadRequest, "max_cost: no such field", ""},
 		"another thing gone": {"v1", "2.0.0", http.StatusNotFound, "you have no such plan", ""},
-		"what is no text":    {"\u009b1m", "\u009b", http.StatusNotFound, "no", "(?) speaks ?1m of its API only"},
+		"what is not text":   {"\u009b1m", "\u009b", http.StatusNotFound, "no", "(?) speaks ?1m of its API only"},
 	} {
 		endpoint := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			for header, value := range map[string]string{api.APIs: test.apis, api.ServerVersion: test.version} {

@@ -175,7 +175,7 @@ type Plan struct {
 	// Horizon is how long before its deadline a job may become eligible.
 	Horizon Duration `yaml:"horizon"`
 	// MaxHold is how long a job may hold its nodes before its work, in time limits of
-	// the work; an hour it always may. 0 is no bound.
+	// the work; an hour it always may. 0 is not a bound.
 	MaxHold float64 `yaml:"max_hold"`
 	// RiskyNodes is what jobs do with nodes that are likely to fail, unless their users say: avoid
 	// or allow.

@@ -24,7 +24,7 @@ func (m *Metrics) check(bad func(key, format string, args ...any)) {
 		key, name := fmt.Sprintf("metrics.accounts[%d]", i), strings.ToLower(account)
 		switch {
 		case !accountName.MatchString(account):
-			bad(key, "%q is no name of an account", account)
+			bad(key, "%q is not a name of an account", account)
 		case seen[name]:
 			bad(key, "%q is there twice", account)
 		}

@@ -24,7 +24,7 @@ type Rule struct {
 	// PerUser and PerAccount bound what is open at once.
 	PerUser    Open `yaml:"per_user"`
 	PerAccount Open `yaml:"per_account"`
-	// MaxProb is the highest probability; nil is no limit.
+	// MaxProb is the highest probability; nil is not a limit.
 	MaxProb *float64 `yaml:"max_prob"`
 	// Cost is the ceiling on the cost of idle nodes for who names none, MaxCost the highest.
 	Cost    Cost `yaml:"cost"`

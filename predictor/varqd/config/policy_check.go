@@ -113,7 +113,7 @@ func (s *selector) check(bad func(format string, args ...any)) {
 		case name == "":
 			bad("an empty name selects nothing; without %s the rule selects all", s.key)
 		case strings.ContainsFunc(name, func(c rune) bool { return c == ',' || unicode.IsSpace(c) || unicode.IsControl(c) }):
-			bad("%q is no name; a list is written [a, b]", name)
+			bad("%q is not a name; a list is written [a, b]", name)
 		case before.has(name):
 			bad("%q is in the list twice", name)
 		}

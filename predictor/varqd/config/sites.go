@@ -85,7 +85,7 @@ func checkSites(sites []Site, bad func(key, format string, args ...any)) {
 		key := fmt.Sprintf("sites[%d].", i)
 		switch {
 		case !siteName.MatchString(s.Name):
-			bad(key+"name", "%.50q is no cluster's name: at most 40 of a-z, 0-9, _, . and -", s.Name)
+			bad(key+"name", "%.50q is not a cluster's name: at most 40 of a-z, 0-9, _, . and -", s.Name)
 		case s.Name == "all":
 			bad(key+"name", "%q stands for all clusters", s.Name)
 		case names[s.Name]:
@@ -110,7 +110,7 @@ func checkSites(sites []Site, bad func(key, format string, args ...any)) {
 		}
 		for _, path := range []struct{ key, value string }{{"munge_socket", s.MungeSocket}, {"slurm_conf", s.SlurmConf}, {"bin", s.Bin}} {
 			if path.value != "" && !filepath.IsAbs(path.value) {
-				bad(key+path.key, "%q is no absolute path", path.value)
+				bad(key+path.key, "%q is not an absolute path", path.value)
 			}
 		}
 	}

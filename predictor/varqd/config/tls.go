@@ -53,7 +53,7 @@ func (s *Server) checkTLS(bad func(key, format string, args ...any)) {
 		case given && f.path == "":
 			bad(key+f.key, "is missing: certificate, key and ca belong together")
 		case given && !filepath.IsAbs(f.path):
-			bad(key+f.key, "%q is no absolute path", f.path)
+			bad(key+f.key, "%q is not an absolute path", f.path)
 		}
 	}
 	if _, _, err := net.SplitHostPort(s.TLS.Listen); s.TLS.Listen != "" && err != nil {
@@ -70,7 +70,7 @@ func (s *Server) checkTLS(bad func(key, format string, args ...any)) {
 		key := fmt.Sprintf("server.peers[%d].", i)
 		switch {
 		case !siteName.MatchString(p.Name):
-			bad(key+"name", "%.50q is no cluster's name: at most 40 of a-z, 0-9, _, . and -", p.Name)
+			bad(key+"name", "%.50q is not a cluster's name: at most 40 of a-z, 0-9, _, . and -", p.Name)
 		case names[p.Name]:
 			bad(key+"name", "%q is the name of another one", p.Name)
 		}
@@ -83,7 +83,7 @@ func (s *Server) checkTLS(bad func(key, format string, args ...any)) {
 			case user == "all" && len(p.Users) > 1:
 				bad(key+"users", "\"all\" stands alone")
 			case user == "" || len(user) > 256 || strings.ContainsAny(user, ": \t\n/,*"):
-				bad(key+"users", "%.50q is no user's name", user)
+				bad(key+"users", "%.50q is not a user's name", user)
 			}
 		}
 	}

@@ -61,8 +61,8 @@ func TestSitesThatAnswerNonsense(t *testing.T) {
 		"another site":         {s.files(s.authority, tomorrow(), "gamma"), text(200, "[]"), "valid for gamma, not beta"},
 		"of another authority": {s.files(mustAuthority(t), tomorrow(), "stranger", "beta"), text(200, "[]"), "unknown authority"},
 		"expired":              {old, text(200, "[]"), "certificate has expired"},
-		"no JSON":              {beta, text(200, "hello"), "site beta: it answers with HTTP status 200 what is no answer of varqd's"},
-		"nothing":              {beta, text(200, ""), "what is no answer"},
+		"no JSON":              {beta, text(200, "hello"), "site beta: it answers with HTTP status 200 what is not an answer of varqd's"},
+		"nothing":              {beta, text(200, ""), "what is not an answer"},
 		"a status of its own":  {beta, text(799, "[]"), "HTTP status 799"},
 		"a redirection": {beta, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
@@ -70,7 +70,7 @@ func TestSitesThatAnswerNonsense(t *testing.T) {
 		"too much":              {beta, text(200, "["+strings.Repeat(" ", 8<<20)+"]"), "answers with more than 8388608 bytes"},
 		"no HTTP":               {beta, func(w http.ResponseWriter, _ *http.Request) { hijack(t, w) }, "what answers there does not speak HTTP"},
 		"that it knows nobody":  {beta, text(401, `{"error":"who are you"}`), "site beta: it does not accept this site's varqd: who are you"},
-		"JSON of another kind":  {beta, text(200, `{"x": 1}`), "what is no answer"},
+		"JSON of another kind":  {beta, text(200, `{"x": 1}`), "what is not an answer"},
 		"its refusal of health": {beta, text(403, `{"error":"site alpha may not ask for user [alice] here"}`), "may not ask for user"},
 	} {
 		alpha := s.meet(s.badSite(c.files, c.answer))

@@ -315,7 +315,7 @@ func (d *Daemon) Close() error { return d.cleanups.run() }
 // loops.
 const stopTime = 10 * time.Second
 
-// Run serves until ctx is done or serving fails. That ctx is done is no error. When Run
+// Run serves until ctx is done or serving fails. That ctx is done is not an error. When Run
 // returns, every goroutine that it started has ended, unless the error is errUnended.
 func (d *Daemon) Run(ctx context.Context) error {
 	listeners, err := d.listen()

@@ -18,7 +18,7 @@ import (
 // each second. Who may wait asks only while nothing is owed. So over any time in which that is
 // so at both ends, all requests together have taken at most that share of it.
 //
-// Time in which Slurm does not answer is no load. So a request without an answer owes nothing, and
+// Time in which Slurm does not answer is not load. So a request without an answer owes nothing, and
 // one that takes far longer than others of its kind was stuck: it owes stuckTimes as much as they
 // did. That a slurmrestd has become slow is thus believed after some requests.
 type load struct {

@@ -37,7 +37,7 @@ func (w watched) Operators(ctx context.Context) ([]string, error) {
 	return operators, err
 }
 
-// Update implements keeper.Slurm. That varqd may not act as the jobs' owners is no problem: the
+// Update implements keeper.Slurm. That varqd may not act as the jobs' owners is not a problem: the
 // keeper does without.
 func (w watched) Update(ctx context.Context, u slurm.Update) error {
 	err := w.Slurm.Update(ctx, u)

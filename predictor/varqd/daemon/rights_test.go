@@ -48,7 +48,7 @@ func TestRights(t *testing.T) {
 	}
 	s.err = fmt.Errorf("Invalid user id: %w", slurm.ErrPermission)
 	if err := w.Update(t.Context(), slurm.Update{Job: 1}); err == nil || w.problems.get(partRights) == nil {
-		t.Error("a refused change is no problem")
+		t.Error("a refused change is not a problem")
 	}
 	user = "" // then only a refusal tells
 	if err := operators("root"); err != nil {

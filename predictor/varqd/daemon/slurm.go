@@ -47,7 +47,7 @@ type slurmClient struct {
 	partly atomic.Bool
 }
 
-// judged returns the user who is no operator if Operators has not named it, or "" if that does
+// judged returns the user who is not an operator if Operators has not named it, or "" if that does
 // not follow.
 func (s *slurmClient) judged() string {
 	if s.partly.Load() {

@@ -126,7 +126,7 @@ func (p *process) listens(address string) bool {
 
 // local reports whether a host of a URL is this one, by its name.
 func local(host string) bool {
-	name, _ := os.Hostname() // without a name, it is no host's
+	name, _ := os.Hostname() // without a name, it is not a host's
 	short, _, _ := strings.Cut(host, ".")
 	return host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1" || host == name || short == name
 }

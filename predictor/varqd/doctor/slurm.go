@@ -161,7 +161,7 @@ func rights(ctx context.Context, c Client, user string, others error, now time.T
 	}
 	switch {
 	case errors.Is(err, slurm.ErrPermission):
-		return failure(of, fmt.Sprintf("%s is no operator: %v", orVarq(user), err), grant)
+		return failure(of, fmt.Sprintf("%s is not an operator: %v", orVarq(user), err), grant)
 	case err != nil:
 		return failure(of, fmt.Sprintf("job %d could not be changed: %v", job, err), "look into slurmctld's log")
 	}

@@ -138,7 +138,7 @@ func (c *cache) read() (e entry, err error) {
 	}
 	path := filepath.Join(c.path, c.name)
 	if err == nil && (!info.Mode().IsRegular() || !own(info)) {
-		err = errors.New("it is no file of yours")
+		err = errors.New("it is not a file of yours")
 	}
 	if err != nil {
 		return e, fmt.Errorf("the cache %s is not used: %w", path, err)

@@ -53,7 +53,7 @@ type Known struct {
 // not answer from the cache, however old. It returns an error if neither has it.
 func (f *Finder) Find(ctx context.Context) (Known, error) {
 	if strings.Trim(f.Job, "0123456789") != "" || len(f.Job) == 0 || len(f.Job) > 20 {
-		return Known{}, fmt.Errorf("%.40q is no number of a job", f.Job)
+		return Known{}, fmt.Errorf("%.40q is not a number of a job", f.Job)
 	}
 	if len(f.Nodes) > maxNodes {
 		return Known{}, fmt.Errorf("the list of the job's nodes is longer than %d bytes", maxNodes)

@@ -82,7 +82,7 @@ func decodePlan(body []byte, user string) (*api.PlanRequest, error) {
 	case req.Prefer != "" && len(req.Sizes) == 0:
 		return nil, field("prefer", "chooses among sizes")
 	case req.CheckpointInterval != 0:
-		return nil, field("checkpoint_interval", "makes no sense without finish_by or risk: what failures cost is no matter of the job's start")
+		return nil, field("checkpoint_interval", "makes no sense without finish_by or risk: what failures cost is not a matter of the job's start")
 	case req.BeginBy <= 0 || req.BeginBy > maxTime:
 		return nil, field("begin_by", "%d is not a time", req.BeginBy)
 	case req.BeginAfter < 0 || req.BeginAfter > maxTime:
@@ -172,7 +172,7 @@ func decodeVitals(body []byte) (*api.Vitals, error) {
 		case !slices.Contains(names, s.Name):
 			return nil, field(of+"name", "there is no signal %.40q", s.Name)
 		case !api.IsLabel(s.Of):
-			return nil, field(of+"of", "%.40q is no part of a node", s.Of)
+			return nil, field(of+"of", "%.40q is not part of a node", s.Of)
 		case !(s.Value >= 0 && s.Value <= maxValue):
 			return nil, field(of+"value", "%v does not lie between 0 and %v", s.Value, float64(maxValue))
 		case seen[part{s.Name, s.Of}]:

@@ -52,7 +52,7 @@ func decodeClaim(body []byte) (*api.GroupClaim, error) {
 	return c, checkJobOfPlan(c.Plan, c.Job)
 }
 
-// checkPromise returns an error if what is said of a member is no promise. name is that of the
+// checkPromise returns an error if what is said of a member is not a promise. name is that of the
 // field.
 func checkPromise(name string, p api.MemberPromise) error {
 	for _, f := range []struct {

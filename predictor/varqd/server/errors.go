@@ -8,7 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
 
-// statuses are the HTTP statuses of the errors that are no faults of package api.
+// statuses are the HTTP statuses of the errors that are not faults of package api.
 var statuses = []struct {
 	err    error
 	status int

@@ -299,7 +299,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, to access) (*requ
 		return nil, api.Fault(errUnauthorized, fmt.Sprintf("varqd's host knows no user with id %d", uid))
 	}
 	if _, is := peers.Site(req.user); is {
-		return nil, api.Fault(errUnauthorized, fmt.Sprintf("%q is no name of a user", req.user))
+		return nil, api.Fault(errUnauthorized, fmt.Sprintf("%q is not a name of a user", req.user))
 	}
 	if !h.connections.prove(c, userKey(uid)) {
 		return nil, api.Fault(errTooMany, fmt.Sprintf("varqd works on %d requests of yours already; wait for their answers", maxConnections))

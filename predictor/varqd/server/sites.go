@@ -95,7 +95,7 @@ func (h *handler) relay(w http.ResponseWriter, r *request) error {
 			w.WriteHeader(status)
 			return nil
 		case status/100 != 2 && status < 400, status > 599, !json.Valid(answer):
-			return api.Fault(api.ErrUnavailable, fmt.Sprintf("site %s: it answers with HTTP status %d what is no answer of varqd's", site, status))
+			return api.Fault(api.ErrUnavailable, fmt.Sprintf("site %s: it answers with HTTP status %d what is not an answer of varqd's", site, status))
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)

@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/backtest"
 )
 
-// judged returns the score of the first method that is no baseline, or nil if there is none.
+// judged returns the score of the first method that is not a baseline, or nil if there is none.
 func (l *evaluatedLog) judged() *backtest.Score {
 	i := slices.IndexFunc(l.Scores, func(s backtest.Score) bool { return !backtest.IsBaseline(s.Method) })
 	if i < 0 {

@@ -42,7 +42,7 @@ func FlagUsage(cmd *cobra.Command, err error) error {
 	}
 	why := bad.Unwrap()
 	if number, ok := errors.AsType[*strconv.NumError](why); ok {
-		wants := map[string]string{"ParseInt": "no whole number", "ParseFloat": "no number", "ParseBool": "neither true nor false"}
+		wants := map[string]string{"ParseInt": "not a whole number", "ParseFloat": "not a number", "ParseBool": "neither true nor false"}
 		is := cmp.Or(wants[number.Func], "no number for it")
 		if errors.Is(number, strconv.ErrRange) {
 			is = "out of all bounds"

@@ -232,7 +232,7 @@ func (e *Env) constant(f *adviseFlags, r *checkpoint.Request) (ground, error) {
 	if text := e.Getenv("SLURM_JOB_NUM_NODES"); !f.given("nodes") && text != "" {
 		name = "SLURM_JOB_NUM_NODES"
 		if nodes, err = strconv.Atoi(text); err != nil {
-			return ground{}, fmt.Errorf("%s: %.40q is no number of nodes; --nodes says how many there are", name, text)
+			return ground{}, fmt.Errorf("%s: %.40q is not a number of nodes; --nodes says how many there are", name, text)
 		}
 	} else if !f.given("nodes") {
 		nodes = 1
@@ -259,7 +259,7 @@ func (e *Env) end(f *adviseFlags) (float64, error) {
 	}
 	at, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || at < 0 {
-		return 0, fmt.Errorf("SLURM_JOB_END_TIME: %.40q is no time in Unix seconds; --end says when the job is stopped", text)
+		return 0, fmt.Errorf("SLURM_JOB_END_TIME: %.40q is not a time in Unix seconds; --end says when the job is stopped", text)
 	}
 	if left := float64(at) - float64(e.Now()); left < checkpoint.Longest {
 		return max(1, left), nil // it is being stopped

@@ -27,7 +27,7 @@ A promise that has a job ends with its job: scancel JOBID.`,
 			}
 			for _, id := range args {
 				if !api.ValidPlanID(id) {
-					return cli.Usage(cmd, fmt.Errorf("%q is no plan: plans are the 12 letters and digits that varq status --old --format=Plan,State shows; a job is cancelled with scancel", id))
+					return cli.Usage(cmd, fmt.Errorf("%q is not a plan: plans are the 12 letters and digits that varq status --old --format=Plan,State shows; a job is cancelled with scancel", id))
 				}
 			}
 			return nil

@@ -149,7 +149,7 @@ func setup(env *testscript.Env) error {
 }
 
 // tried begins an sbatch that only describes the job, if it is asked to: without options that end
-// it, and with one word that is no option.
+// it, and with one word that is not an option.
 const tried = `case "$* $VARQ_RESERVE" in
 *--help*) exit ;;
 *describe*)

@@ -65,7 +65,7 @@ Columns: ` + table.Names(nodesCalibrationColumns()),
 			return cli.Usage(cmd, err)
 		}
 		if *most < 0 {
-			return cli.Usage(cmd, fmt.Errorf("--most: %d is no number of nodes", *most))
+			return cli.Usage(cmd, fmt.Errorf("--most: %d is not a number of nodes", *most))
 		}
 		var names []string
 		if *only != "" {

@@ -81,7 +81,7 @@ func (f *reserveFlags) decode(text []byte) error {
 		return nil
 	}
 	if options.Kind != yaml.MappingNode {
-		return f.at(options.Line, errors.New("these are no lines with KEY: VALUE"))
+		return f.at(options.Line, errors.New("these are not lines with KEY: VALUE"))
 	}
 	fields, names := f.fields()
 	f.lines = map[string]int{}
@@ -135,7 +135,7 @@ func unlisted(list *yaml.Node) string {
 		case word.Kind == yaml.SequenceNode:
 			return fmt.Sprintf("word %d is a list itself; give all words one after another, such as [sbatch, -N4, job.sh]", i+1)
 		case word.Kind != yaml.ScalarNode:
-			return fmt.Sprintf("word %d is no word, but has keys and values; put it into quotes if it is to be one", i+1)
+			return fmt.Sprintf("word %d is not a word, but has keys and values; put it into quotes if it is to be one", i+1)
 		case word.ShortTag() == "!!null":
 			return fmt.Sprintf("word %d is nothing (%s); leave it out, or put it into quotes", i+1, cmp.Or(word.Value, "it is empty"))
 		}
@@ -153,13 +153,13 @@ func wanted(field reflect.Value, value *yaml.Node) string {
 	case reflect.Bool:
 		return has + " is neither true nor false"
 	case reflect.Int, reflect.Int32:
-		return has + " is no whole number"
+		return has + " is not a whole number"
 	case reflect.Float64:
-		return has + " is no number"
+		return has + " is not a number"
 	case reflect.Slice:
-		return has + " is no list, such as [sbatch, -N4, job.sh]"
+		return has + " is not a list, such as [sbatch, -N4, job.sh]"
 	}
-	return has + " is no text; put what the option would have into quotes"
+	return has + " is not text; put what the option would have into quotes"
 }
 
 // at returns an error about a line of the file.
@@ -169,7 +169,7 @@ func (f *reserveFlags) at(line int, err error) error {
 
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
 
-// syntax returns the error of a file that is no YAML.
+// syntax returns the error of a file that is not YAML.
 func (f *reserveFlags) syntax(err error) error {
 	text := err.Error()
 	if m := yamlLine.FindStringSubmatch(text); m != nil {

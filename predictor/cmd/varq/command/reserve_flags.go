@@ -173,7 +173,7 @@ func (f *reserveFlags) request(env *Env) (*reserveRequest, error) {
 	case r.patience < minPatience || r.patience > api.MaxTentative:
 		return nil, fmt.Errorf("--patience: %s is not between %s and %s", slurmtime.FormatDuration(r.patience), slurmtime.FormatDuration(minPatience), slurmtime.FormatDuration(api.MaxTentative))
 	case !(f.Power >= 0 && f.Power <= api.MaxPower):
-		return nil, fmt.Errorf("--ref-power: %v is no power of a processor", f.Power)
+		return nil, fmt.Errorf("--ref-power: %v is not a power of a processor", f.Power)
 	case f.esr && (!f.dryRun || f.AnyOf || f.AllOf):
 		return nil, errors.New("--esr needs --dry-run, of a job that runs once: it compares slots, and nothing is reserved by it")
 	case p.Gap < 0:
@@ -210,7 +210,7 @@ func (f *reserveFlags) readSizes(r *reserveRequest) (err error) {
 	case f.Nodes == "" && (f.RefNodes != 0 || f.Speedup != ""):
 		return errors.New("--ref-nodes and --speedup need --nodes: the numbers of nodes among which to choose")
 	case f.RefNodes < 0:
-		return fmt.Errorf("--ref-nodes: %d is no number of nodes", f.RefNodes)
+		return fmt.Errorf("--ref-nodes: %d is not a number of nodes", f.RefNodes)
 	case f.Nodes != "" && (f.RefNodes == 0 || f.Speedup == ""):
 		return errors.New("--nodes needs --ref-nodes and --speedup: they say how long the work takes on each")
 	case f.Sizes != "":

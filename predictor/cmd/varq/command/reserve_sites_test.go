@@ -145,8 +145,8 @@ func TestReserveSites(t *testing.T) {
 		code   int
 	}{
 		"well":                 {had: true},
-		"probe garbage":        {bad: fakeSite{probe: text(200, "\x00<html>")}, probe: "varqd at unix://BAD answers what is no answer: invalid character '\\x00' looking for beginning of value"},
-		"probe cut":            {bad: fakeSite{probe: text(200, `{"slots":[{"par`)}, probe: "varqd at unix://BAD answers what is no answer: unexpected end of JSON input"},
+		"probe garbage":        {bad: fakeSite{probe: text(200, "\x00<html>")}, probe: "varqd at unix://BAD answers what is not an answer: invalid character '\\x00' looking for beginning of value"},
+		"probe cut":            {bad: fakeSite{probe: text(200, `{"slots":[{"par`)}, probe: "varqd at unix://BAD answers what is not an answer: unexpected end of JSON input"},
 		"probe escapes":        {bad: fakeSite{probe: fault(400, "no\x1b[2J")}, probe: "no?[2J"},
 		"probe unknown":        {bad: fakeSite{probe: text(404, "404 page not found")}, probe: "varqd answers 404 Not Found"},
 		"probe hangs up":       {bad: fakeSite{probe: hangUp}, probe: "varqd is not reachable at unix://BAD: EOF"},
@@ -412,7 +412,7 @@ func TestRefusingSite(t *testing.T) {
 	}
 }
 
-// What answers, and says nothing, is no varqd; users are told so.
+// What answers, and says nothing, is not a varqd; users are told so.
 func TestEmptySite(t *testing.T) {
 	t.Parallel()
 	config := filepath.Join(t.TempDir(), "varq.yaml")

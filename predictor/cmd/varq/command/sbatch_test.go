@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 // some scripts: Slurm knows nothing of broken.sh, varq of held.sh, full.sh is refused in partition
 // main, slow.sh becomes job 4712, which is not confirmed in time, own.sh has an option of varq's,
 // endless.sh no time limit, rigid.sh its number of nodes and several.sh its partitions, and
-// stdin.sh is no file.
+// stdin.sh is not a file.
 func fakeSbatch(args []string) int {
 	order, err := sbatch.ReadOrder(os.Environ())
 	if err != nil || order == nil {

@@ -85,7 +85,7 @@ func (c *command) add(cmd *cobra.Command, args []string, probability, ahead stri
 	}
 	lead, err := slurmtime.ParseDuration(ahead)
 	if err != nil || lead < minGap || lead > maxMissedBy {
-		return usage(fmt.Errorf("--ahead: %.40q is no time between 15 minutes and 7 days (try 12:00:00 or 2-0)", ahead))
+		return usage(fmt.Errorf("--ahead: %.40q is not a time between 15 minutes and 7 days (try 12:00:00 or 2-0)", ahead))
 	}
 	program, job := args[1], args[2:]
 	if filepath.Base(program) != "sbatch" {
@@ -273,7 +273,7 @@ named and left alone.`,
 func checkIDs(cmd *cobra.Command, args []string) error {
 	for _, id := range args {
 		if !validID.MatchString(id) {
-			return cli.Usage(cmd, fmt.Errorf("%.40q is no series: a series has 6 letters and digits; 'varq every list' has them all", id))
+			return cli.Usage(cmd, fmt.Errorf("%.40q is not a series: a series has 6 letters and digits; 'varq every list' has them all", id))
 		}
 	}
 	return nil

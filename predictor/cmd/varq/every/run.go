@@ -167,7 +167,7 @@ func (r *runner) follow(s *Series, o *Occurrence, is *api.Reservation) {
 }
 
 // submit has sbatch reserve an occurrence. Before that is on disk, sbatch does not run. A refusal
-// is no error. It is news the first time only, and then ok is false.
+// is not an error. It is news the first time only, and then ok is false.
 func (r *runner) submit(ctx context.Context, s *Series, o *Occurrence) (ok bool, err error) {
 	first := o.Tried == 0
 	o.State, o.Tried, o.Note = StateSubmitting, r.now(), ""

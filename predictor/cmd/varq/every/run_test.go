@@ -394,8 +394,8 @@ func TestCheckOptions(t *testing.T) {
 	}
 }
 
-// What sbatch prints that is no number may come with a job: that is found out before another one is
-// submitted.
+// What sbatch prints that is not a number may come with a job: that is found out before another one
+// is submitted.
 func TestUnreadableNumber(t *testing.T) {
 	f := start(t)
 	f.answers("echo hello")

@@ -169,8 +169,8 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// A token is not used up by what is no window of the user's: what browsers fetch in case she goes
-// there, scripts and frames, and not by HEAD.
+// A token is not used up by what is not a window of the user's: what browsers fetch in case she
+// goes there, scripts and frames, and not by HEAD.
 func TestTokenStays(t *testing.T) {
 	l := newLab(t, "")
 	for name, value := range map[string]string{

@@ -148,8 +148,8 @@ func TestFirst(t *testing.T) {
 
 func TestBadQuestion(t *testing.T) {
 	for query, want := range map[string]string{
-		"nodes=0":                           "is no number of nodes",
-		"nodes=two":                         "is no number of nodes",
+		"nodes=0":                           "is not a number of nodes",
+		"nodes=two":                         "is not a number of nodes",
 		"nodes=" + strings.Repeat("1", 200): "more than 100 characters",
 		"time=UNLIMITED":                    "without a limit",
 		"time=soon":                         "Time limit: ",

@@ -72,7 +72,7 @@ func read(form url.Values, env *cli.Env) *question {
 	r.Job.Partition = q.Partition.Value
 	q.Nodes.check(func(text string) (err error) {
 		if n, err := strconv.Atoi(text); err != nil || n < 1 {
-			return fmt.Errorf("%q is no number of nodes", text)
+			return fmt.Errorf("%q is not a number of nodes", text)
 		}
 		options := jobsize.Options{Nodes: text}
 		if r.Job.Size, err = options.Size(); err != nil {

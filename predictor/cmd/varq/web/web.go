@@ -94,7 +94,7 @@ var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 
 func (f *webFlags) check() error {
 	if f.basePath != "" && !plainPath.MatchString(f.basePath) {
-		return fmt.Errorf("--base-path: %.80q is no path such as /node/HOST/PORT", f.basePath)
+		return fmt.Errorf("--base-path: %.80q is not a path such as /node/HOST/PORT", f.basePath)
 	}
 	if f.address == "" {
 		return errors.New("--address: name a host, or leave it out for localhost")

@@ -30,8 +30,8 @@ func main() {
 func run(ctx context.Context) error {
 	o := chaos.Options{Progress: os.Stdout}
 	flag.Uint64Var(&o.Seed, "seed", 0, "seed of all decisions; 0 takes one from the clock")
-	flag.DurationVar(&o.Duration, "duration", time.Hour, "how long jobs are submitted; 0 is no bound")
-	flag.IntVar(&o.Submissions, "submissions", 0, "how many jobs are submitted at most; 0 is no bound")
+	flag.DurationVar(&o.Duration, "duration", time.Hour, "how long jobs are submitted; 0 is not a bound")
+	flag.IntVar(&o.Submissions, "submissions", 0, "how many jobs are submitted at most; 0 is not a bound")
 	flag.DurationVar(&o.Pace, "pace", 500*time.Millisecond, "mean time between two submissions")
 	flag.DurationVar(&o.Pause, "pause", 20*time.Second, "mean time between two faults of a lane")
 	flag.IntVar(&o.Nodes, "nodes", 16, "nodes of the cluster")
