@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/forecast/score/group"
 	"github.com/varq-project/varq/predictor/trial/backtest"
 )
@@ -48,22 +49,17 @@ func (l *evaluatedLog) lossVerdict(s *backtest.Score) string {
 }
 
 func coverageVerdict(s *backtest.Score) string {
-	var held, off []string
+	var held, verdicts, each []string
 	for _, q := range s.Quantiles {
+		verdict := score.Judge(q.Coverage.Low, q.Coverage.High, q.Quantile)
 		held = append(held, shareOf(q.Coverage, q.Coverage.Share))
-		switch c := q.Coverage; {
-		case c.Of == 0:
-		case c.Low > q.Quantile:
-			off = append(off, fmt.Sprintf("%v more often", q.Quantile))
-		case c.High < q.Quantile:
-			off = append(off, fmt.Sprintf("%v less often", q.Quantile))
-		}
+		verdicts = append(verdicts, string(verdict))
+		each = append(each, fmt.Sprintf("%v %s", q.Quantile, verdict))
 	}
-	judgement := "as often as they say"
-	if len(off) > 0 {
-		judgement = listed(off) + " than it says, by more than chance"
+	if alike := slices.Compact(verdicts); len(alike) == 1 {
+		each = alike
 	}
-	return fmt.Sprintf("These quantiles hold in %s of the cases: %s.", listed(held), judgement)
+	return fmt.Sprintf("These quantiles hold in %s of the cases: %s.", listed(held), listed(each))
 }
 
 func (l *evaluatedLog) worstVerdict(s *backtest.Score) string {

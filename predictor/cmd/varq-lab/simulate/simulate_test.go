@@ -16,6 +16,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/trial/scenario"
 	"github.com/varq-project/varq/test/clitest"
 	"github.com/varq-project/varq/test/golden"
@@ -155,13 +156,13 @@ func TestSummary(t *testing.T) {
 		varq     *scenario.VARQResult
 		hard     *scenario.HardResult
 		headline string
-		verdict  verdict
+		verdict  score.Verdict
 	}{
-		{base, "varq=10%", 1100, kept(96, 100, .91, .99), nil, "varq kept 96.0 % of its promises, and all others waited 10.0 % longer", asPromised},
-		{base, "varq=10%", 900, kept(80, 100, .7, .9), nil, "varq kept 80.0 % of its promises, and all others waited 10.0 % less", lessPromised},
-		{base, "varq=10%,prob=.5", 1000, kept(80, 100, .7, .9), nil, "varq kept 80.0 % of its promises, and all others waited as long as before", morePromised},
-		{base, "varq=10%", 1000, kept(9, 10, .1, 1), nil, "varq kept 90.0 % of its promises, and all others waited as long as before", tooLittle},
-		{idle, "varq=10%", 5, kept(96, 100, .91, .99), nil, "varq kept 96.0 % of its promises, and all others waited for 00:00:05 on average, where nobody did before", asPromised},
+		{base, "varq=10%", 1100, kept(96, 100, .91, .99), nil, "varq kept 96.0 % of its promises, and all others waited 10.0 % longer", score.AsPromised},
+		{base, "varq=10%", 900, kept(80, 100, .7, .9), nil, "varq kept 80.0 % of its promises, and all others waited 10.0 % less", score.LessThanPromised},
+		{base, "varq=10%,prob=.5", 1000, kept(80, 100, .7, .9), nil, "varq kept 80.0 % of its promises, and all others waited as long as before", score.MoreThanPromised},
+		{base, "varq=10%", 1000, kept(9, 10, .1, 1), nil, "varq kept 90.0 % of its promises, and all others waited as long as before", score.TooLittle},
+		{idle, "varq=10%", 5, kept(96, 100, .91, .99), nil, "varq kept 96.0 % of its promises, and all others waited for 00:00:05 on average, where nobody did before", score.AsPromised},
 		{base, "varq=10%", 1000, kept(0, 0, 0, 1), nil, "varq could promise nothing to any of the 500 jobs that asked", ""},
 		{base, "hard=10%", 1500, nil, &scenario.HardResult{Jobs: 10, Exact: 5}, "With fixed times for 10 % of the jobs, all others wait 50.0 % longer", ""},
 	} {

@@ -5,16 +5,17 @@ import (
 	"io"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/prob"
 )
 
 // summary is what a comparison says first. It is about one kind of reservations: the first of
 // VARQ's, or the first of all if none are VARQ's.
 type summary struct {
-	Headline string   // one sentence without a full stop
-	Verdict  verdict  // on the promises, or ""
-	Reason   string   // sentences
-	Numbers  []number // three, or fewer if there are no promises
+	Headline string        // one sentence without a full stop
+	Verdict  score.Verdict // on the promises, or ""
+	Reason   string        // sentences
+	Numbers  []number      // three, or fewer if there are no promises
 }
 
 // number is a figure with its meaning.
@@ -64,7 +65,7 @@ func (c *comparison) varqSummary(r compared) summary {
 	}
 	s := summary{
 		Headline: fmt.Sprintf("varq kept %s of its promises, and all others waited %s", cli.Percent(delivered(v)), r.wait()),
-		Verdict:  judge(v.KeptLow, v.KeptHigh, promised),
+		Verdict:  score.Judge(v.KeptLow, v.KeptHigh, promised),
 		Reason: fmt.Sprintf("Of the %s jobs that asked, %s were promised to be running by their deadline with probability %s, and %s were. With 95 %% confidence varq keeps %s to %s of such promises.",
 			cli.Thousands(v.Asked), cli.Thousands(v.Promised), prob.Format(promised), cli.Thousands(v.Kept), cli.Percent(v.KeptLow), cli.Percent(v.KeptHigh)),
 		Numbers: []number{

@@ -6,36 +6,9 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/prob"
 )
-
-// verdict says in words how the share of promises kept compares with what was promised.
-type verdict string
-
-// The verdicts.
-const (
-	asPromised   verdict = "as promised"
-	morePromised verdict = "more than promised"
-	lessPromised verdict = "less than promised"
-	tooLittle    verdict = "too little to tell"
-)
-
-// vague is the width of a confidence interval from which on it tells nothing.
-const vague = .3
-
-// judge compares the confidence interval of the share kept with the promised probability.
-func judge(low, high, promised float64) verdict {
-	switch {
-	case low > promised:
-		return morePromised
-	case high < promised:
-		return lessPromised
-	case high-low >= vague:
-		return tooLittle
-	default:
-		return asPromised
-	}
-}
 
 // sentences describe the kinds of reservations one by one.
 func (c *comparison) sentences() []string {
@@ -63,7 +36,7 @@ func (r compared) sentence(base *trial) string {
 			cli.Thousands(v.Asked), cli.Thousands(v.Promised), prob.Format(r.kind.VARQ.Prob))
 		if v.Promised > 0 {
 			fmt.Fprintf(&s, " %s of these promises are kept (%s to %s with 95 %% confidence): %s. Their jobs use %s times what the work takes.",
-				cli.Percent(delivered(v)), cli.Percent(v.KeptLow), cli.Percent(v.KeptHigh), judge(v.KeptLow, v.KeptHigh, r.kind.VARQ.Prob), ratio(v))
+				cli.Percent(delivered(v)), cli.Percent(v.KeptLow), cli.Percent(v.KeptHigh), score.Judge(v.KeptLow, v.KeptHigh, r.kind.VARQ.Prob), ratio(v))
 		}
 	}
 	return s.String()

@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/told"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/prob"
 )
 
@@ -148,11 +149,8 @@ func (p *clusterPage) shadow(s *api.Shadow) {
 			row.Delivered = cli.Interval(r.Delivered, r.Low, r.High)
 		}
 		if r.Partition == "" && r.Prob == .9 && r.Kept+r.Missed > 0 {
-			verdict := "fewer than promised"
-			if r.High >= r.Prob {
-				verdict = "as many as promised, as far as these can tell"
-			}
-			p.Verdict += fmt.Sprintf(" Of what would have been promised with probability %s, %s would have been kept: %s.", prob.Format(r.Prob), row.Delivered, verdict)
+			p.Verdict += fmt.Sprintf(" Of what would have been promised with probability %s, %s would have been kept: %s.",
+				prob.Format(r.Prob), row.Delivered, score.Judge(r.Low, r.High, r.Prob))
 		}
 		p.Shadow = append(p.Shadow, row)
 	}

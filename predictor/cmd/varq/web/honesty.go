@@ -8,6 +8,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
@@ -21,12 +22,8 @@ const paramDays = "days"
 // periods are its values. The first is the default.
 var periods = []int64{30, 90, 365}
 
-// An interval of a share that is wider than vague decides nothing, and one that is wider than mute
-// is not worth showing.
-const (
-	vague = .2
-	mute  = .9
-)
+// An interval of a share that is wider than mute is not worth showing.
+const mute = .9
 
 // enoughWeeks is on how many weeks an interval must rest to be no wider than it need be, as
 // api.CalibrationRow says.
@@ -130,16 +127,8 @@ func newVerdict(row *api.CalibrationRow) verdict {
 		if q.High-q.Low <= mute {
 			held += fmt.Sprintf(" (95 %% interval %s to %s)", cli.Share(q.Low), cli.Share(q.High))
 		}
-		switch {
-		case few:
-		case q.High-q.Low > vague:
-			held += ": too few weeks to tell"
-		case q.Low <= q.Quantile && q.Quantile <= q.High:
-			held += ": honest, as far as these can tell"
-		case q.Covered > q.Quantile:
-			held += ": on the safe side by more than chance"
-		default:
-			held += ": more than chance off"
+		if !few {
+			held += fmt.Sprintf(": %s", score.Judge(q.Low, q.High, q.Quantile))
 		}
 		v.Held = append(v.Held, held)
 	}

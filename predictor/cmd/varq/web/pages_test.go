@@ -307,7 +307,7 @@ func TestHonesty(t *testing.T) {
 	if status != http.StatusOK {
 		t.Error(status)
 	}
-	contains(t, text, "from 2026-08-23T13:00:00 to 2026-11-21T13:00:00", "Of 40,000 waits, this share was within what was said:", "with 0.9: 0.902 (95 % interval 0.890 to 0.913): honest",
+	contains(t, text, "from 2026-08-23T13:00:00 to 2026-11-21T13:00:00", "Of 40,000 waits, this share was within what was said:", "with 0.9: 0.902 (95 % interval 0.890 to 0.913): as promised",
 		"<circle", "2026-08", "hour", "0.410 [0.370, 0.450]", "Promises made to me",
 		`"Promises">65<`, `"Open">2<`, `"Cancelled">3<`, `"Kept">56<`, `"Missed">4<`)
 	for _, days := range []string{"0", "31", "x"} {
@@ -331,7 +331,7 @@ func TestFewWeeks(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	row.Weeks = 0 // an older varqd
-	if v = newVerdict(&row); !slices.Equal(v.Held, []string{"with 0.9: 0.946: too few weeks to tell"}) || v.Few != "" {
+	if v = newVerdict(&row); !slices.Equal(v.Held, []string{"with 0.9: 0.946: too little to tell"}) || v.Few != "" {
 		t.Errorf("%+v", v)
 	}
 	if got := interval(.946, 0, 1); got != "0.946" {
@@ -353,5 +353,5 @@ func TestCluster(t *testing.T) {
 		t.Error(status)
 	}
 	contains(t, text, "bob", "1; by the present forecasts 0.7 of the open promises will be missed", "node7", "11 more are no more likely to fail",
-		"Of what would have been promised with probability 0.90, 0.889 [0.869, 0.909] would have been kept: as many as promised")
+		"Of what would have been promised with probability 0.90, 0.889 [0.869, 0.909] would have been kept: as promised.")
 }

@@ -2,9 +2,11 @@ package joint
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/trial/study"
 )
@@ -37,11 +39,10 @@ func (s setting) weeks(r study.Results, value string) []float64 { return r.Weeks
 type keptShare struct {
 	kept, said study.Interval
 	n          int
-	verdict    string
+	verdict    score.Verdict
 }
 
-// share returns how many promises were kept, by weeks, and whether that is as many as promised: if
-// so, what was promised is in the interval.
+// share returns how many promises were kept, by weeks, and the verdict on them.
 func (s setting) share(r study.Results, which string) keptShare {
 	n, kept := s.weeks(r, "n "+which), s.weeks(r, "kept "+which)
 	var weeks []stats.Count
@@ -52,23 +53,27 @@ func (s setting) share(r study.Results, which string) keptShare {
 	}
 	all := stats.Sum(weeks)
 	mean := 100 * all.Share()
-	share := keptShare{n: all.Of, kept: study.Interval{Mean: mean, Low: mean, High: mean, N: min(1, len(weeks))}, said: study.Percent(s.weeks(r, "said "+which), n), verdict: "too few weeks to tell"}
+	share := keptShare{
+		kept:    study.Interval{Mean: mean, Low: mean, High: mean, N: min(1, len(weeks))},
+		said:    study.Percent(s.weeks(r, "said "+which), n),
+		n:       all.Of,
+		verdict: score.TooLittle,
+	}
 	low, high, ok := stats.BlockInterval(weeks, .95, rand.New(rand.NewPCG(1, 0)))
 	if !ok {
 		return share
 	}
-	share.kept, share.verdict = study.Interval{Mean: mean, Low: 100 * low, High: 100 * high, N: len(weeks)}, "as promised"
-	switch gap := mean - share.said.Mean; {
-	case share.kept.High < share.said.Mean:
-		share.verdict = fmt.Sprintf("%.1f points less than promised", -gap)
-	case share.kept.Low > share.said.Mean:
-		share.verdict = fmt.Sprintf("%.1f points more than promised", gap)
-	}
+	share.kept = study.Interval{Mean: mean, Low: 100 * low, High: 100 * high, N: len(weeks)}
+	share.verdict = score.Judge(low, high, share.said.Mean/100)
 	return share
 }
 
 func (s keptShare) note() string {
-	return fmt.Sprintf("%.1f %% promised on average, %d promises: %s", s.said.Mean, s.n, s.verdict)
+	gap := ""
+	if s.verdict == score.LessThanPromised || s.verdict == score.MoreThanPromised {
+		gap = fmt.Sprintf("%.1f points ", math.Abs(s.kept.Mean-s.said.Mean))
+	}
+	return fmt.Sprintf("%.1f %% promised on average, %d promises: %s%s", s.said.Mean, s.n, gap, s.verdict)
 }
 
 func (s setting) table(r study.Results) study.Table {

@@ -3,6 +3,7 @@ package varq
 import (
 	"fmt"
 
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/trial/study"
 )
 
@@ -75,14 +76,7 @@ func (s methodSetting) judgement(r study.Results) string {
 	}
 	ends := r.Means(s.of("kept low"), s.of("kept high"))
 	low, high := ends[0], ends[1]
-	verdict := "as promised"
-	switch {
-	case high < s.prob:
-		verdict = "less than promised"
-	case low > s.prob:
-		verdict = "more than promised"
-	}
-	return fmt.Sprintf("%d of %d, %.3f to %.3f: %s", kept, promised, low, high, verdict)
+	return fmt.Sprintf("%d of %d, %.3f to %.3f: %s", kept, promised, low, high, score.Judge(low, high, s.prob))
 }
 
 // gainLines compares varqd's setting with the paper's, seed by seed.
