@@ -14,6 +14,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -129,7 +130,7 @@ func (r *Recording) Replay(k Knowledge, ask Ask) {
 	q := new(queue.Queue)
 	f := predictor.Standard(q, predictor.Options{Pools: pools}, rand.New(rand.NewPCG(1, 1)))
 	if k.Order {
-		f.Age(aging)
+		f.Hear(expert.News{Aging: &aging})
 	}
 	r.live(k, q, f, func(j *workload.Job, submitted bool) { ask(j, submitted, f) })
 }

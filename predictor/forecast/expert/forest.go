@@ -209,22 +209,6 @@ func (f *Forest) Changed(j *workload.Job) {
 	}
 }
 
-// Age takes in how Slurm's priorities grow.
-func (f *Forest) Age(a workload.Aging) {
-	f.changed()
-	if f.twin != nil {
-		f.twin.Age(a)
-	}
-}
-
-// Resize takes in the pools as they are now.
-func (f *Forest) Resize(pools twin.Pools) {
-	f.changed()
-	if f.twin != nil {
-		f.twin.Resize(pools)
-	}
-}
-
 // Started implements forecast.Observer.
 func (f *Forest) Started(j *workload.Job) {
 	if c, ok := f.waiting.Take(j.ID); ok {

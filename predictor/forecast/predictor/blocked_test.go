@@ -6,6 +6,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/forecast/twin"
@@ -39,22 +40,22 @@ func TestBlocked(t *testing.T) {
 		"all nodes are taken for a week": func(p *Predictor, q *queue.Queue, now int64) func() { return take(p, q, now, 64) },
 		"nodes are drained but for those that are taken": func(p *Predictor, q *queue.Queue, now int64) func() {
 			end := take(p, q, now, 8)
-			p.Resize(pool(8))
+			p.Hear(expert.News{Pools: pool(8)})
 			return func() {
-				p.Resize(pool(64))
+				p.Hear(expert.News{Pools: pool(64)})
 				end()
 			}
 		},
 		"fewer nodes than the job needs are left": func(p *Predictor, _ *queue.Queue, _ int64) func() {
-			p.Resize(pool(4))
-			return func() { p.Resize(pool(64)) }
+			p.Hear(expert.News{Pools: pool(4)})
+			return func() { p.Hear(expert.News{Pools: pool(64)}) }
 		},
 		"all nodes are drained": func(p *Predictor, _ *queue.Queue, now int64) func() {
-			o := qbets.Outage{Partition: "batch", From: now, Reason: "no node can start jobs"}
-			p.Outage(o)
+			o := []qbets.Outage{{Partition: "batch", From: now, Reason: "no node can start jobs"}}
+			p.Hear(expert.News{Outages: o})
 			return func() {
-				o.To = now + 1
-				p.Outage(o)
+				o[0].To = now + 1
+				p.Hear(expert.News{Outages: o})
 			}
 		},
 	} {

@@ -32,6 +32,7 @@ type Predictor struct {
 	experts        forecast.Experts
 	forest         *expert.Forest
 	ahead          *expert.Ahead
+	past           *expert.QBETS
 	present, later *blend.Blend
 	promises       promises
 	// about jobs that are submitted now; nil if there is no answer
@@ -64,7 +65,7 @@ func assemble(name string, forest *expert.Forest, simulations []forecast.Forecas
 	ahead := expert.NewAhead(forest, rng, o.Background)
 	type list = []forecast.Forecaster
 	return &Predictor{
-		name: name, forest: forest, ahead: ahead,
+		name: name, forest: forest, ahead: ahead, past: past,
 		present:  blend.New(name, rng, slices.Concat(list{forest}, simulations, list{past}, own)...),
 		later:    blend.New("later", rng, slices.Concat(list{ahead, past}, own)...),
 		experts:  slices.Concat(list{ahead}, simulations, list{forest, past}, own),
@@ -109,20 +110,11 @@ func (p *Predictor) Hurry(jobsLeft int) {
 	p.ahead.SlowDown(factor)
 }
 
-// Outage takes in an outage that Slurm reports. When the outage is over, the caller calls
-// Outage again with the same Partition and From.
-func (p *Predictor) Outage(o qbets.Outage) {
-	for _, e := range p.experts {
-		if e, ok := e.(interface{ Outage(qbets.Outage) }); ok {
-			e.Outage(o)
-		}
-	}
-}
-
-// Resize takes in the pools as they are now, if Options had any.
-func (p *Predictor) Resize(pools twin.Pools) {
+// Hear takes in news of the cluster. Pools count only if Options had any.
+func (p *Predictor) Hear(n expert.News) {
 	p.forget()
-	p.forest.Resize(pools)
+	p.forest.Hear(n)
+	p.past.Hear(n)
 }
 
 // Name implements forecast.Forecaster.
@@ -139,12 +131,6 @@ func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	a.Beyond = max(a.Beyond, beyond)
 	byClock(a, p.forest.Windows(q.Partition), q)
 	return ok
-}
-
-// Age takes in how Slurm's priorities grow.
-func (p *Predictor) Age(a workload.Aging) {
-	p.forget()
-	p.forest.Age(a)
 }
 
 // Occupants are those of the twin; see Twin.Occupants.

@@ -209,11 +209,11 @@ func TestOutage(t *testing.T) {
 	p := History(Options{}, rand.New(rand.NewPCG(1, 1)))
 	q := forecast.Question{Request: workload.Request{Partition: "main", Limit: 60}, Now: 100, Submit: 100}
 	var a forecast.Answer
-	p.Outage(qbets.Outage{Partition: "main", From: 50, Reason: "it is being moved"})
+	p.Hear(expert.News{Outages: []qbets.Outage{{Partition: "main", From: 50, Reason: "it is being moved"}}})
 	if p.Forecast(&q, &a) || a.Down != "it is being moved" {
 		t.Errorf("down: %q", a.Down)
 	}
-	p.Outage(qbets.Outage{Partition: "main", From: 50, To: 90})
+	p.Hear(expert.News{Outages: []qbets.Outage{{Partition: "main", From: 50, To: 90}}})
 	if p.Forecast(&q, &a); a.Down != "" {
 		t.Errorf("after the outage, down: %q", a.Down)
 	}

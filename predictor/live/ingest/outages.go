@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/slurm"
 )
@@ -29,31 +30,21 @@ func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.Now()
-	pools := poolsOf(c, nodes, now)
+	pools, order := poolsOf(c, nodes, now), orderOf(c)
 	pools.remember(g.pools, now)
-	aging := g.order.aging
-	g.order = orderOf(c)
-	resized := !reflect.DeepEqual(pools, g.pools)
-	g.pools = pools
-	changed := g.outages.update(c, nodes, now)
-	for _, o := range changed {
+	news := expert.News{Outages: g.outages.update(c, nodes, now)}
+	for _, o := range news.Outages {
 		g.Log.Warn("outage", "partition", o.Partition, "reason", o.Reason, "over", o.To != 0)
 	}
-	if t := g.tracker.Load(); t != nil {
-		t.observeOutages(changed)
-		if g.order.aging != aging {
-			t.Age(g.order.aging)
-		}
-		if resized {
-			t.Resize(pools.lookup())
-		}
+	if order.aging != g.order.aging {
+		news.Aging = &order.aging
 	}
-}
-
-// observeOutages feeds outages to the model.
-func (t *tracker) observeOutages(list []qbets.Outage) {
-	for _, o := range list {
-		t.Outage(o)
+	if !reflect.DeepEqual(pools, g.pools) {
+		news.Pools = pools.lookup()
+	}
+	g.pools, g.order = pools, order
+	if t := g.tracker.Load(); t != nil && !news.None() {
+		t.Hear(news)
 	}
 }
 

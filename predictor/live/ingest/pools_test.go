@@ -9,6 +9,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/cluster/rollout"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -20,12 +21,15 @@ type sizes struct {
 	noted *[]int32
 }
 
-func (s sizes) Resize(p twin.Pools) {
-	*s.noted = append(*s.noted, p("main").Size.CPUs)
-	s.Model.Resize(p)
+func (s sizes) Hear(n expert.News) {
+	if n.Pools != nil {
+		*s.noted = append(*s.noted, n.Pools("main").Size.CPUs)
+	}
+	s.Model.Hear(n)
 }
 
-// The model is told when nodes are drained, and when they come back.
+// The model is told of the nodes before and after it learns the past, when some are drained, and
+// when they come back.
 func TestPoolsAreFollowed(t *testing.T) {
 	a := accounts(past(now-day, now-2*3600))
 	g := start(t, filepath.Join(t.TempDir(), "history.db"), &a)
@@ -45,7 +49,7 @@ func TestPoolsAreFollowed(t *testing.T) {
 	for _, drained := range []bool{false, true, true, false} {
 		g.ObserveCluster(&rules, nodes(drained))
 	}
-	if want := []int32{12, 4, 12}; !slices.Equal(noted, want) {
+	if want := []int32{12, 12, 4, 12}; !slices.Equal(noted, want) {
 		t.Errorf("the model is told of %v processors, want %v", noted, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -43,12 +44,17 @@ func (g *Ingest) begin(ctx context.Context, most int) (t *tracker, covered int64
 		return nil, 0, nil, err
 	}
 	t = &tracker{Model: g.NewModel(g.pools.lookup()), at: coverage.Until, learning: more && most < maxJobs}
-	t.Age(g.order.aging)
-	t.observeOutages(g.outages.list)
+	t.Hear(g.news())
 	if g.last != nil {
 		t.at = g.last.at
 	}
 	return t, coverage.Until, jobs, nil
+}
+
+// news returns all that is known of the cluster.
+func (g *Ingest) news() expert.News {
+	aging := g.order.aging
+	return expert.News{Pools: g.pools.lookup(), Aging: &aging, Outages: g.outages.list}
 }
 
 // replace feeds to t what has happened since begin. Then t serves.
@@ -58,9 +64,7 @@ func (g *Ingest) replace(t *tracker) {
 		t.observeSnapshot(g.last, started)
 	}
 	t.observeAccounting(g.meanwhile, started)
-	t.observeOutages(g.outages.list)
-	t.Resize(g.pools.lookup())
-	t.Age(g.order.aging)
+	t.Hear(g.news())
 	t.Serve()
 	g.gap = false
 	g.tracker.Store(t)

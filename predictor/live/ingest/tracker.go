@@ -6,8 +6,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
-	"github.com/varq-project/varq/predictor/forecast/qbets"
-	"github.com/varq-project/varq/predictor/forecast/twin"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -19,12 +18,8 @@ type Model interface {
 	Learn(ctx context.Context, jobs []workload.Job, progress func(percent int64)) error
 	// Observe observes an event.
 	Observe(e *forecast.Event)
-	// Outage observes that an outage has begun or is over.
-	Outage(o qbets.Outage)
-	// Resize observes the pools of processors as they are now.
-	Resize(pools twin.Pools)
-	// Age observes how Slurm's priorities grow.
-	Age(a workload.Aging)
+	// Hear takes in news of the cluster.
+	Hear(n expert.News)
 	// Queue returns the queue as the model knows it. Only Learn and Observe change it.
 	Queue() *queue.Queue
 	// Serve replaces the model that has served so far by this one.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 )
 
@@ -61,7 +62,7 @@ func TestProspect(t *testing.T) {
 		t.Errorf("an unknown kind: %v %q", ok, wait.Down)
 	}
 	q.Request = r
-	m.Outage(qbets.Outage{Partition: "main", From: now - 60, Reason: "partition main is down"})
+	m.Hear(expert.News{Outages: []qbets.Outage{{Partition: "main", From: now - 60, Reason: "partition main is down"}}})
 	if ok := o.Wait(q, 0, &wait); ok || wait.Down != "partition main is down" {
 		t.Errorf("during an outage: %v %q", ok, wait.Down)
 	}

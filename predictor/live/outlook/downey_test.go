@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -43,7 +44,7 @@ func TestDowney(t *testing.T) {
 	if _, ok := o.Downey(unknown); ok {
 		t.Error("there is an answer for a partition of which nothing is known")
 	}
-	m.Outage(qbets.Outage{Partition: "main", From: now - 60, Reason: "partition main is down"})
+	m.Hear(expert.News{Outages: []qbets.Outage{{Partition: "main", From: now - 60, Reason: "partition main is down"}}})
 	if a, ok := o.Downey(r); ok || a.Down != "partition main is down" {
 		t.Errorf("during an outage: %v %q", ok, a.Down)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
-	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -88,26 +87,11 @@ func (m *Model) Observe(e *forecast.Event) {
 	m.jobs.Store(nil)
 }
 
-// Outage tells the forecasters that an outage has begun or is over.
-func (m *Model) Outage(o qbets.Outage) {
+// Hear tells the forecasters news of the cluster. Pools count only if NewModel was told of any.
+func (m *Model) Hear(n expert.News) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.predictor.Outage(o)
-}
-
-// Resize tells the forecasters which pools of processors there are now. It counts only if
-// NewModel was told of pools.
-func (m *Model) Resize(pools twin.Pools) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.predictor.Resize(pools)
-}
-
-// Age tells the forecasters how Slurm's priorities grow.
-func (m *Model) Age(a workload.Aging) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.predictor.Age(a)
+	m.predictor.Hear(n)
 }
 
 // Queue returns the queue as far as it is known. Only Learn and Observe change it, so their

@@ -12,6 +12,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/forecast/qbets"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -166,7 +167,7 @@ func TestOutageIsAnswered(t *testing.T) {
 	o := newOutlook()
 	m := learn(t, o)
 	m.Serve()
-	m.Outage(qbets.Outage{Partition: "main", From: now - 60, Reason: "partition main is down"})
+	m.Hear(expert.News{Outages: []qbets.Outage{{Partition: "main", From: now - 60, Reason: "partition main is down"}}})
 	if a, _ := o.Predict(past()[0].Request, 0); a.Down != "partition main is down" {
 		t.Errorf("down: %q", a.Down)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/synthetic"
@@ -83,7 +84,7 @@ func TestPileAfterAWindow(t *testing.T) {
 				return s.within(like, s.closed.To, 3600, 3600), s.within(like, s.closed.To, 3600, 24*3600), s.within(like, s.now, long, s.closed.To+3600-s.now)
 			}
 			hour, late, _ := ask()
-			s.Resize(s.pools(rollout.Windows{s.closed}))
+			s.Hear(expert.News{Pools: s.pools(rollout.Windows{s.closed})})
 			if got, then, waiting := ask(); got < hour-.01 || then < late-.01 || waiting < .9 {
 				t.Errorf("when nobody waits, within an hour of the maintenance with probability %v, %v without it; within a day %v, %v; one that waits %v", got, hour, then, late, waiting)
 			}
@@ -91,7 +92,7 @@ func TestPileAfterAWindow(t *testing.T) {
 			if got, then, waiting := ask(); got > .5 || then < late-.1 || waiting > .5 {
 				t.Errorf("behind the others, within an hour of the maintenance with probability %v; within a day %v, %v without them; one that waits %v", got, then, late, waiting)
 			}
-			s.Resize(s.pools(nil))
+			s.Hear(expert.News{Pools: s.pools(nil)})
 			if got, _, _ := ask(); got < hour-.1 {
 				t.Errorf("the maintenance is not known, and within an hour of it with probability %v, %v without the others", got, hour)
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/live/outlook"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -53,7 +54,7 @@ func TestModelThatHangs(t *testing.T) {
 	<-s.begun
 	aging := make(chan struct{})
 	// waits to write, and whoever reads then waits for it
-	hung.Go(func() { close(aging); m.Age(workload.Aging{}) })
+	hung.Go(func() { close(aging); m.Hear(expert.News{}) })
 	<-aging
 	for began := time.Now(); time.Since(began) < 100*time.Millisecond; time.Sleep(time.Millisecond) {
 		hung.Go(func() { d.outlook.Queue() })
