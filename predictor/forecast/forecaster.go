@@ -7,12 +7,17 @@
 //	               methods: what past waits and the present queue say of a wait
 //	extrapolation  follows simulations where the queue is longer than ever, while they prove true
 //	influence      bounds what one user's outcomes teach about others
+//	pending        stores what was forecast of a wait until the wait is known
 //	expert         a Forecaster for each method
 //	mixture        weighs experts by their past scores
 //	recalibration  replaces probabilities by how often such probabilities came true
 //	blend          combines experts into one forecast with mixture and recalibration
 //	predictor      has a blend for submissions now and one for later submissions, and
 //	               says what may be promised
+//	completion     adds the run time to the wait: when a job will have ended
+//
+// The others stand beside these: score judges forecasts by their outcomes, fault forecasts failures
+// of nodes, and speedup tells how much faster a program runs on more processors.
 //
 // The wing has no clock and does no I/O. Times are Unix seconds. Forecasters are told of
 // events in the order of time, live or from a log.
@@ -31,14 +36,6 @@ type Observer interface {
 	// Ended says that j ended at j.End. If its Start is 0, it was cancelled before it
 	// started.
 	Ended(j *workload.Job)
-}
-
-// Changer is an Observer that is told how many tasks of an array still wait, which jobs a limit
-// keeps from starting, and how priorities and requests change.
-type Changer interface {
-	// Changed says that j, which waits, has another number of Tasks than before, or that its
-	// Request, AtLimit, QOSFull or Priority is another; or that j, which runs, has another Limit.
-	Changed(j *workload.Job)
 }
 
 // Forecaster is one way to forecast how long jobs wait. Its Observer methods must not

@@ -39,10 +39,9 @@ func (f *Forecaster) Started(j *workload.Job) { f.add(started(j)) }
 // Ended implements forecast.Observer.
 func (f *Forecaster) Ended(j *workload.Job) { f.add(ended(j)) }
 
-// Prepare asks the questions of a plan ahead, in one call. They differ only in Submit and
-// Limit. Prepare asks at most maxQuestions of them, evenly spread. Forecast then answers all
-// of them without another call: a question that was not asked gets a mixture of its
-// neighbours' answers.
+// Prepare implements forecast.Preparer. It asks at most maxQuestions of the questions, evenly
+// spread, in one call. Forecast then answers all of them without another call: a question that was
+// not asked gets a mixture of its neighbours' answers.
 func (f *Forecaster) Prepare(questions []forecast.Question) {
 	if len(questions) == 0 {
 		return

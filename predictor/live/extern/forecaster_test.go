@@ -19,7 +19,11 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-var _ forecast.Forecaster = (*Forecaster)(nil)
+var (
+	_ forecast.Forecaster = (*Forecaster)(nil)
+	_ forecast.Preparer   = (*Forecaster)(nil)
+	_ forecast.Relearner  = (*Forecaster)(nil)
+)
 
 // log keeps what was logged.
 type log struct {

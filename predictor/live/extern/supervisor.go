@@ -176,8 +176,8 @@ func (s *supervisor[To]) add(e *forecasterpb.Event) {
 	}
 }
 
-// Relearn restarts the program, which then receives the past again. It is called when the
-// past holds more than the Forecaster has observed.
+// Relearn implements forecast.Relearner. It restarts the program, which then receives the past
+// again.
 func (s *supervisor[To]) Relearn() { s.restart(errors.New("it is to be told the past again")) }
 
 // restart stops the program, which Run starts again.

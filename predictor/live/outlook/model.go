@@ -130,7 +130,7 @@ func (m *Model) Serve() {
 		m.predictor.Inherit(old.predictor)
 		old.mu.Unlock()
 		for _, f := range o.SiteForecasters {
-			if f, ok := f.(interface{ Relearn() }); ok {
+			if f, ok := f.(forecast.Relearner); ok {
 				f.Relearn()
 			}
 		}

@@ -21,9 +21,8 @@ import (
 type Options struct {
 	// SiteForecasters are a site's own forecasters, which are blended with the standard
 	// ones. They learn the past by themselves, and observe only what happens while a
-	// Model serves. Two methods are optional: Prepare([]forecast.Question) is called with
-	// the questions of a plan before they are asked one by one, and Relearn() when a new
-	// Model replaces an old one.
+	// Model serves. A forecast.Preparer is told of the questions of a plan ahead, and a
+	// forecast.Relearner that a new Model replaces an old one.
 	SiteForecasters []forecast.Forecaster
 	// Confidence is the level of lower bounds on probabilities.
 	Confidence float64
@@ -59,12 +58,11 @@ func (o *Outlook) Forecast(r workload.Request, now int64, c []workload.Candidate
 }
 
 // prepare passes the questions about all candidates of a plan to each of the site's
-// forecasters that has the method Prepare. One call with many questions may be much
-// cheaper than many calls.
+// forecasters that is a Preparer.
 func (o *Outlook) prepare(r *workload.Request, now int64, c []workload.Candidate) {
 	var questions []forecast.Question
 	for _, f := range o.SiteForecasters {
-		f, ok := f.(interface{ Prepare([]forecast.Question) })
+		f, ok := f.(forecast.Preparer)
 		if !ok || len(c) < 2 {
 			continue
 		}
