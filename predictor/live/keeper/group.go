@@ -283,7 +283,7 @@ func (k *members) tellHomes(ctx context.Context, now int64) error {
 	if k.Homes == nil {
 		return nil
 	}
-	entries, err := k.Ledger.Select(ctx, ledger.Query{Grouped: true, Selection: api.Selection{Start: now - toldFor, States: []string{api.StateCancelled, api.StateMissed, api.StatePending}}})
+	entries, err := k.Ledger.Grouped(ctx, now-toldFor)
 	if err != nil {
 		return err
 	}
@@ -297,11 +297,11 @@ func (k *members) tellHomes(ctx context.Context, now int64) error {
 			claim.Withdrawn = true
 		case api.StateMissed:
 			claim.Missed = p.Gate == api.GateGo
-		default:
+		case api.StatePending:
 			claim.Held = p.Yielded && !p.Late && now > e.BeginBy
 		}
 		tells := claim.Withdrawn || claim.Missed || claim.Held
-		if !tells || e.Job == 0 || e.Progress.Gate == api.GateLost || k.heard.homeTold(claim) || k.heard.homePaused(e.Home, now) {
+		if !tells || e.Progress.Gate == api.GateLost || k.heard.homeTold(claim) || k.heard.homePaused(e.Home, now) {
 			continue
 		}
 		_, err := k.Homes.Claim(telling, e.Home, claim)

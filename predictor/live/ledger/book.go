@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -10,16 +9,18 @@ import (
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
 
-// book is the open promises, in memory. Whenever a job is planned, and at each look at the queue,
-// all are asked for, and few have changed since: only those are read again.
+// book is the open promises, in memory, and the settled members of groups (grouped.go). Whenever a
+// job is planned, and at each look at the queue, all are asked for, and few have changed since:
+// only those are read again.
 //
 // Invariant: a plan is stale once a method that writes it has returned.
 type book struct {
-	mu     sync.Mutex
-	known  bool                  // all that are not stale have been read
-	list   []*openEntry          // in the order of Select
-	byPlan map[string]*openEntry // the same
-	stale  map[string]bool
+	mu      sync.Mutex
+	known   bool                  // all that are not stale have been read
+	list    []*openEntry          // in the order of Select
+	byPlan  map[string]*openEntry // the same
+	settled settledMembers
+	stale   map[string]bool
 }
 
 // openEntry is an open promise. It is not changed once it is in the book.
@@ -29,9 +30,7 @@ type openEntry struct {
 }
 
 // order is the order of Select.
-func (a *openEntry) order(b *openEntry) int {
-	return cmp.Or(cmp.Compare(a.Deadline(), b.Deadline()), cmp.Compare(a.Job, b.Job), cmp.Compare(a.ID, b.ID))
-}
+func (a *openEntry) order(b *openEntry) int { return a.Entry.order(&b.Entry) }
 
 // manyStale is from how many stale plans on all open ones are read.
 const manyStale = 256
@@ -59,10 +58,11 @@ func (l *Ledger) readBook(ctx context.Context) ([]*openEntry, error) {
 		return b.list, err
 	}
 	where := sqlitefile.Where{}
-	where.And(true, "open")
 	some := b.known && len(b.stale) <= manyStale
 	if some {
 		where.In("id", slices.Sorted(maps.Keys(b.stale)))
+	} else {
+		where.And(true, "open")
 	}
 	fresh, err := l.entries(ctx, where, "")
 	if err != nil {
@@ -71,12 +71,17 @@ func (l *Ledger) readBook(ctx context.Context) ([]*openEntry, error) {
 	if some {
 		for plan := range b.stale {
 			delete(b.byPlan, plan)
+			delete(b.settled.byPlan, plan)
 		}
 		b.list = slices.DeleteFunc(b.list, func(o *openEntry) bool { return b.stale[o.ID] })
 	} else {
-		b.list, b.byPlan = nil, make(map[string]*openEntry, len(fresh))
+		b.list, b.byPlan, b.settled = nil, make(map[string]*openEntry, len(fresh)), settledMembers{}
 	}
 	for i := range fresh {
+		if !fresh[i].Open {
+			b.settled.add(&fresh[i])
+			continue
+		}
 		o := &openEntry{Entry: fresh[i], claim: claimOf(&fresh[i])}
 		b.byPlan[o.ID] = o
 		if some {

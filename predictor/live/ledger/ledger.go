@@ -312,6 +312,7 @@ func settle(ctx context.Context, tx *sql.Tx, plan string, s Settlement, events [
 // Refuse notes of a closed promise that a job names it, of which nothing is promised, unless
 // another one has named it before.
 func (l *Ledger) Refuse(ctx context.Context, plan string, job int64, e Event) error {
+	defer l.book.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		done, err := tx.ExecContext(ctx, `UPDATE settlements SET refused = ? WHERE plan = ? AND refused = 0`, job, plan)
 		if err != nil {
@@ -331,6 +332,7 @@ func (l *Ledger) Refuse(ctx context.Context, plan string, job int64, e Event) er
 // Correct replaces the settlement of a closed promise, because accounting knows better now.
 // The events keep what was settled before. It is an error if the promise is not closed.
 func (l *Ledger) Correct(ctx context.Context, plan string, s Settlement, events ...Event) error {
+	defer l.book.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		done, err := tx.ExecContext(ctx, `UPDATE settlements SET at = ?, outcome = ?, eligible = ?, start = ?, work_start = ?, end = ?, run = ?, alloc_nodes = ?, evicted = ? WHERE plan = ?`,
 			s.At, s.Outcome, s.Eligible, s.Start, s.WorkStart, s.End, s.Run, s.Nodes, s.Evicted, plan)

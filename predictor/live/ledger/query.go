@@ -59,10 +59,13 @@ func (l *Ledger) Select(ctx context.Context, q Query) ([]Entry, error) {
 	}
 	where.Args = append(where.Args, q.Last)
 	entries, err := l.entries(ctx, where, deadline+" DESC, id DESC LIMIT ?")
-	slices.SortFunc(entries, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(a.Deadline(), b.Deadline()), cmp.Compare(a.Job, b.Job), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(entries, func(a, b Entry) int { return a.order(&b) })
 	return entries, err
+}
+
+// order is the order of Select.
+func (e *Entry) order(other *Entry) int {
+	return cmp.Or(cmp.Compare(e.Deadline(), other.Deadline()), cmp.Compare(e.Job, other.Job), cmp.Compare(e.ID, other.ID))
 }
 
 // entries reads reservations, in an order or, if that is "", in any.
