@@ -3,6 +3,7 @@ package course
 import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -14,23 +15,17 @@ const Skew = 2
 // Queue is Slurm's queue, or a part of it. Comments name plans. A job claims the plan that its
 // comment names if job and plan are of the same user.
 type Queue struct {
-	slurm.Index
+	*look.Look
 	// asked, if not nil, has the ids of the only jobs that were asked for. Of all other jobs,
 	// and of claimants, nothing is known.
 	asked map[int64]bool
 }
 
-// NewQueue returns the whole queue, which is jobs.
-func NewQueue(jobs []slurm.QueueEntry) *Queue {
-	return &Queue{Index: slurm.NewIndex(jobs, api.PlanInComment)}
-}
+// NewQueue returns the whole queue.
+func NewQueue(l *look.Look) *Queue { return &Queue{Look: l} }
 
 // PartOfQueue returns the jobs that were asked for by these ids.
-func PartOfQueue(jobs []slurm.QueueEntry, asked map[int64]bool) *Queue {
-	q := NewQueue(jobs)
-	q.asked = asked
-	return q
-}
+func PartOfQueue(l *look.Look, asked map[int64]bool) *Queue { return &Queue{l, asked} }
 
 // Whole reports whether q is the whole queue.
 func (q *Queue) Whole() bool { return q.asked == nil }
@@ -44,7 +39,7 @@ func (q *Queue) Shows(e *ledger.Entry) bool {
 // that claims e's plan. It returns nil if that job is not in the queue.
 func (q *Queue) Find(e *ledger.Entry) *slurm.QueueEntry {
 	if e.Job == 0 {
-		return q.Claimant(e.ID, e.User)
+		return q.Plans.Claimant(e.ID, e.User)
 	}
 	// Slurm uses ids again, also for jobs of other users.
 	if j := q.ByID[e.Job]; j != nil && IsQueued(e, j) {

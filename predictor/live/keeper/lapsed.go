@@ -58,7 +58,7 @@ func (k *Keeper) refuse(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 // closed before as no job had come: nothing is promised about them.
 func (k *Keeper) refuseLatecomers(ctx context.Context, q *course.Queue, open []ledger.Entry, now int64) error {
 	asked := 0
-	for plan, jobs := range q.Named {
+	for plan, jobs := range q.Plans {
 		for _, j := range jobs {
 			isPlan := func(e ledger.Entry) bool { return e.ID == plan }
 			if j.Submit < now-desk.Latecomer || asked == mostLatecomers || slices.ContainsFunc(open, isPlan) {

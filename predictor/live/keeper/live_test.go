@@ -20,6 +20,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/live/premises"
 	"github.com/varq-project/varq/predictor/live/records"
 	"github.com/varq-project/varq/predictor/live/statefile"
@@ -141,7 +142,7 @@ func (l *lab) look(job int64) (j slurm.QueueEntry, r api.Reservation) {
 	ctx, at := l.t.Context(), time.Now().Unix()
 	queue, err := l.slurm.Queue(ctx)
 	l.must(err)
-	l.must(l.Watch(ctx, queue, at))
+	l.must(l.Watch(ctx, look.New(queue, at)))
 	if j, err = l.slurm.Job(ctx, job); err != nil {
 		j = slurm.QueueEntry{}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/test/cluster"
 )
@@ -199,7 +200,7 @@ func liveManyGone(t *testing.T, c *cluster.Cluster) {
 		at := time.Now().Unix()
 		queue, err := l.slurm.Queue(t.Context())
 		l.must(err)
-		l.must(l.Watch(t.Context(), queue, at))
+		l.must(l.Watch(t.Context(), look.New(queue, at)))
 	}
 	file := filepath.Join(l.JobDir(), "comments")
 	for range rounds {

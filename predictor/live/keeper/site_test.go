@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/live/groups"
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/live/records"
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -103,7 +104,7 @@ func (s *site) watch() error {
 		r, err = s.read(ctx)
 	}
 	if err == nil {
-		err = s.keeper.Watch(ctx, r.queue, r.at)
+		err = s.keeper.Watch(ctx, look.New(r.queue, r.at))
 	}
 	return err
 }

@@ -161,7 +161,7 @@ func (k *Keeper) cancelStrays(ctx context.Context, q *course.Queue, open []ledge
 	for i := range open {
 		entryOf[open[i].ID] = &open[i]
 	}
-	for plan, jobs := range q.Named {
+	for plan, jobs := range q.Plans {
 		for _, j := range jobs {
 			if j.Start != 0 || j.Eligible <= now+86400 || k.memory.postponed(plan, now) {
 				continue

@@ -9,6 +9,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
@@ -87,18 +88,17 @@ var gone = transition{bound: true, of: whatever, states: absent}
 var planned = transition{true, begins, waiting, (*Keeper).revise}
 
 // Watch brings each open reservation up to date with the queue, by the table transitions.
-// jobs are all pending and running jobs.
+// l has all pending and running jobs.
 //
 // If an action fails for one reservation, Watch logs the error and goes on. It stops, and
 // returns the error, if the ledger cannot be read, if Slurm does not answer, or if ctx is
 // done.
 //
-// The caller must read now from the clock before it reads the queue. So a job that is
-// pending in jobs had not started at the time now. The queue may have been read before a
+// The queue may have been read before a
 // job was submitted that is bound since: such a job is not absent, but unknown. And it may have
 // been read before Accept changed a job: for such a job nothing is done.
-func (k *Keeper) Watch(ctx context.Context, jobs []slurm.QueueEntry, now int64) error {
-	return k.watch(ctx, course.NewQueue(jobs), now)
+func (k *Keeper) Watch(ctx context.Context, l *look.Look) error {
+	return k.watch(ctx, course.NewQueue(l), l.At)
 }
 
 // ErrEnough says that no more jobs are to be read now.
@@ -153,7 +153,7 @@ func (k *Keeper) readBound(ctx context.Context, now int64, read func(context.Con
 		}
 		asked[e.Job] = true
 	}
-	return course.PartOfQueue(jobs, asked), nil
+	return course.PartOfQueue(look.New(jobs, now), asked), nil
 }
 
 // inTurn yields bound reservations: the most urgent first, and those that are as urgent each in its

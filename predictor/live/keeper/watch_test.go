@@ -11,6 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -321,13 +322,13 @@ func BenchmarkWatch(b *testing.B) {
 	s.Clock += 10
 	for range 40 { // each has been planned again once
 		s.Clock += 10
-		if err := s.keeper.Watch(b.Context(), queue, s.Clock); err != nil {
+		if err := s.keeper.Watch(b.Context(), look.New(queue, s.Clock)); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for b.Loop() {
 		s.Clock += 10
-		if err := s.keeper.Watch(b.Context(), queue, s.Clock); err != nil {
+		if err := s.keeper.Watch(b.Context(), look.New(queue, s.Clock)); err != nil {
 			b.Fatal(err)
 		}
 	}

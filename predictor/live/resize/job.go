@@ -6,21 +6,18 @@ import (
 	"math"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/promise/moldable"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// index is the queue. Comments name rows.
-type index struct{ slurm.Index }
-
-func newIndex(queue []slurm.QueueEntry) *index {
-	return &index{slurm.NewIndex(queue, api.SizeInComment)}
-}
+// queue is the whole queue. Comments name rows.
+type queue struct{ *look.Look }
 
 // jobOf returns m's job, or nil. Slurm uses ids again, also for jobs of other users, and submits a
 // job anew if it requeues it.
-func (q *index) jobOf(m *row) *slurm.QueueEntry {
+func (q queue) jobOf(m *row) *slurm.QueueEntry {
 	if j := q.ByID[m.job]; j != nil && j.User == m.user && j.Submit == m.submit {
 		return j
 	}
@@ -28,7 +25,7 @@ func (q *index) jobOf(m *row) *slurm.QueueEntry {
 }
 
 // waits reports whether m's job waits.
-func (q *index) waits(m *row) bool {
+func (q queue) waits(m *row) bool {
 	j := q.jobOf(m)
 	return j != nil && j.Start == 0
 }

@@ -20,6 +20,7 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/promise/moldable"
 	"github.com/varq-project/varq/predictor/slurm"
 )
@@ -106,10 +107,10 @@ func (r *Resizer) Size(ctx context.Context, user string, req *api.SizeRequest) (
 }
 
 // Look follows the jobs whose size is not locked in, and gives another size to those that are then
-// expected to end sooner. queue has all pending and running jobs, and was read after now. If
-// something fails for one job, Look logs that and goes on. It stops, and returns the error, if the
-// file cannot be read or written, if Slurm does not answer, or if ctx is done.
-func (r *Resizer) Look(ctx context.Context, queue []slurm.QueueEntry, now int64) error {
+// expected to end sooner. l has all pending and running jobs. If something fails for one job, Look
+// logs that and goes on. It stops, and returns the error, if the file cannot be read or written, if
+// Slurm does not answer, or if ctx is done.
+func (r *Resizer) Look(ctx context.Context, l *look.Look) error {
 	if r.Shadow {
 		return nil
 	}
@@ -117,7 +118,7 @@ func (r *Resizer) Look(ctx context.Context, queue []slurm.QueueEntry, now int64)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	q := newIndex(queue)
+	q, now := queue{l}, l.At
 	due := make([]*row, 0, len(rows))
 	for i := range rows {
 		m := &rows[i]
@@ -158,9 +159,9 @@ var errUnforeseen = errors.New("no forecast")
 
 // follow brings m up to date with the queue. It returns m's job if that waits with the size that m
 // says, and nil otherwise.
-func (r *Resizer) follow(ctx context.Context, m *row, q *index, now int64) (*slurm.QueueEntry, error) {
+func (r *Resizer) follow(ctx context.Context, m *row, q queue, now int64) (*slurm.QueueEntry, error) {
 	if m.job == 0 {
-		j := q.Claimant(m.id, m.user)
+		j := q.Sizes.Claimant(m.id, m.user)
 		switch {
 		case j == nil && now-m.made <= unclaimed:
 			return nil, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/promise/moldable"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -132,7 +133,7 @@ func (l *lab) look(after int64) error {
 			queue = append(queue, *j)
 		}
 	}
-	return l.Look(l.t.Context(), queue, l.now)
+	return l.Look(l.t.Context(), look.New(queue, l.now))
 }
 
 func (l *lab) mustLook(after int64) {
@@ -467,7 +468,7 @@ func TestMeanwhile(t *testing.T) {
 		looked := *j
 		change(j)
 		l.now += 60
-		if err := l.Look(t.Context(), []slurm.QueueEntry{looked}, l.now); err != nil || len(l.updates) != 0 {
+		if err := l.Look(t.Context(), look.New([]slurm.QueueEntry{looked}, l.now)); err != nil || len(l.updates) != 0 {
 			t.Errorf("%s: %v, changed %+v", name, err, l.updates)
 		}
 	}

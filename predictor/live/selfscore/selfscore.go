@@ -39,6 +39,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/forecast/score/group"
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -81,7 +82,6 @@ type Scorer struct {
 
 	mu       sync.Mutex
 	unscored map[workload.Submission]scores.Open // jobs with stored forecasts
-	waits    Waits
 	bursts   group.Bursts
 	driftDay int64 // day on which drifts were last logged
 }
@@ -95,23 +95,23 @@ func New(ctx context.Context, o Options) (*Scorer, error) {
 	return &Scorer{Options: o, unscored: unscored}, nil
 }
 
-// ObserveQueue takes in a snapshot of the queue at the time now. It must be called before
-// the forecasters observe that snapshot. An error is the store's. After an error, jobs that
-// have started are scored with the next snapshot. Jobs that have begun to wait are never
-// scored.
-func (s *Scorer) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, now int64) error {
+// ObserveQueue takes in a look at the queue, and the jobs that have begun to wait since the last
+// one. It must be called before the forecasters observe them. An error is the store's. After an
+// error, jobs that have started are scored with the next look. Jobs that have begun to wait are
+// never scored.
+func (s *Scorer) ObserveQueue(ctx context.Context, l *look.Look, begun []*slurm.QueueEntry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var c scores.Changes
-	for _, j := range s.begun(queue, now) {
+	for _, j := range s.sample(begun) {
 		c.Begun = append(c.Begun, s.ask(ctx, j.QueueEntry, j.place)...)
 	}
 	asked := map[workload.Submission]bool{}
 	for i := range c.Begun {
 		asked[c.Begun[i].Submission] = true
 	}
-	for i := range queue {
-		j := &queue[i]
+	for i := range l.Jobs {
+		j := &l.Jobs[i]
 		id := j.Submission()
 		if !s.unscored[id].Wait && !asked[id] {
 			continue
@@ -123,7 +123,7 @@ func (s *Scorer) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, now
 			c.Started = append(c.Started, scores.Outcome{Submission: id, Eligible: j.Eligible, At: j.Start})
 		}
 	}
-	return errors.Join(s.score(ctx, c), s.logDrifts(ctx, now))
+	return errors.Join(s.score(ctx, c), s.logDrifts(ctx, l.At))
 }
 
 // logDrifts logs once a day which forecasters have drifted.
@@ -184,11 +184,10 @@ type begun struct {
 	place int
 }
 
-// begun returns the jobs whose waits have begun since the last snapshot, or a sample of Most
-// of these jobs.
-func (s *Scorer) begun(queue []slurm.QueueEntry, now int64) []begun {
+// sample returns the jobs whose waits have begun, or a sample of Most of these jobs.
+func (s *Scorer) sample(all []*slurm.QueueEntry) []begun {
 	var jobs []begun
-	for _, j := range s.waits.Begun(queue, now) {
+	for _, j := range all {
 		jobs = append(jobs, begun{QueueEntry: j})
 	}
 	slices.SortFunc(jobs, func(a, b begun) int { return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID)) })
@@ -199,32 +198,6 @@ func (s *Scorer) begun(queue []slurm.QueueEntry, now int64) []begun {
 		s.Rand.Shuffle(len(jobs), func(i, k int) { jobs[i], jobs[k] = jobs[k], jobs[i] })
 		jobs = jobs[:s.Most]
 	}
-	return jobs
-}
-
-// Waits finds the jobs that begin to wait. The zero value has seen no snapshot.
-type Waits struct {
-	waiting map[workload.Submission]int64 // jobs in the last snapshot, and when their waits began
-	last    int64                         // time of the last snapshot, 0 before the first
-}
-
-// Begun takes in a snapshot of the queue at the time now, and returns the jobs whose waits have
-// begun since the last one. There are none in the first.
-func (s *Waits) Begun(queue []slurm.QueueEntry, now int64) []*slurm.QueueEntry {
-	var jobs []*slurm.QueueEntry
-	waiting := make(map[workload.Submission]int64, len(queue))
-	for i := range queue {
-		j := &queue[i]
-		if j.Eligible == 0 || j.Eligible > now || j.Held || j.Pinned || j.AtLimit || j.ArrayJob != 0 || j.HetJob != 0 && j.HetJob != j.ID {
-			continue
-		}
-		id := j.Submission()
-		waiting[id] = j.Eligible
-		if s.last != 0 && j.Eligible >= s.last && s.waiting[id] != j.Eligible {
-			jobs = append(jobs, j)
-		}
-	}
-	s.waiting, s.last = waiting, now
 	return jobs
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/live/statefile"
@@ -33,6 +34,8 @@ const now = 20_000*86400 + 43_200
 // fixture is a Scorer with a real store, and the questions that it has asked.
 type fixture struct {
 	*Scorer
+	looking  sync.Mutex // guards waits
+	waits    look.Waits
 	path     string
 	file     *sqlitefile.File
 	scores   *scores.Store
@@ -53,6 +56,7 @@ func start(t *testing.T) *fixture {
 // open starts a Scorer.
 func (f *fixture) open(t *testing.T) {
 	t.Helper()
+	f.waits = look.Waits{}
 	if f.file != nil {
 		f.file.Close()
 	}
@@ -90,9 +94,17 @@ func job(id, eligible, start int64) slurm.QueueEntry {
 	}}
 }
 
+// observe has the Scorer look at a queue.
+func (f *fixture) observe(t *testing.T, at int64, queue ...slurm.QueueEntry) error {
+	f.looking.Lock()
+	defer f.looking.Unlock()
+	l := look.New(queue, at)
+	return f.ObserveQueue(t.Context(), l, f.waits.Begun(l))
+}
+
 func (f *fixture) look(t *testing.T, at int64, queue ...slurm.QueueEntry) {
 	t.Helper()
-	if err := f.ObserveQueue(t.Context(), queue, at); err != nil {
+	if err := f.observe(t, at, queue...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -322,7 +334,7 @@ func TestStartsAreTriedAgain(t *testing.T) {
 	f.look(t, now+60, job(1, now+10, 0))
 	working := f.Store
 	f.Store = brokenStore{working}
-	if err := f.ObserveQueue(t.Context(), []slurm.QueueEntry{job(1, now+10, now+90), job(2, now+70, 0)}, now+120); !errors.Is(err, errFull) {
+	if err := f.observe(t, now+120, job(1, now+10, now+90), job(2, now+70, 0)); !errors.Is(err, errFull) {
 		t.Errorf("error %v", err)
 	}
 	f.Store = working
@@ -445,7 +457,7 @@ func TestLooksAndAccountingAtOnce(t *testing.T) {
 	f.look(t, now)
 	var wg sync.WaitGroup
 	for i := range int64(20) {
-		wg.Go(func() { _ = f.ObserveQueue(t.Context(), []slurm.QueueEntry{job(i, now+60, 0)}, now+60) })
+		wg.Go(func() { _ = f.observe(t, now+60, job(i, now+60, 0)) })
 		wg.Go(func() { _ = f.ObserveAccounting(t.Context(), []workload.Job{job(i, now+60, now+70).Job}) })
 	}
 	wg.Wait()

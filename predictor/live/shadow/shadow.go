@@ -20,7 +20,7 @@ import (
 	"sync"
 
 	"github.com/varq-project/varq/predictor/forecast/score"
-	"github.com/varq-project/varq/predictor/live/selfscore"
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -50,8 +50,7 @@ type Options struct {
 type Watcher struct {
 	Options
 
-	mu    sync.Mutex
-	begun selfscore.Waits
+	mu sync.Mutex
 	// the jobs that have not ended, with the time since when they wait
 	open map[workload.Submission]int64
 	// A job is watched if its random key is below share. Invariant: of the jobs of the day
@@ -89,16 +88,16 @@ func New(ctx context.Context, o Options, now int64) (*Watcher, error) {
 	return w, nil
 }
 
-// ObserveQueue takes in a snapshot of the queue at the time now. It must be called before the
-// forecasters observe that snapshot.
-func (w *Watcher) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, now int64) error {
+// ObserveQueue takes in a look at the queue, and the jobs that have begun to wait since the last
+// one. It must be called before the forecasters observe them.
+func (w *Watcher) ObserveQueue(ctx context.Context, l *look.Look, begun []*slurm.QueueEntry) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := news{started: map[workload.Submission]int64{}, old: now - mostDays*86400}
-	if today := score.Day(now); today != w.day {
+	n := news{started: map[workload.Submission]int64{}, old: l.At - mostDays*86400}
+	if today := score.Day(l.At); today != w.day {
 		w.day, w.share, w.keys = today, min(1, 4*w.share), nil
 	}
-	chosen, keys := w.sample(w.begun.Begun(queue, now), &n)
+	chosen, keys := w.sample(begun, &n)
 	for i, j := range chosen {
 		within, err := w.plan(j)
 		if err != nil {
@@ -108,14 +107,14 @@ func (w *Watcher) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, no
 			Submission: j.Submission(), key: keys[i], partition: j.Partition, nodes: max(1, j.Nodes), within: within, eligible: j.Eligible,
 		})
 	}
-	begun := make(map[workload.Submission]int64, len(n.begun))
+	fresh := make(map[workload.Submission]int64, len(n.begun))
 	for i := range n.begun {
-		begun[n.begun[i].Submission] = n.begun[i].eligible
+		fresh[n.begun[i].Submission] = n.begun[i].eligible
 	}
-	for i := range queue {
-		j := &queue[i]
+	for i := range l.Jobs {
+		j := &l.Jobs[i]
 		id := j.Submission()
-		since, watched := begun[id]
+		since, watched := fresh[id]
 		if !watched {
 			since, watched = w.open[id]
 		}
@@ -130,7 +129,7 @@ func (w *Watcher) ObserveQueue(ctx context.Context, queue []slurm.QueueEntry, no
 	if err := w.Store.record(ctx, n); err != nil {
 		return err
 	}
-	maps.Copy(w.open, begun)
+	maps.Copy(w.open, fresh)
 	for _, id := range n.dropped {
 		delete(w.open, id)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/live/statefile"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -19,6 +20,7 @@ const noon = 20_000*86400 + 43_200
 // fixture is a Watcher with a real store.
 type fixture struct {
 	*Watcher
+	waits look.Waits
 	t     *testing.T
 	path  string
 	file  *sqlitefile.File
@@ -39,6 +41,7 @@ func start(t *testing.T, most int) *fixture {
 // hour or more .93.
 func (f *fixture) open() {
 	f.t.Helper()
+	f.waits = look.Waits{}
 	if f.file != nil {
 		f.file.Close()
 	}
@@ -67,7 +70,8 @@ func (f *fixture) open() {
 
 func (f *fixture) look(now int64, queue ...slurm.QueueEntry) {
 	f.t.Helper()
-	if err := f.ObserveQueue(f.t.Context(), queue, now); err != nil {
+	l := look.New(queue, now)
+	if err := f.ObserveQueue(f.t.Context(), l, f.waits.Begun(l)); err != nil {
 		f.t.Fatal(err)
 	}
 }

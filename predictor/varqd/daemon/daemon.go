@@ -1,6 +1,6 @@
 // Package daemon puts varqd together. It opens the files, makes the client of Slurm, serves the
 // API, and runs a loop for each thing that goes on: learn reads accounting, refresh reads the
-// cluster's limits, watch looks at the queue, follow passes snapshots of the queue to the scorer
+// cluster's limits, watch looks at the queue, follow passes what it has shown to the scorer
 // and the forecasters, tend looks at the nodes, and others speak with other sites. See Run.
 package daemon
 
@@ -29,6 +29,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/ingest"
 	"github.com/varq-project/varq/predictor/live/keeper"
 	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/live/notice"
 	"github.com/varq-project/varq/predictor/live/outlook"
 	"github.com/varq-project/varq/predictor/live/premises"
@@ -113,9 +114,9 @@ type Daemon struct {
 	cleanups  cleanups                 // of Close
 
 	// when the ledger's first promise was made; 0 as long as none is known
-	first     int64
-	odds      []forecast.Odds // as d.scores has them
-	snapshots chan snapshot   // holds at most one, from watch to follow
+	first int64
+	odds  []forecast.Odds // as d.scores has them
+	seen  chan *look.Look // holds at most one, from watch to follow
 
 	limitsRead *latch // the limits and the nodes have been read once
 	// follow has observed the first snapshot, or an attempt to read the queue has failed
@@ -132,7 +133,7 @@ func New(o Options) (_ *Daemon, err error) {
 	}
 	d := &Daemon{
 		config: c, log: o.Log, clock: newClock(o.Now), problems: newProblems(o.Log), reads: newReads(c.Watch, o.Now), looks: newLooks(c.Watch, o.Now),
-		snapshots: make(chan snapshot, 1), limitsRead: newLatch(), queueTried: newLatch(), pastLoaded: newLatch(), nodesSeen: newLatch(), addresses: nodeaddr.New(),
+		seen: make(chan *look.Look, 1), limitsRead: newLatch(), queueTried: newLatch(), pastLoaded: newLatch(), nodesSeen: newLatch(), addresses: nodeaddr.New(),
 	}
 	defer func() {
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/varq-project/varq/predictor/live/keeper"
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
@@ -164,29 +165,24 @@ func (d *Daemon) lookAtAll(ctx context.Context) error {
 		return fmt.Errorf("read the queue: %w", err)
 	}
 	d.premises.MarkPinned(queue)
-	if err := d.checkLedger(ctx, queue); err != nil {
+	l := look.New(queue, at)
+	if err := d.checkLedger(ctx, l); err != nil {
 		return err
 	}
-	err = d.keeper.Watch(ctx, queue, at)
-	if err := d.resizer.Look(ctx, queue, at); err != nil {
+	err = d.keeper.Watch(ctx, l)
+	if err := d.resizer.Look(ctx, l); err != nil {
 		d.log.Error("sizes of jobs that wait cannot be chosen again", "error", err)
 	}
-	d.offer(snapshot{queue, at})
+	d.offer(l)
 	return err
 }
 
-// snapshot is the queue as Slurm showed it.
-type snapshot struct {
-	queue []slurm.QueueEntry
-	at    int64 // Unix seconds
-}
-
-// offer passes a snapshot to follow, and drops an older one that follow has not taken yet.
+// offer passes a look to follow, and drops an older one that follow has not taken yet.
 // It does not wait.
-func (d *Daemon) offer(s snapshot) {
+func (d *Daemon) offer(l *look.Look) {
 	select {
-	case <-d.snapshots:
+	case <-d.seen:
 	default:
 	}
-	d.snapshots <- s
+	d.seen <- l
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -118,18 +119,25 @@ func (d *Daemon) refresh(ctx context.Context) {
 	})
 }
 
-// follow is a loop. It passes each snapshot to the scorer, and then to the forecasters.
+// follow is a loop. It passes each look to the scorer, and then to the forecasters.
 func (d *Daemon) follow(ctx context.Context) {
+	var waits look.Waits
 	d.repeat(ctx, partForecasts, func(ctx context.Context) (time.Duration, error) {
 		select {
 		case <-ctx.Done():
 			return 0, nil
-		case s := <-d.snapshots:
+		case l := <-d.seen:
 			defer d.queueTried.set()
-			defer d.looked.Set(float64(s.at))
-			d.countJobs(s)
-			d.running.Store(runningJobs(s.queue))
-			return 0, errors.Join(d.scorer.ObserveQueue(ctx, s.queue, s.at), d.watchShadows(ctx, s), d.ingest.ObserveQueue(ctx, s.queue, s.at), d.keepOdds(ctx))
+			defer d.looked.Set(float64(l.At))
+			d.countJobs(l)
+			d.running.Store(runningJobs(l.Jobs))
+			begun := waits.Begun(l)
+			return 0, errors.Join(
+				d.scorer.ObserveQueue(ctx, l, begun),
+				d.watchShadows(ctx, l, begun),
+				d.ingest.ObserveQueue(ctx, l.Jobs, l.At),
+				d.keepOdds(ctx),
+			)
 		}
 	})
 }

@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/live/look"
 )
 
 // clocksApart is the greatest error of a promise's time, in seconds, at which the job of the
@@ -16,20 +15,14 @@ const clocksApart = 300
 // checkLedger notes as a problem that jobs in the queue were promised something before the
 // ledger's first promise: then it is not the ledger that they were promised by. That users
 // write varq's comments themselves does not look like that.
-func (d *Daemon) checkLedger(ctx context.Context, queue []slurm.QueueEntry) error {
-	plans := map[string]int64{} // by plan, the submission of a job whose comment names it
-	for i := range queue {
-		if plan, ok := api.PlanInComment(queue[i].Comment); ok {
-			plans[plan] = queue[i].Submit
-		}
-	}
+func (d *Daemon) checkLedger(ctx context.Context, l *look.Look) error {
 	lost := 0
-	if len(plans) > 0 {
+	if len(l.Plans) > 0 {
 		if err := d.readFirst(ctx); err != nil {
 			return err
 		}
-		for _, submit := range plans {
-			if d.first == 0 || submit < d.first-clocksApart {
+		for _, jobs := range l.Plans {
+			if last := jobs[len(jobs)-1]; d.first == 0 || last.Submit < d.first-clocksApart {
 				lost++
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/look"
 )
 
 // makeMetrics makes the metrics that the daemon itself counts.
@@ -29,16 +30,16 @@ func (d *Daemon) makeMetrics() {
 	d.requests = newRequestSeconds()
 }
 
-// countJobs counts the jobs of a snapshot of the queue, and the tasks of arrays.
-func (d *Daemon) countJobs(s snapshot) {
+// countJobs counts the jobs of the queue, and the tasks of arrays.
+func (d *Daemon) countJobs(l *look.Look) {
 	counts := map[string]int{"running": 0, "waiting": 0, "later": 0}
-	for i := range s.queue {
-		j := &s.queue[i]
+	for i := range l.Jobs {
+		j := &l.Jobs[i]
 		state := "later"
 		switch {
 		case j.Start != 0:
 			state = "running"
-		case !j.Held && j.Stopped == "" && j.Eligible != 0 && j.Eligible <= s.at:
+		case !j.Held && j.Stopped == "" && j.Eligible != 0 && j.Eligible <= l.At:
 			state = "waiting"
 		}
 		counts[state] += j.Count()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -23,12 +24,12 @@ func (untouched) Update(context.Context, slurm.Update) error { return errShadow 
 // Cancel implements keeper.Slurm. It cancels nothing.
 func (untouched) Cancel(context.Context, int64) error { return errShadow }
 
-// watchShadows passes a snapshot to the watcher of shadow mode.
-func (d *Daemon) watchShadows(ctx context.Context, s snapshot) error {
+// watchShadows passes a look to the watcher of shadow mode.
+func (d *Daemon) watchShadows(ctx context.Context, l *look.Look, begun []*slurm.QueueEntry) error {
 	if d.shadow == nil {
 		return nil
 	}
-	return d.shadow.ObserveQueue(ctx, s.queue, s.at)
+	return d.shadow.ObserveQueue(ctx, l, begun)
 }
 
 // learnShadows passes jobs of accounting to the watcher of shadow mode.
