@@ -27,14 +27,18 @@ PARTS := varq varq-lab varq-predictor varq-agent varq-slurm varq-slurmlab
 
 pages = $(foreach page,$(1),$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(page))
 
+# The pages of commands, one each, by the program.
+LAB_PAGES := $(notdir $(wildcard packaging/man/varq-lab*.1))
+VARQ_PAGES := $(filter-out $(LAB_PAGES),$(notdir $(wildcard packaging/man/varq*.1)))
+
 completions = $(BASHCOMPDIR)/$(1) $(ZSHCOMPDIR)/_$(1) $(FISHCOMPDIR)/$(1).fish
 
 # What install writes once, and uninstall leaves.
 CONFIGURATION = $(SYSCONFDIR)/varq/varq.yaml
 
 FILES_varq = $(CONFIGURATION) $(addprefix $(BINDIR)/,varq varq-wrapper) \
-  $(call completions,varq) $(call pages,varq.1 varq-wrapper.1 varq.yaml.5 varq.7)
-FILES_varq-lab = $(BINDIR)/varq-lab $(call completions,varq-lab) $(call pages,varq-lab.1)
+  $(call completions,varq) $(call pages,$(VARQ_PAGES) varq.yaml.5 varq.7)
+FILES_varq-lab = $(BINDIR)/varq-lab $(call completions,varq-lab) $(call pages,$(LAB_PAGES))
 FILES_varq-predictor = $(SBINDIR)/varqd $(UNITDIR)/varqd.service $(SYSUSERSDIR)/varq.conf $(TMPFILESDIR)/varq.conf \
   $(DOCDIR)/guide.html $(call pages,varqd.8)
 FILES_varq-agent = $(SBINDIR)/varq-agent $(UNITDIR)/varq-agent.service $(call pages,varq-agent.8)

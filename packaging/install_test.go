@@ -14,8 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// installed is what make install writes below DESTDIR, with permissions.
-var installed = map[string]fs.FileMode{
+// besideManual is what make install writes below DESTDIR, with permissions, but for the manual
+// pages.
+var besideManual = map[string]fs.FileMode{
 	"etc/slurm/plugstack.conf.d/varq.conf":              0o644,
 	"etc/varq/varq.yaml":                                0o644,
 	"opt/bin/varq":                                      0o755,
@@ -34,19 +35,21 @@ var installed = map[string]fs.FileMode{
 	"opt/share/doc/varq/guide.html":                     0o644,
 	"opt/share/fish/vendor_completions.d/varq-lab.fish": 0o644,
 	"opt/share/fish/vendor_completions.d/varq.fish":     0o644,
-	"opt/share/man/man1/varq-lab.1":                     0o644,
-	"opt/share/man/man1/varq-wrapper.1":                 0o644,
-	"opt/share/man/man1/varq.1":                         0o644,
-	"opt/share/man/man5/varq.yaml.5":                    0o644,
-	"opt/share/man/man7/varq.7":                         0o644,
-	"opt/share/man/man8/slurmlab.8":                     0o644,
-	"opt/share/man/man8/varq-agent.8":                   0o644,
-	"opt/share/man/man8/varqd.8":                        0o644,
 	"opt/share/varq/cli_filter.lua":                     0o644,
 	"opt/share/varq/varq.lua":                           0o644,
 	"opt/share/zsh/site-functions/_varq":                0o644,
 	"opt/share/zsh/site-functions/_varq-lab":            0o644,
 	"usr/lib/slurm/spank_varq.so":                       0o755,
+}
+
+// installed returns all that make install writes below DESTDIR, with permissions.
+func installed(t *testing.T) map[string]fs.FileMode {
+	t.Helper()
+	all := maps.Clone(besideManual)
+	for _, page := range manual(t) {
+		all["opt/share/man/man"+page[len(page)-1:]+"/"+filepath.Base(page)] = 0o644
+	}
+	return all
 }
 
 // mk runs make with a target of install.mk, as from the top folder, and returns what it prints.
@@ -100,7 +103,7 @@ func files(t *testing.T, root string) map[string]fs.FileMode {
 func TestInstall(t *testing.T) {
 	stage := t.TempDir()
 	mk(t, "install", stage)
-	if diff := cmp.Diff(installed, files(t, stage)); diff != "" {
+	if diff := cmp.Diff(installed(t), files(t, stage)); diff != "" {
 		t.Errorf("make install (-want +got):\n%s", diff)
 	}
 	for file, line := range map[string]string{

@@ -38,7 +38,7 @@ func TestPartsHaveAllFiles(t *testing.T) {
 		}
 	}
 	slices.Sort(packaged)
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(installed)), packaged); diff != "" {
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(installed(t))), packaged); diff != "" {
 		t.Errorf("parts (-make install +packaged):\n%s", diff)
 	}
 }

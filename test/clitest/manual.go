@@ -2,67 +2,59 @@ package clitest
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+
+	"github.com/varq-project/varq/packaging/man/page"
+	"github.com/varq-project/varq/test/golden"
 )
 
-// manual returns the text of the manual page of a program.
-func manual(t testing.TB, program string) string {
+// The folders with the manual pages and their sources.
+var (
+	pages   = file("../../packaging/man")
+	sources = filepath.Join(pages, "src")
+)
+
+// Manual checks that the manual pages of a program and its commands are what package page makes of
+// their help and their sources. With -update, it writes these pages.
+func Manual(t *testing.T, root *cobra.Command) {
 	t.Helper()
-	text, err := os.ReadFile(file("../../packaging/man/" + program + ".1"))
+	changelog, err := os.ReadFile(file("../../CHANGELOG.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
-}
-
-// Described checks that the manual page of a program has its commands and their options, but for
-// those that are hidden.
-func Described(t testing.TB, root *cobra.Command) {
-	t.Helper()
-	page := manual(t, root.Name())
-	mentions := func(what, macro string) {
-		t.Helper()
-		if !strings.Contains(page, macro) {
-			t.Errorf("%s(1) has no %s (%q)", root.Name(), what, macro)
+	released, err := page.Released(string(changelog))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := page.Of(root, os.DirFS(sources), released)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range want {
+		path := filepath.Join(pages, name)
+		if diff := cmp.Diff(string(text), string(golden.Want(t, path, text))); diff != "" {
+			t.Errorf("%s is not what the command's help and its source say: run make generate (-want +got):\n%s", name, diff)
 		}
 	}
-	root.InitDefaultCompletionCmd("bash")
-	var visit func(cmd *cobra.Command)
-	visit = func(cmd *cobra.Command) {
-		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
-			macro := "Fl Fl " + flag.Name
-			if flag.Shorthand != "" {
-				macro = ".It Fl " + flag.Shorthand + " , " + macro
-			}
-			mentions(cmd.CommandPath()+" --"+flag.Name, macro)
-		})
-		for _, sub := range cmd.Commands() {
-			if sub.Hidden {
-				continue
-			}
-			name := strings.TrimPrefix(sub.CommandPath(), root.Name()+" ")
-			mentions("command "+name, "\n.It Cm "+name+"\n")
-			if sub.Name() != "completion" {
-				visit(sub)
-			}
-		}
-	}
-	visit(root)
 }
 
-// Explained checks that lists of the manual page of a program explain the names, of columns or of
+// Explained checks that lists of a manual page of section 1 explain the names, of columns or of
 // values. One string may have several names, separated by commas.
-func Explained(t testing.TB, program string, names ...string) {
+func Explained(t testing.TB, name string, names ...string) {
 	t.Helper()
-	page := manual(t, program)
-	for name := range strings.SplitSeq(strings.Join(names, ","), ",") {
-		if !regexp.MustCompile(`(?m)^\.It Cm .*\b` + name + `\b`).MatchString(page) {
-			t.Errorf("%s(1) does not explain %s", program, name)
+	text, err := os.ReadFile(filepath.Join(pages, name+".1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for column := range strings.SplitSeq(strings.Join(names, ","), ",") {
+		if !regexp.MustCompile(`(?m)^\.It Cm .*\b` + column + `\b`).Match(text) {
+			t.Errorf("%s(1) does not explain %s", name, column)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/trial/study/all"
 	"github.com/varq-project/varq/test/clitest"
 	"github.com/varq-project/varq/test/golden"
 )
@@ -177,7 +178,9 @@ func TestErrorsArePrintable(t *testing.T) {
 	}
 }
 
-// TestManual finds every command and option in varq-lab(1).
+//go:generate go test -count=1 -run=^TestManual$ . -update
+
+// TestManual: the manual pages are those of the commands.
 func TestManual(t *testing.T) {
-	clitest.Described(t, newRoot(&cli.Env{}, toyStudies()))
+	clitest.Manual(t, newRoot(&cli.Env{}, all.Studies()))
 }

@@ -51,7 +51,7 @@ A quantile of the wait is scored by its coverage, the share of the jobs that did
 wait for longer, which ought to be the quantile; by its pinball loss, the less the
 better; and by its width. The probability of a start within a budget of time is
 scored by its Brier score, the less the better, and by its calibration error.
-What the columns mean is told in varq-lab(1).
+What the columns mean is told in varq-lab-evaluate(1).
 
 Rolling and binomial are baselines: the quantiles of the last 300 waits, or of as
 many as the name tells, and upper confidence bounds on those of all waits; of the

@@ -68,9 +68,9 @@ func TestEvaluateJSON(t *testing.T) {
 	}
 }
 
-// TestManual finds every column and every method in varq-lab(1).
+// TestManual finds every column and every method in varq-lab-evaluate(1).
 func TestManual(t *testing.T) {
-	clitest.Explained(t, "varq-lab", table.Names(quantileColumns(&backtest.Part{}, 0)[1:]), table.Names(promiseColumns()[1:]), strings.Join(append(names(backtest.Methods), names(backtest.Completions)...), ","))
+	clitest.Explained(t, "varq-lab-evaluate", table.Names(quantileColumns(&backtest.Part{}, 0)[1:]), table.Names(promiseColumns()[1:]), strings.Join(append(names(backtest.Methods), names(backtest.Completions)...), ","))
 }
 
 // TestCoverage: the picture has the months with jobs enough.

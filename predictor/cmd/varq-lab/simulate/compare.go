@@ -40,7 +40,7 @@ the mean distance of all of them from it. Of varq's promises, which Granted coun
 Kept were; Delivered is Kept / Granted, which lies with 95 % confidence between Low
 and High. Ratio is what their jobs used, holding included, / what the work took.
 
---reservations says who reserves, and how, once for each kind; varq-lab(1) tells more:
+--reservations says who reserves, and how, once for each kind; varq-lab-simulate(1) tells more:
 
 ` + kinds,
 		Example: `  varq-lab simulate compare --trace=log.swf.gz

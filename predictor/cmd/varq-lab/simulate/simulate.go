@@ -37,7 +37,7 @@ func New(env *cli.Env) *cobra.Command {
 only in memory, and tells how long its users wait and how busy it is. Neither
 varqd nor Slurm takes part. 'varq-lab simulate compare' tells what reservations do.
 
---reservations says who reserves, and how; varq-lab(1) tells more:
+--reservations says who reserves, and how; varq-lab-simulate(1) tells more:
 
 ` + kinds,
 		Example: `  varq-lab simulate --trace=log.swf.gz

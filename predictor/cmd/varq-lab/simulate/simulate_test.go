@@ -228,7 +228,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestManual finds every column in varq-lab(1).
+// TestManual finds every column in varq-lab-simulate-compare(1).
 func TestManual(t *testing.T) {
-	clitest.Explained(t, "varq-lab", table.Names(othersColumns()[1:]), table.Names(reserversColumns()[1:]))
+	clitest.Explained(t, "varq-lab-simulate-compare", table.Names(othersColumns()[1:]), table.Names(reserversColumns()[1:]))
 }

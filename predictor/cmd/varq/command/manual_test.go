@@ -9,9 +9,17 @@ import (
 	"github.com/varq-project/varq/test/clitest"
 )
 
-// TestManual finds every command, option and column in varq(1).
+//go:generate go test -count=1 -run=^TestManual$ . -update
+
+// TestManual: the manual pages are those of the commands.
 func TestManual(t *testing.T) {
+	clitest.Manual(t, newRoot(&Env{Env: cli.Env{Zone: time.UTC}}))
+}
+
+// TestManualExplainsColumns: the manual pages explain the columns of tables.
+func TestManualExplainsColumns(t *testing.T) {
 	env := &Env{Env: cli.Env{Zone: time.UTC}}
-	clitest.Described(t, newRoot(env))
-	clitest.Explained(t, "varq", table.Names(statusColumns(env)), table.Names(reportColumns("")), table.Names(calibrationColumns("")), table.Names(nodesCalibrationColumns()))
+	clitest.Explained(t, "varq-status", table.Names(statusColumns(env)))
+	clitest.Explained(t, "varq-report", table.Names(reportColumns("")), table.Names(calibrationColumns("")))
+	clitest.Explained(t, "varq-nodes", table.Names(nodesCalibrationColumns()))
 }

@@ -39,10 +39,10 @@ Prob is the probability promised and Now the one forecast at present. From Start
 on the job holds its nodes, and at WorkStart the work begins; Held is the time
 between the two, in all runs of a requeued job. A promise that is less likely to be kept than it was made, by more than forecasts
 are exact to (0.016 at 0.5, 0.009 at 0.9), is endangered: the Note says so, and "varq accept" if idle nodes that cost more would keep it, or what keeps the job from starting in time, such as
-a limit that has become shorter. The states:
+a limit that has become shorter.
 
 Of a promise about a job's end, FinishBy is the deadline; BeginBy is none, and the job is
-kept if it has ended by itself by then.
+kept if it has ended by itself by then. The states:
 
   PROMISED   planned, but no job seen yet     KEPT       the work started in time
   PENDING    the job is in the queue          MISSED     it did not
