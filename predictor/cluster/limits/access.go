@@ -4,59 +4,42 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // checkAccess returns the rule by which Slurm would not take a job of this user, account, QOS and
-// partition, or nil. The request is complete.
-func (c *Cluster) checkAccess(r *workload.Request) *Rule {
-	if c.AssociationsEnforced {
-		if rule := c.checkAccount(r); rule != nil {
+// partition, or nil.
+func (j *Job) checkAccess() *Rule {
+	if j.cluster.AssociationsEnforced {
+		if rule := j.checkAccount(); rule != nil {
 			return rule
 		}
 	}
-	if c.QOSEnforced && r.QOS != "" {
-		return c.checkQOS(r)
+	if j.cluster.QOSEnforced && j.QOS != "" {
+		return j.checkQOS()
 	}
 	return nil
 }
 
-func (c *Cluster) checkAccount(r *workload.Request) *Rule {
-	if c.association(r.User, r.Account, r.Partition) == nil {
-		open := c.accounts(r.User, func(a *Association) bool { return a.Partition == "" || a.Partition == r.Partition })
-		return access("--account=%s: user %s may not use it (account: %s)", r.Account, r.User, list(open))
+func (j *Job) checkAccount() *Rule {
+	of := j.cluster.Associations
+	if of.of(j.User, j.Account, j.Partition) == nil {
+		open := of.accounts(j.User, func(a *Association) bool { return a.Partition == "" || a.Partition == j.Partition })
+		return access("--account=%s: user %s may not use it (account: %s)", j.Account, j.User, list(open))
 	}
-	p := c.Partitions[r.Partition]
-	if !admitted(r.Account, p.AllowAccounts, p.DenyAccounts) {
-		return access("--partition=%s: it is closed to account %s", r.Partition, r.Account)
+	p := &j.partition
+	if !admitted(j.Account, p.AllowAccounts, p.DenyAccounts) {
+		return access("--partition=%s: it is closed to account %s", j.Partition, j.Account)
 	}
 	return nil
 }
 
-// Accounts returns the accounts that a user has an association with, in the order of their names.
-func (c *Cluster) Accounts(user string) []string {
-	return c.accounts(user, func(*Association) bool { return true })
-}
-
-func (c *Cluster) accounts(user string, with func(*Association) bool) []string {
-	var found []string
-	for i := range c.Associations {
-		if a := &c.Associations[i]; user != "" && a.User == user && with(a) {
-			found = append(found, a.Account)
-		}
+func (j *Job) checkQOS() *Rule {
+	if a := j.cluster.Associations.of(j.User, j.Account, j.Partition); a != nil && len(a.QOS) > 0 && !containsFold(a.QOS, j.QOS) {
+		return access("--qos=%s: user %s may not use it in account %s (QOS: %s)", j.QOS, j.User, j.Account, list(slices.Sorted(slices.Values(a.QOS))))
 	}
-	slices.Sort(found)
-	return slices.Compact(found)
-}
-
-func (c *Cluster) checkQOS(r *workload.Request) *Rule {
-	if a := c.association(r.User, r.Account, r.Partition); a != nil && len(a.QOS) > 0 && !containsFold(a.QOS, r.QOS) {
-		return access("--qos=%s: user %s may not use it in account %s (QOS: %s)", r.QOS, r.User, r.Account, list(slices.Sorted(slices.Values(a.QOS))))
-	}
-	p := c.Partitions[r.Partition]
-	if !admitted(r.QOS, p.AllowQOS, p.DenyQOS) {
-		return access("--partition=%s: it is closed to QOS %s", r.Partition, r.QOS)
+	p := &j.partition
+	if !admitted(j.QOS, p.AllowQOS, p.DenyQOS) {
+		return access("--partition=%s: it is closed to QOS %s", j.Partition, j.QOS)
 	}
 	return nil
 }

@@ -7,11 +7,12 @@ import "github.com/varq-project/varq/predictor/slurmtime"
 // 2027-01-15T12:00:00Z)". It is "" if there are none. Times are in Unix seconds, and told if the
 // zone is known.
 func (c *Cluster) ReservedBetween(partition string, from, until int64) string {
-	nodes := c.index(partition, func(string) bool { return true })
+	p := c.Partitions[partition]
+	nodes := p.names()
 	var names []string
 	for i := range c.Reservations {
 		v := &c.Reservations[i]
-		if len(c.places(v, nodes)) == 0 {
+		if !v.has(nodes) {
 			continue
 		}
 		for span := range v.times() {

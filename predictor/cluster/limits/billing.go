@@ -2,17 +2,17 @@ package limits
 
 import "github.com/varq-project/varq/predictor/workload"
 
-// BillingRate returns the billing units that the request is charged for each second that it
+// billingRate returns the billing units that a request is charged for each second that it
 // holds its nodes. It is the sum of its TRES, weighted by the partition's TRESBillingWeights, or
 // with MaxTRES the largest of them. If the partition sets no weights it is the CPUs.
-func (c *Cluster) BillingRate(r workload.Request) float64 {
+func (c *Cluster) billingRate(r *workload.Request) float64 {
 	weights := c.Partitions[r.Partition].BillingWeights
 	if weights == nil {
 		return float64(r.CPUs)
 	}
 	var sum, largest float64
 	for _, name := range []string{"cpu", "mem", "node", "gres/gpu"} {
-		units := weights[name] * float64(amount(r.Size, name))
+		units := weights[name] * float64(tresOf(&r.Size, name))
 		sum += units
 		largest = max(largest, units)
 	}
@@ -22,44 +22,41 @@ func (c *Cluster) BillingRate(r workload.Request) float64 {
 	return sum
 }
 
-// MostBilling returns an upper bound of the billing units that Slurm charges a job of the request
-// for each second, on whichever nodes of its partition it runs, times the UsageFactor of its QOS.
-// The request is complete.
-func (c *Cluster) MostBilling(r workload.Request, n *workload.Needs) float64 {
-	r.Size = c.mostCharged(r, n)
+// MostBilling returns an upper bound of the billing units that Slurm charges the job for each
+// second, on whichever nodes of its partition it runs, times the UsageFactor of its QOS.
+func (j *Job) MostBilling() float64 {
+	charged := j.Request
+	charged.Size = j.mostCharged()
 	factor := 1.
-	if q := c.QOS[r.QOS]; q.UsageFactor > 0 {
+	if q := j.cluster.QOS[j.QOS]; q.UsageFactor > 0 {
 		factor = q.UsageFactor
 	}
-	factor = max(factor, c.QOS[c.Partitions[r.Partition].QOS].UsageFactor)
-	return c.BillingRate(r) * factor
+	factor = max(factor, j.cluster.QOS[j.partition.QOS].UsageFactor)
+	return j.cluster.billingRate(&charged) * factor
 }
 
-// mostCharged returns the greatest size that Slurm may charge for a job of the request. It may
+// mostCharged returns the greatest size that Slurm may charge for the job. It may
 // charge a whole core for each CPU asked for, and so many CPUs that none has more than
 // MaxMemPerCPU. A job that does not say its memory has the partition's default, or else all of its
 // nodes, as one that asks for it. One that is alone has all their CPUs and GPUs. No job has more
 // than the largest nodes have.
-func (c *Cluster) mostCharged(r workload.Request, n *workload.Needs) workload.Size {
-	size := c.Largest(r, n)
-	if c.Nodes == nil {
+func (j *Job) mostCharged() workload.Size {
+	size := j.Largest()
+	if j.cluster.Nodes == nil {
 		return size
 	}
-	if n == nil {
-		n = &workload.Needs{}
-	}
-	p := c.Partitions[r.Partition]
+	p, n := &j.partition, j.needs
 	threads := int64(1)
 	var cpus, memory, gpus []int64
 	for _, name := range p.Nodes {
-		node := c.Nodes[name]
+		node := j.cluster.Nodes[name]
 		threads = max(threads, node.Threads)
 		cpus, memory, gpus = append(cpus, node.CPUs), append(memory, node.Memory), append(gpus, node.Gres["gpu"])
 	}
 	nodes := int(size.Nodes)
 	all := workload.Size{Nodes: size.Nodes, CPUs: clamp(most(cpus, nodes)), Memory: most(memory, nodes), GPUs: clamp(most(gpus, nodes))}
 
-	if c.Alone(r, n) || p.GPUDefaults && size.GPUs > 0 {
+	if j.alone() || p.GPUDefaults && size.GPUs > 0 {
 		size.CPUs, size.GPUs = all.CPUs, all.GPUs
 	}
 	if size.Memory == 0 && n.NodeMemory.Option == "" {
@@ -79,20 +76,4 @@ func (c *Cluster) mostCharged(r workload.Request, n *workload.Needs) workload.Si
 	}
 	size.Memory = min(size.Memory, all.Memory)
 	return size
-}
-
-// amount returns how much of a TRES a job of this size has, or 0 if a Size does not include the
-// TRES.
-func amount(s workload.Size, tres string) int64 {
-	switch tres {
-	case "cpu":
-		return int64(s.CPUs)
-	case "mem":
-		return s.Memory
-	case "node":
-		return int64(s.Nodes)
-	case "gres/gpu":
-		return int64(s.GPUs)
-	}
-	return 0
 }

@@ -17,13 +17,13 @@ import (
 // A claim has its nodes alone if the job can have no part of them, and otherwise CPUs of each.
 // However many reservations have a node at once, or one after the other without a gap, one claim
 // has it, for all of that time.
-func (c *Cluster) Claims(job workload.Request, pieces workload.Pieces, after, before int64) []workload.Claim {
-	edges := c.edgesWithin(job, after, before)
+func (j *Job) Claims(pieces workload.Pieces, after, before int64) []workload.Claim {
+	edges := j.edgesWithin(after, before)
 	if len(edges) == 0 {
 		return nil
 	}
-	room := c.emptyPartition(job, pieces)
-	claims := claims{cluster: c, partition: job.Partition, by: map[claimed]*workload.Claim{}}
+	room := j.emptyPartition(pieces)
+	claims := claims{job: j, by: map[claimed]*workload.Claim{}}
 	since := make([]claimed, len(room.taken)) // what each node is claimed for, and from when on
 	var touched []int
 	for i, e := range edges {
@@ -51,11 +51,12 @@ func (c *Cluster) Claims(job workload.Request, pieces workload.Pieces, after, be
 
 // edgesWithin returns the starts and ends of those reservations that have usable nodes of the job's
 // partition between two times, in order of time.
-func (c *Cluster) edgesWithin(job workload.Request, after, before int64) []edge {
-	bound, usable := c.floating(job.Partition, job.Nodes), map[string]int(nil)
+func (j *Job) edgesWithin(after, before int64) []edge {
+	reservations, known := j.cluster.Reservations, j.cluster.Nodes
+	bound, usable := reservations.floating(&j.partition, j.Nodes), map[string]int(nil)
 	var edges []edge
-	for i := range c.Reservations {
-		v := &c.Reservations[i]
+	for i := range reservations {
+		v := &reservations[i]
 		var nodes []place
 		times := v.times()
 		if v.Floats && (bound == nil || v.Ahead < bound.Ahead) {
@@ -66,10 +67,10 @@ func (c *Cluster) edgesWithin(job workload.Request, after, before int64) []edge 
 				continue
 			}
 			if usable == nil {
-				usable = c.index(job.Partition, func(name string) bool { return c.Nodes[name].Usable })
+				usable = j.partition.index(func(name string) bool { return known[name].Usable })
 			}
 			if nodes == nil {
-				nodes = c.places(v, usable)
+				nodes = v.places(usable, known)
 			}
 			edges = append(edges, edge{s.Start, true, v, nodes}, edge{s.End, false, v, nodes})
 		}
@@ -95,9 +96,8 @@ func (m *room) claimed(n *split) claimed {
 
 // claims are the claims on a partition, by time and by how much they have of each of their nodes.
 type claims struct {
-	cluster   *Cluster
-	partition string
-	by        map[claimed]*workload.Claim
+	job *Job
+	by  map[claimed]*workload.Claim
 }
 
 // add adds what is claimed of a node, if that is anything.
@@ -107,10 +107,10 @@ func (l *claims) add(n int, is claimed) {
 	}
 	claim := l.by[is]
 	if claim == nil {
-		claim = &workload.Claim{Request: workload.Request{Partition: l.partition, Limit: is.End - is.Start}, Start: is.Start, From: is.Start}
+		claim = &workload.Claim{Request: workload.Request{Partition: l.job.Partition, Limit: is.End - is.Start}, Start: is.Start, From: is.Start}
 		l.by[is] = claim
 	}
-	name := l.cluster.Partitions[l.partition].Nodes[n]
+	name := l.job.partition.Nodes[n]
 	claim.Names = append(claim.Names, name)
 	claim.Nodes++
 	if !is.whole {
@@ -118,7 +118,7 @@ func (l *claims) add(n int, is claimed) {
 		claim.Pieces = workload.Pieces{Count: claim.Nodes, Each: workload.Size{CPUs: int32(is.cpus)}}
 		return
 	}
-	has := l.cluster.Nodes[name]
+	has := l.job.cluster.Nodes[name]
 	claim.CPUs += int32(has.CPUs)
 	claim.GPUs += int32(has.Gres["gpu"])
 	claim.Memory += has.Memory

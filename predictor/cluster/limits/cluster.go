@@ -2,6 +2,9 @@
 // partition, under a QOS and an association, and which nodes Slurm's own reservations keep. One
 // of varq's reservations needs a longer job than its work does. So it may meet limits that the
 // work alone would not.
+//
+// A Cluster has what Slurm's configuration and accounting say, and a Job is what that comes to for
+// one job.
 package limits
 
 import (
@@ -24,8 +27,8 @@ type Cluster struct {
 
 	Partitions   map[string]Partition
 	QOS          map[string]QOS
-	Associations []Association
-	Reservations []Reservation
+	Associations Associations
+	Reservations Reservations
 	// Nodes are all nodes by name, and Licenses all licences by name; nil where they are not known.
 	Nodes    map[string]Node
 	Licenses map[string]License

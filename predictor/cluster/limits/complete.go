@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/workload"
@@ -15,7 +14,7 @@ import (
 // CPU a node. Its error is for the user, and says what is missing or unknown, or that the partition
 // is not up, or that Slurm would take no job of the user's.
 func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
-	if c.AssociationsEnforced && !c.known(r.User) {
+	if c.AssociationsEnforced && !c.Associations.has(r.User) {
 		return r, fmt.Errorf("user %s has no account (association), and Slurm takes no jobs without one: ask whoever runs the cluster", r.User)
 	}
 	if r.Partition == "" {
@@ -33,11 +32,11 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 		return r, errors.New(p.Closed())
 	}
 	if r.Account == "" {
-		r.Account = c.defaultAccount(r.User)
+		r.Account = c.Associations.defaultAccount(r.User)
 	}
 	r.Account = strings.ToLower(r.Account) // as Slurm stores the names of accounts
 	if r.QOS == "" {
-		r.QOS = c.defaultQOS(&r)
+		r.QOS = cmp.Or(c.Associations.defaultQOS(r.User, r.Account, r.Partition), c.nameOfQOS(normal))
 	} else {
 		name := c.nameOfQOS(r.QOS)
 		if name == "" {
@@ -59,17 +58,18 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 // CompleteWith is Complete for a job with needs: it fills in the CPUs of its nodes if it is alone
 // on them, and their memory if it asks for all.
 func (c *Cluster) CompleteWith(r workload.Request, n *workload.Needs) (workload.Request, error) {
-	job, err := c.Complete(r)
+	r, err := c.Complete(r)
 	if err != nil {
-		return job, err
+		return r, err
 	}
-	if c.Alone(job, n) {
-		job.CPUs = max(job.CPUs, c.WholeNodes(job))
+	job := c.Job(r, n)
+	if job.alone() {
+		r.CPUs = max(r.CPUs, job.wholeNodes(r.Nodes))
 	}
-	if all, ok := c.AsksAllMemory(job, n); ok {
-		job.Memory = all
+	if all, ok := job.asksAllMemory(); ok {
+		r.Memory = all
 	}
-	return job, nil
+	return r, nil
 }
 
 // closures says by Slurm's state of a partition what keeps its jobs from starting.
@@ -78,6 +78,23 @@ var closures = map[string]string{"DRAIN": "is drained", "INACTIVE": "is inactive
 // Closed says why no job starts in a partition that is not up: a sentence without a full stop.
 func (p *Partition) Closed() string {
 	return "partition " + p.Name + " " + cmp.Or(closures[p.State], "is down")
+}
+
+// normal is Slurm's own name of the QOS that is the default where no other is.
+const normal = "normal"
+
+// nameOfQOS returns the name of a QOS as Slurm stores it, to which case does not matter, or "" if
+// there is no such QOS.
+func (c *Cluster) nameOfQOS(name string) string {
+	if _, ok := c.QOS[name]; ok {
+		return name
+	}
+	for stored := range c.QOS {
+		if strings.EqualFold(stored, name) {
+			return stored
+		}
+	}
+	return ""
 }
 
 // defaultPartition returns the name of the default partition, or "".
@@ -89,9 +106,4 @@ func (c *Cluster) defaultPartition() string {
 		}
 	}
 	return name
-}
-
-// known reports whether user has an association.
-func (c *Cluster) known(user string) bool {
-	return slices.ContainsFunc(c.Associations, func(a Association) bool { return a.User == user && user != "" })
 }

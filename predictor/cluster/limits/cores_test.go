@@ -62,7 +62,7 @@ func TestReservedCores(t *testing.T) {
 		c := halves()
 		v.change(&c)
 		says := ""
-		windows := c.Blocked(workload.Request{Partition: "main", Size: v.size}, v.pieces)
+		windows := c.Job(workload.Request{Partition: "main", Size: v.size}, nil).Blocked(v.pieces)
 		if len(windows) > 0 {
 			says = windows[0].Says
 		}
@@ -104,13 +104,13 @@ func TestClaimsOfCores(t *testing.T) {
 		1: {claim("a", 2), claim("b", 3)}, 2: {alone("b"), claim("a", 2)}, 3: {alone("a", "b")},
 	} {
 		r := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: cpus}}
-		got := c.Claims(r, workload.Pieces{Count: 1, Each: workload.Size{CPUs: cpus}}, 0, 1000)
+		got := c.Job(r, nil).Claims(workload.Pieces{Count: 1, Each: workload.Size{CPUs: cpus}}, 0, 1000)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("of %d CPUs: %s", cpus, diff)
 		}
 	}
 	r := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 4}}
-	if diff := cmp.Diff([]workload.Claim{alone("a", "b")}, c.Claims(r, workload.Pieces{Count: 1, Exclusive: true}, 0, 1000)); diff != "" {
+	if diff := cmp.Diff([]workload.Claim{alone("a", "b")}, c.Job(r, nil).Claims(workload.Pieces{Count: 1, Exclusive: true}, 0, 1000)); diff != "" {
 		t.Errorf("of a whole node: %s", diff)
 	}
 }
@@ -144,7 +144,7 @@ func TestCoresEveryMoment(t *testing.T) {
 		}
 		r := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1 + rng.Int32N(4), CPUs: 1 + rng.Int32N(16)}}
 		p := workload.Pieces{Count: r.Nodes, Each: workload.Size{CPUs: 1 + rng.Int32N(4)}, Exclusive: rng.IntN(4) == 0}
-		windows, claims, kept := c.Blocked(r, p), c.Claims(r, p, 0, 100), c.Kept(cpus, 0, 100)
+		windows, claims, kept := c.Job(r, nil).Blocked(p), c.Job(r, nil).Claims(p, 0, 100), c.Kept(cpus, 0, 100)
 		for at := range int64(61) {
 			places, free, alone, parts := int32(0), int64(0), 0, int64(0)
 			for _, name := range names {
@@ -197,13 +197,13 @@ func TestShortageBesideCores(t *testing.T) {
 	c.Nodes["d"] = drained
 	for cpus, short := range map[int32]bool{8: false, 9: true} {
 		r := workload.Request{Partition: "main", Size: workload.Size{Nodes: 3, CPUs: cpus}}
-		if got := c.Shortage(r, 150); (got != "") != short {
+		if got := c.Job(r, nil).Shortage(150); (got != "") != short {
 			t.Errorf("%d CPUs: %q", cpus, got)
 		}
 	}
 	c.Reservations[0].Cores["a"] = 4
 	r := workload.Request{Partition: "main", Size: workload.Size{Nodes: 3, CPUs: 3}}
-	if got := c.Shortage(r, 150); !strings.Contains(got, "(1 drained: d, 1 reserved)") {
+	if got := c.Job(r, nil).Shortage(150); !strings.Contains(got, "(1 drained: d, 1 reserved)") {
 		t.Errorf("three nodes: %q", got)
 	}
 }

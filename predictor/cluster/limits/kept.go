@@ -18,7 +18,7 @@ func (c *Cluster) Kept(cpus map[string]int64, at int64, most int) []Kept {
 		index[name] = len(taken)
 		taken = append(taken, split{cpus: n})
 	}
-	edges := c.edges(index)
+	edges := c.Reservations.edges(index, c.Nodes)
 	var spans []Kept
 	for i, e := range edges {
 		for _, has := range e.nodes {
@@ -59,7 +59,7 @@ func (c *Cluster) Apart(at int64) map[string]int64 {
 			continue
 		}
 		for _, name := range v.Nodes {
-			if _, part := c.part(v, name); !part {
+			if _, part := v.part(name, c.Nodes); !part {
 				until[name] = max(until[name], span.End)
 			}
 		}

@@ -68,7 +68,7 @@ func TestLargest(t *testing.T) {
 			v.edit(c, &p)
 			c.Partitions["main"] = p
 		}
-		if got := c.Largest(workload.Request{Partition: "main", Size: v.asked}, v.needs); got != v.want {
+		if got := c.Job(workload.Request{Partition: "main", Size: v.asked}, v.needs).Largest(); got != v.want {
 			t.Errorf("%s: %+v, wanted %+v", v.what, got, v.want)
 		}
 	}

@@ -305,7 +305,7 @@ func TestMaxLimit(t *testing.T) {
 			if v.edit != nil {
 				v.edit(c, &r)
 			}
-			seconds, rule := c.MaxLimit(r)
+			seconds, rule := c.Job(r, nil).MaxLimit()
 			if seconds != v.seconds || rule.Name != v.rule || v.says != "" && rule.Says != v.says {
 				t.Errorf("%d by %+v, want %d by %s: %s", seconds, rule, v.seconds, v.rule, v.says)
 			}
@@ -411,7 +411,7 @@ func TestCheckSize(t *testing.T) {
 			if v.edit != nil {
 				v.edit(c, &r)
 			}
-			rule := c.CheckSize(r)
+			rule := c.Job(r, nil).CheckSize()
 			switch {
 			case v.rule == "" && rule != nil:
 				t.Errorf("refused: %v", rule)
@@ -424,7 +424,7 @@ func TestCheckSize(t *testing.T) {
 
 func TestRuleIsAnError(t *testing.T) {
 	var rule *Rule
-	if err := fmt.Errorf("plan: %w", cluster().CheckSize(job(9))); !errors.As(err, &rule) || rule.Name != "partition main size" {
+	if err := fmt.Errorf("plan: %w", cluster().Job(job(9), nil).CheckSize()); !errors.As(err, &rule) || rule.Name != "partition main size" {
 		t.Errorf("%v", err)
 	}
 }
@@ -467,7 +467,7 @@ func TestBlocked(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			c := cluster()
 			c.Reservations = v.res
-			if diff := cmp.Diff(v.want, c.Blocked(job(v.nodes), workload.Pieces{})); diff != "" {
+			if diff := cmp.Diff(v.want, c.Job(job(v.nodes), nil).Blocked(workload.Pieces{})); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -517,7 +517,7 @@ func TestReservationsClaim(t *testing.T) {
 		},
 	} {
 		c.Reservations = v.of
-		if diff := cmp.Diff(v.want, c.Claims(workload.Request{Partition: "main"}, workload.Pieces{}, 100, 1000)); diff != "" {
+		if diff := cmp.Diff(v.want, c.Job(workload.Request{Partition: "main"}, nil).Claims(workload.Pieces{}, 100, 1000)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -539,7 +539,7 @@ func TestBlockedEveryMoment(t *testing.T) {
 			}
 			c.Reservations = append(c.Reservations, v)
 		}
-		windows := c.Blocked(r, workload.Pieces{})
+		windows := c.Job(r, nil).Blocked(workload.Pieces{})
 		for at := range int64(61) {
 			free := 0
 			for _, n := range c.Partitions["main"].Nodes {
@@ -619,7 +619,7 @@ func BenchmarkBlocked(b *testing.B) {
 		c.Reservations = append(c.Reservations, Reservation{Start: int64(i) * hour, End: int64(i+9) * hour, Nodes: p.Nodes[10*i : 10*i+100]})
 	}
 	for b.Loop() {
-		c.Blocked(job(900), workload.Pieces{})
+		c.Job(job(900), nil).Blocked(workload.Pieces{})
 	}
 }
 
@@ -639,7 +639,7 @@ func TestBillingRate(t *testing.T) {
 		p := c.Partitions["main"]
 		p.BillingWeights = v.weights
 		c.Partitions["main"], c.MaxTRES = p, v.largest
-		if got := c.BillingRate(job(2)); got != v.want {
+		if got := c.billingRate(new(job(2))); got != v.want {
 			t.Errorf("weights %v: %v, want %v", v.weights, got, v.want)
 		}
 	}
@@ -680,7 +680,7 @@ func TestMostBilling(t *testing.T) {
 		c.Nodes = map[string]Node{"n1": {Name: "n1", CPUs: 8, Threads: 2, Memory: 4000, Gres: map[string]int64{"gpu": 2}}}
 		c.QOS["normal"] = QOS{Name: "normal", UsageFactor: v.factor}
 		v.size.Nodes = 1
-		got := c.MostBilling(workload.Request{Partition: "main", QOS: "normal", Size: v.size}, v.needs)
+		got := c.Job(workload.Request{Partition: "main", QOS: "normal", Size: v.size}, v.needs).MostBilling()
 		if math.Abs(got-v.want) > 1e-9 || got < v.charged {
 			t.Errorf("%s: %v, want %v; Slurm charged %v", v.what, got, v.want, v.charged)
 		}
@@ -711,7 +711,7 @@ func TestMostBillingOfAllMemory(t *testing.T) {
 	for _, option := range []string{"--mem", "--mem-per-cpu"} {
 		n := &workload.Needs{MostNodes: 2, NodeMemory: workload.NodeNeed{Option: option}}
 		r := workload.Request{Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 2, Memory: 3000}}
-		if got := c.MostBilling(r, n); got != 7000 {
+		if got := c.Job(r, n).MostBilling(); got != 7000 {
 			t.Errorf("%s=0: %v", option, got)
 		}
 	}

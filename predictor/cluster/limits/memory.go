@@ -3,8 +3,6 @@ package limits
 import (
 	"cmp"
 	"fmt"
-
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // byDefault returns the memory, in MiB, of a job that does not say how much it needs, on so many
@@ -13,19 +11,19 @@ func (m *Memory) byDefault(nodes, cpus int64) int64 {
 	return max(m.DefMemPerNode*nodes, m.DefMemPerCPU*cpus)
 }
 
-// AsksAllMemory reports whether a job asks for all the memory of its nodes, and returns how much
+// asksAllMemory reports whether the job asks for all the memory of its nodes, and returns how much
 // that is at least.
-func (c *Cluster) AsksAllMemory(r workload.Request, n *workload.Needs) (mib int64, ok bool) {
-	if n == nil || !n.AllMemory() {
+func (j *Job) asksAllMemory() (mib int64, ok bool) {
+	if !j.needs.AllMemory() {
 		return 0, false
 	}
-	return c.Takes().allMemory(&r), true
+	return j.cluster.Takes().allMemory(&j.Request), true
 }
 
 // checkMaxMemory returns the rule by which Slurm never starts a job that asks for so much memory of
-// a node, or nil. The request is complete.
-func (c *Cluster) checkMaxMemory(r *workload.Request, n *workload.Needs) *Rule {
-	p := c.Partitions[r.Partition]
+// a node, or nil.
+func (j *Job) checkMaxMemory() *Rule {
+	p, n := &j.partition, j.needs
 	most := p.MaxMemPerNode
 	if most == 0 {
 		return nil
@@ -40,11 +38,11 @@ func (c *Cluster) checkMaxMemory(r *workload.Request, n *workload.Needs) *Rule {
 	switch option := n.NodeMemory.Option; {
 	case n.AllMemory():
 		return forbids("%s=0 asks for all of a node's: say --mem=%d or less", option, most)
-	case option == "--mem-per-gpu" || option == "" && r.Memory > 0:
+	case option == "--mem-per-gpu" || option == "" && j.Memory > 0:
 		// how much that is of a node, is not known
 		return nil
-	case option == "--mem-per-cpu" && n.MostNodes == r.Nodes:
-		each = max(each, (r.Memory+int64(r.Nodes)-1)/int64(r.Nodes))
+	case option == "--mem-per-cpu" && n.MostNodes == j.Nodes:
+		each = max(each, (j.Memory+int64(j.Nodes)-1)/int64(j.Nodes))
 	case option == "":
 		each = p.byDefault(1, max(1, n.NodeCPUs.Amount))
 		if each == 0 {
@@ -60,11 +58,11 @@ func (c *Cluster) checkMaxMemory(r *workload.Request, n *workload.Needs) *Rule {
 // checkMemoryCPUs checks the CPUs that Slurm gives to a job for the memory that it asks for of a
 // node.
 func (s *selection) checkMemoryCPUs() *Rule {
-	most, each := s.c.Partitions[s.r.Partition].MaxMemPerCPU, &s.n.NodeMemory
+	most, each := s.partition.MaxMemPerCPU, &s.needs.NodeMemory
 	if most == 0 || each.Option == "--mem-per-gpu" {
 		return nil
 	}
-	if s.n.AllMemory() {
+	if s.needs.AllMemory() {
 		return s.keep(each.Option+"=0", fmt.Sprintf("have a CPU for each %d MiB of their memory (MaxMemPerCPU)", most),
 			func(n *Node) bool { return n.CPUs*most >= n.Memory })
 	}

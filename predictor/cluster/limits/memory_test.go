@@ -51,7 +51,7 @@ func TestMaxMemory(t *testing.T) {
 		p.Memory = v.of
 		c.Partitions["main"] = p
 		r := workload.Request{User: "alice", Account: "plasma", Partition: "main", QOS: "normal", Size: workload.Size{Nodes: v.nodes, CPUs: v.nodes, Memory: v.memory}, Limit: hour}
-		check(t, v.what, c.CheckNeeds(r, &v.needs), v.says)
+		check(t, v.what, c.Job(r, &v.needs).CheckNeeds(), v.says)
 	}
 }
 
@@ -77,12 +77,12 @@ func TestTakesMemory(t *testing.T) {
 	}
 	r := workload.Request{Partition: "default", Size: workload.Size{Nodes: 2, CPUs: 4}}
 	for _, n := range []*workload.Needs{nil, {}, {NodeMemory: workload.NodeNeed{Option: "--mem", Amount: 100}}, {NodeMemory: workload.NodeNeed{Option: "--mem-per-cpu", Amount: 100}}, {NodeMemory: workload.NodeNeed{Option: "--mem-per-gpu"}}} {
-		if mib, ok := c.AsksAllMemory(r, n); ok {
+		if mib, ok := c.Job(r, n).asksAllMemory(); ok {
 			t.Errorf("%+v: %d MiB", n, mib)
 		}
 	}
 	for _, option := range []string{"--mem", "--mem-per-cpu"} {
-		if mib, ok := c.AsksAllMemory(r, &workload.Needs{NodeMemory: workload.NodeNeed{Option: option}}); !ok || mib != 6000 {
+		if mib, ok := c.Job(r, &workload.Needs{NodeMemory: workload.NodeNeed{Option: option}}).asksAllMemory(); !ok || mib != 6000 {
 			t.Errorf("%s=0: %d MiB, %v", option, mib, ok)
 		}
 	}

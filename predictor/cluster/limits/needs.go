@@ -16,51 +16,46 @@ const advice = ": leave it out, or submit the job without a promise"
 // CheckNeeds returns the rule by which Slurm would refuse the job at its submission, or by which
 // nothing can be forecast for it; nil if there is none. Waits are forecast for jobs that may run
 // on any nodes of their partition that have the CPUs, the memory and the GPUs. So what leaves out
-// other nodes of these is a rule, too, and so is what must be free besides nodes. The request is
-// complete.
-func (c *Cluster) CheckNeeds(r workload.Request, n *workload.Needs) *Rule {
-	if rule := c.checkAccess(&r); rule != nil {
+// other nodes of these is a rule, too, and so is what must be free besides nodes.
+func (j *Job) CheckNeeds() *Rule {
+	if rule := j.checkAccess(); rule != nil {
 		return rule
 	}
-	if c.Partitions[r.Partition].Segments {
+	if j.partition.Segments {
 		return need("--partition=%s: jobs have parts of the network alone there, and when one is free cannot be forecast: "+
-			"take another partition, or submit the job without a promise", r.Partition)
+			"take another partition, or submit the job without a promise", j.Partition)
 	}
-	if n == nil {
+	if !j.needy {
 		return nil
 	}
-	if rule := c.checkReservation(&r, n.Reservation); rule != nil {
+	if rule := j.checkReservation(); rule != nil {
 		return rule
 	}
-	if rule := c.checkLicenses(n.Licenses); rule != nil {
+	if rule := j.cluster.checkLicenses(j.needs.Licenses); rule != nil {
 		return rule
 	}
-	if rule := c.checkMaxMemory(&r, n); rule != nil {
+	if rule := j.checkMaxMemory(); rule != nil {
 		return rule
 	}
-	if c.Nodes == nil {
+	if j.cluster.Nodes == nil {
 		return nil
 	}
-	_, rule := c.selected(&r, n)
+	_, rule := j.selected()
 	return rule
 }
 
-// Fitting returns the nodes of the partition that satisfy the job's needs and may start jobs. The
-// request is complete, and n nil if it needs no certain nodes.
-func (c *Cluster) Fitting(r workload.Request, n *workload.Needs) []Node {
-	if n == nil {
-		n = &workload.Needs{}
-	}
-	nodes, _ := c.selected(&r, n)
+// Fitting returns the nodes of the partition that satisfy the job's needs and may start jobs.
+func (j *Job) Fitting() []Node {
+	nodes, _ := j.selected()
 	return slices.DeleteFunc(nodes, func(n Node) bool { return !n.Usable })
 }
 
 // selected returns the known nodes of the partition that satisfy the needs, or the first rule by
 // which these cannot be satisfied.
-func (c *Cluster) selected(r *workload.Request, n *workload.Needs) ([]Node, *Rule) {
-	s := selection{c: c, r: r, n: n}
-	for _, name := range c.Partitions[r.Partition].Nodes {
-		if node, ok := c.Nodes[name]; ok {
+func (j *Job) selected() ([]Node, *Rule) {
+	s := selection{Job: j}
+	for _, name := range j.partition.Nodes {
+		if node, ok := j.cluster.Nodes[name]; ok {
 			s.nodes = append(s.nodes, node)
 		}
 	}
@@ -75,56 +70,28 @@ func (c *Cluster) selected(r *workload.Request, n *workload.Needs) ([]Node, *Rul
 // checkThreads refuses an option for the threads of a core where a core is not a CPU: how many CPUs
 // the job then takes is not known.
 func (s *selection) checkThreads() *Rule {
-	if s.n.Threads == "" || !slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Threads > 1 }) {
+	if s.needs.Threads == "" || !slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Threads > 1 }) {
 		return nil
 	}
-	return need("%s: how many CPUs the job takes of nodes whose cores have several cannot be forecast: leave the option out, and ask for so many CPUs as the job's cores have, or submit the job without a promise", s.n.Threads)
+	return need("%s: how many CPUs the job takes of nodes whose cores have several cannot be forecast: leave the option out, and ask for so many CPUs as the job's cores have, or submit the job without a promise", s.needs.Threads)
 }
 
-// Alone reports whether a job of the request shares its nodes with no other job. The request is
-// complete.
-func (c *Cluster) Alone(r workload.Request, n *workload.Needs) bool {
-	return c.Partitions[r.Partition].WholeNodes || n != nil && n.Exclusive
-}
-
-// WholeNodes returns the CPUs of the largest nodes of the partition that a job of the request's
-// number of nodes may have. A job that is alone on its nodes waits for that many.
-func (c *Cluster) WholeNodes(r workload.Request) int32 {
-	var cpus []int64
-	for _, name := range c.Partitions[r.Partition].Nodes {
-		cpus = append(cpus, c.Nodes[name].CPUs)
-	}
-	return int32(most(cpus, int(r.Nodes)))
-}
-
-func (c *Cluster) checkReservation(r *workload.Request, name string) *Rule {
+func (j *Job) checkReservation() *Rule {
+	name, all := j.needs.Reservation, j.cluster.Reservations
 	if name == "" {
 		return nil
 	}
 	option := "--reservation=" + name
 	for one := range strings.SplitSeq(name, ",") {
-		i := slices.IndexFunc(c.Reservations, func(v Reservation) bool { return v.Name == one })
+		i := slices.IndexFunc(all, func(v Reservation) bool { return v.Name == one })
 		if i < 0 {
 			return need("%s: Slurm has no reservation %s", option, one)
 		}
-		if v := &c.Reservations[i]; !v.admits(r) {
-			return need("%s: reservation %s admits neither user %s nor account %s", option, one, r.User, r.Account)
+		if v := &all[i]; !v.admits(&j.Request) {
+			return need("%s: reservation %s admits neither user %s nor account %s", option, one, j.User, j.Account)
 		}
 	}
 	return need("%s: waits inside of a reservation of Slurm cannot be forecast: submit the job without a promise, since the reservation keeps its nodes free", option)
-}
-
-// admits reports whether a reservation is open to the request's user or account. A name after
-// "-" is shut out.
-func (v *Reservation) admits(r *workload.Request) bool {
-	if slices.Contains(v.Users, "-"+r.User) || slices.Contains(v.Accounts, "-"+r.Account) {
-		return false
-	}
-	named := false
-	for _, name := range slices.Concat(v.Users, v.Accounts) {
-		named = named || !strings.HasPrefix(name, "-")
-	}
-	return !named || slices.Contains(v.Users, r.User) || slices.Contains(v.Accounts, r.Account)
 }
 
 // checkLicenses checks a list such as "matlab:2,ansys". When a licence is free cannot be
@@ -169,20 +136,18 @@ func need(format string, args ...any) *Rule {
 
 // selection is the nodes of the job's partition that satisfy the needs checked so far.
 type selection struct {
-	c     *Cluster
-	r     *workload.Request
-	n     *workload.Needs
+	*Job
 	nodes []Node
 }
 
 // keep leaves only the nodes that are fit. It returns a rule if they are too few.
 func (s *selection) keep(option, have string, fit func(*Node) bool) *Rule {
-	all := len(s.c.Partitions[s.r.Partition].Nodes)
+	all := len(s.partition.Nodes)
 	s.nodes = slices.DeleteFunc(s.nodes, func(n Node) bool { return !fit(&n) })
-	if len(s.nodes) >= int(s.r.Nodes) {
+	if len(s.nodes) >= int(s.Nodes) {
 		return nil
 	}
-	return need("%s: %d of the %s of partition %s %s, and the job needs %d", option, len(s.nodes), count(all, "node"), s.r.Partition, have, s.r.Nodes)
+	return need("%s: %d of the %s of partition %s %s, and the job needs %d", option, len(s.nodes), count(all, "node"), s.Partition, have, s.Nodes)
 }
 
 // narrow is keep for what no forecast knows of: it also returns a rule if it leaves out a node
@@ -202,13 +167,13 @@ func (s *selection) narrow(option, have string, fit func(*Node) bool) *Rule {
 		return rule
 	}
 	if after := usable(); after < before {
-		return need("%s leaves %d of %s that partition %s has for such a job, and waits are forecast only for any of them%s", option, after, count(before, "node"), s.r.Partition, advice)
+		return need("%s leaves %d of %s that partition %s has for such a job, and waits are forecast only for any of them%s", option, after, count(before, "node"), s.Partition, advice)
 	}
 	return nil
 }
 
 func (s *selection) checkExclude() *Rule {
-	named := &s.n.Exclude
+	named := &s.needs.Exclude
 	if len(named.Names) == 0 {
 		return nil
 	}
@@ -219,7 +184,7 @@ func (s *selection) checkExclude() *Rule {
 }
 
 func (s *selection) checkNodeList() *Rule {
-	named := &s.n.NodeList
+	named := &s.needs.NodeList
 	if len(named.Names) == 0 {
 		return nil
 	}
@@ -228,11 +193,11 @@ func (s *selection) checkNodeList() *Rule {
 	}
 	for _, name := range named.Names {
 		if !slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Name == name }) {
-			return need("%s: node %s is not in partition %s, or is excluded", named.Option, name, s.r.Partition)
+			return need("%s: node %s is not in partition %s, or is excluded", named.Option, name, s.Partition)
 		}
 	}
 	if slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Usable && !slices.Contains(named.Names, n.Name) }) {
-		return need("%s: how long certain nodes are busy cannot be forecast, only how long a job waits for any nodes of partition %s%s", named.Option, s.r.Partition, advice)
+		return need("%s: how long certain nodes are busy cannot be forecast, only how long a job waits for any nodes of partition %s%s", named.Option, s.Partition, advice)
 	}
 	return nil
 }
@@ -240,7 +205,7 @@ func (s *selection) checkNodeList() *Rule {
 // exist checks that the cluster has the nodes.
 func (s *selection) exist(named *workload.NamedNodes) *Rule {
 	for _, name := range named.Names {
-		if _, ok := s.c.Nodes[name]; !ok {
+		if _, ok := s.cluster.Nodes[name]; !ok {
 			return need("%s: there is no node %s", named.Option, name)
 		}
 	}
@@ -248,13 +213,13 @@ func (s *selection) exist(named *workload.NamedNodes) *Rule {
 }
 
 func (s *selection) checkConstraint() *Rule {
-	if s.n.Constraint == "" {
+	if s.needs.Constraint == "" {
 		return nil
 	}
-	option := "--constraint=" + s.n.Constraint
-	c, err := parseConstraint(s.n.Constraint)
+	option := "--constraint=" + s.needs.Constraint
+	c, err := parseConstraint(s.needs.Constraint)
 	if err == nil {
-		err = c.unknown(s.c.Nodes)
+		err = c.unknown(s.cluster.Nodes)
 	}
 	if err != nil {
 		return need("%s: %s", option, err)
@@ -262,7 +227,7 @@ func (s *selection) checkConstraint() *Rule {
 	if c.nodes > 0 {
 		next := advice
 		if len(c.features) == 1 {
-			next = fmt.Sprintf(": say --nodes=%d --constraint=%s", max(c.nodes, int64(s.r.Nodes)), c.features[0])
+			next = fmt.Sprintf(": say --nodes=%d --constraint=%s", max(c.nodes, int64(s.Nodes)), c.features[0])
 		}
 		return need("%s: numbers of nodes among features may give the job more nodes than its costs and its forecast are of%s", option, next)
 	}
@@ -273,17 +238,17 @@ func (s *selection) checkConstraint() *Rule {
 }
 
 func (s *selection) checkNodeCPUs() *Rule {
-	return s.checkEach(&s.n.NodeCPUs, "CPUs", func(n *Node) int64 { return n.CPUs })
+	return s.checkEach(&s.needs.NodeCPUs, "CPUs", func(n *Node) int64 { return n.CPUs })
 }
 
 func (s *selection) checkNodeMemory() *Rule {
-	return s.checkEach(&s.n.NodeMemory, "MiB of memory", func(n *Node) int64 { return n.Memory })
+	return s.checkEach(&s.needs.NodeMemory, "MiB of memory", func(n *Node) int64 { return n.Memory })
 }
 
 // checkNodeTmp checks the temporary disk. It narrows the choice of nodes: no history tells which
 // jobs needed one.
 func (s *selection) checkNodeTmp() *Rule {
-	each := &s.n.NodeTmp
+	each := &s.needs.NodeTmp
 	if each.Amount <= 0 {
 		return nil
 	}
@@ -298,8 +263,8 @@ func (s *selection) checkEach(each *workload.NodeNeed, what string, on func(*Nod
 }
 
 func (s *selection) checkGres() *Rule {
-	for i := range s.n.Gres {
-		g := &s.n.Gres[i]
+	for i := range s.needs.Gres {
+		g := &s.needs.Gres[i]
 		kind, each := g.Name, int64(1)
 		if g.PerNode {
 			each = g.Count
@@ -322,7 +287,7 @@ func (s *selection) checkGres() *Rule {
 			return need("%s: of generic resources, waits are forecast only for GPUs%s", g.Option, advice)
 		}
 		if total := most(s.amounts(func(n *Node) int64 { return n.Gres[kind] }), s.mostNodes()); !g.PerNode && g.Count > total {
-			return need("%s: the nodes of partition %s that the job may have, have %d %s", g.Option, s.r.Partition, total, kind)
+			return need("%s: the nodes of partition %s that the job may have, have %d %s", g.Option, s.Partition, total, kind)
 		}
 	}
 	return nil
@@ -335,11 +300,11 @@ func (s *selection) checkTotals() *Rule {
 		of           int64
 		on           func(*Node) int64
 	}{
-		{"CPUs", "--ntasks", int64(s.r.CPUs), func(n *Node) int64 { return n.CPUs }},
-		{"MiB of memory", cmp.Or(s.n.NodeMemory.Option, "--mem"), s.r.Memory, func(n *Node) int64 { return n.Memory }},
+		{"CPUs", "--ntasks", int64(s.CPUs), func(n *Node) int64 { return n.CPUs }},
+		{"MiB of memory", cmp.Or(s.needs.NodeMemory.Option, "--mem"), s.Memory, func(n *Node) int64 { return n.Memory }},
 	} {
 		if have := most(s.amounts(total.on), s.mostNodes()); total.of > have {
-			return need("%s: the job needs %d %s, and the nodes of partition %s that it may have, have %d", total.option, total.of, total.what, s.r.Partition, have)
+			return need("%s: the job needs %d %s, and the nodes of partition %s that it may have, have %d", total.option, total.of, total.what, s.Partition, have)
 		}
 	}
 	return nil
@@ -355,8 +320,8 @@ func (s *selection) amounts(of func(*Node) int64) []int64 {
 
 // mostNodes returns the number of nodes that the job may have at most.
 func (s *selection) mostNodes() int {
-	if s.n.MostNodes > 0 {
-		return int(s.n.MostNodes)
+	if s.needs.MostNodes > 0 {
+		return int(s.needs.MostNodes)
 	}
 	return len(s.nodes)
 }

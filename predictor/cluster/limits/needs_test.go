@@ -59,7 +59,7 @@ func TestSegments(t *testing.T) {
 	c.Partitions["main"] = p
 	const want = "--partition=main: jobs have parts of the network alone there"
 	for _, needs := range []*workload.Needs{nil, {MostNodes: 1}} {
-		if rule := c.CheckNeeds(job(1), needs); rule == nil || !strings.HasPrefix(rule.Says, want) {
+		if rule := c.Job(job(1), needs).CheckNeeds(); rule == nil || !strings.HasPrefix(rule.Says, want) {
 			t.Errorf("%+v: %+v", needs, rule)
 		}
 	}
@@ -141,8 +141,8 @@ func TestCheckNeeds(t *testing.T) {
 		if v.edit != nil {
 			v.edit(&r)
 		}
-		check(t, fmt.Sprintf("%+v %+v", v.needs, r), varied().CheckNeeds(r, &v.needs), v.says)
-		if rule := cluster().CheckNeeds(r, &workload.Needs{Constraint: v.needs.Constraint, Gres: v.needs.Gres, Licenses: v.needs.Licenses}); rule != nil {
+		check(t, fmt.Sprintf("%+v %+v", v.needs, r), varied().Job(r, &v.needs).CheckNeeds(), v.says)
+		if rule := cluster().Job(r, &workload.Needs{Constraint: v.needs.Constraint, Gres: v.needs.Gres, Licenses: v.needs.Licenses}).CheckNeeds(); rule != nil {
 			t.Errorf("where no nodes and licences are known: %+v", rule)
 		}
 	}
@@ -178,7 +178,7 @@ func TestCheckAccess(t *testing.T) {
 		c := varied()
 		r := workload.Request{User: "alice", Account: "plasma", Partition: "main", QOS: "normal"}
 		v.edit(c, &r)
-		check(t, fmt.Sprintf("%+v", r), c.CheckNeeds(r, nil), v.says)
+		check(t, fmt.Sprintf("%+v", r), c.Job(r, nil).CheckNeeds(), v.says)
 	}
 }
 
@@ -191,11 +191,11 @@ func open(c *Cluster, to Partition) {
 
 func TestWholeNodes(t *testing.T) {
 	for n, want := range map[int32]int32{1: 32, 2: 48, 8: 144, 9: 144} {
-		if got := varied().WholeNodes(workload.Request{Partition: "main", Size: workload.Size{Nodes: n}}); got != want {
+		if got := varied().Job(workload.Request{Partition: "main"}, nil).wholeNodes(n); got != want {
 			t.Errorf("%d nodes have %d CPUs, wanted %d", n, got, want)
 		}
 	}
-	if got := cluster().WholeNodes(job(2)); got != 0 {
+	if got := cluster().Job(job(2), nil).wholeNodes(2); got != 0 {
 		t.Errorf("%d CPUs of unknown nodes", got)
 	}
 }
@@ -273,7 +273,7 @@ func TestFitting(t *testing.T) {
 		"too much": {&workload.Needs{NodeMemory: workload.NodeNeed{Amount: 1e6, Option: "--mem"}}, ""},
 	} {
 		var got []string
-		for _, n := range c.Fitting(workload.Request{Partition: "main", Size: workload.Size{Nodes: 1}}, v.needs) {
+		for _, n := range c.Job(workload.Request{Partition: "main", Size: workload.Size{Nodes: 1}}, v.needs).Fitting() {
 			got = append(got, n.Name)
 		}
 		if strings.Join(got, " ") != v.want {
@@ -306,7 +306,7 @@ func TestThreads(t *testing.T) {
 			n.Threads = threads
 			c.Nodes[name] = n
 		}
-		rule := c.CheckNeeds(workload.Request{User: "alice", Account: "physics", Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 1}}, &workload.Needs{Threads: "--hint=nomultithread"})
+		rule := c.Job(workload.Request{User: "alice", Account: "physics", Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 1}}, &workload.Needs{Threads: "--hint=nomultithread"}).CheckNeeds()
 		got := ""
 		if rule != nil {
 			got = rule.Says

@@ -2,22 +2,26 @@ package limits
 
 import "github.com/varq-project/varq/predictor/workload"
 
-// Pieces returns what a job needs of single nodes, as far as the parts of its submission tell:
+// Pieces returns what the job needs of single nodes, as far as the parts of its submission tell:
 // whole nodes if it is alone on them, or may be as no other user's job is there; otherwise all that
 // it asks for if that is on one node, or what each of its nodes must have, even if the others are
-// its own, or the CPUs of its tasks. The request is complete.
-func (c *Cluster) Pieces(r workload.Request, n *workload.Needs) workload.Pieces {
-	return c.Takes().Pieces(r, n)
+// its own, or the CPUs of its tasks.
+func (j *Job) Pieces() workload.Pieces {
+	if !j.needy {
+		return j.cluster.Takes().Pieces(j.Request, nil)
+	}
+	return j.cluster.Takes().Pieces(j.Request, j.needs)
 }
 
-// Pieces is Cluster.Pieces.
+// Pieces is Job.Pieces, of a request that is complete and needs that are nil if there are none.
 func (t *Takes) Pieces(r workload.Request, n *workload.Needs) workload.Pieces {
 	nodes, nodeCPUs := max(1, r.Nodes), int32(1)
 	if n != nil {
 		nodeCPUs = max(1, clamp(n.NodeCPUs.Amount))
 	}
+	p := t.cluster.Partitions[r.Partition]
 	switch {
-	case t.cluster.Alone(r, n) || t.cluster.Partitions[r.Partition].UserNodes:
+	case p.alone(n) || p.UserNodes:
 		return workload.Pieces{Count: nodes, Exclusive: true}
 	case n == nil:
 		return workload.Pieces{}

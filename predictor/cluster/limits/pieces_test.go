@@ -49,7 +49,7 @@ func TestPieces(t *testing.T) {
 		"tasks of a CPU":              {"main", size(1, 30, 0, 0), &workload.Needs{MostNodes: 30}, workload.Pieces{}},
 		"least CPUs of a node":        {"main", size(1, 30, 0, 0), &workload.Needs{MostNodes: 30, NodeCPUs: workload.NodeNeed{Amount: 2, Option: "--mincpus"}}, workload.Pieces{}},
 	} {
-		got := c.Pieces(workload.Request{Partition: one.partition, Size: one.size}, one.needs)
+		got := c.Job(workload.Request{Partition: one.partition, Size: one.size}, one.needs).Pieces()
 		if diff := cmp.Diff(one.want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}

@@ -4,42 +4,41 @@ import (
 	"fmt"
 
 	"github.com/varq-project/varq/predictor/slurmtime"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Resume returns how long, in seconds, the nodes of a request may take to be up once Slurm gives
-// them to the job, because it powers down nodes that nobody needs, and the rule that says so. It is
+// Resume returns how long, in seconds, the nodes of the job may take to be up once Slurm gives
+// them to it, because it powers down nodes that nobody needs, and the rule that says so. It is
 // 0 where Slurm powers down none.
-func (c *Cluster) Resume(r workload.Request) (seconds int64, by Rule) {
-	p := c.Partitions[r.Partition]
+func (j *Job) Resume() (seconds int64, by Rule) {
+	p := &j.partition
 	if p.Resume <= 0 {
 		return 0, Rule{}
 	}
 	return p.Resume, Rule{
-		Name: "partition " + r.Partition + " ResumeTimeout",
+		Name: "partition " + j.Partition + " ResumeTimeout",
 		Says: fmt.Sprintf("nodes of partition %s that nobody needs are powered down, and may take %s to be up again (ResumeTimeout)",
-			r.Partition, slurmtime.FormatDuration(p.Resume)),
+			j.Partition, slurmtime.FormatDuration(p.Resume)),
 	}
 }
 
-// Waking is Resume for a request that is eligible now: it is 0, too, if the request needs no more
+// Waking is Resume for a job that is eligible now: it is 0, too, if the job needs no more
 // nodes of its partition than are up and idle.
-func (c *Cluster) Waking(r workload.Request) (seconds int64, by Rule) {
-	if seconds, by = c.Resume(r); seconds == 0 || c.awake(r) {
+func (j *Job) Waking() (seconds int64, by Rule) {
+	if seconds, by = j.Resume(); seconds == 0 || j.awake() {
 		return 0, Rule{}
 	}
 	return seconds, by
 }
 
-// awake reports whether a request needs no more nodes of its partition than are up and idle now, so
+// awake reports whether the job needs no more nodes of its partition than are up and idle now, so
 // that none must be powered up for it.
-func (c *Cluster) awake(r workload.Request) bool {
+func (j *Job) awake() bool {
 	nodes, cpus := int64(0), int64(0)
-	for _, name := range c.Partitions[r.Partition].Nodes {
-		if n := c.Nodes[name]; n.Usable && n.Awake {
+	for _, name := range j.partition.Nodes {
+		if n := j.cluster.Nodes[name]; n.Usable && n.Awake {
 			nodes++
 			cpus += n.CPUs
 		}
 	}
-	return nodes >= max(1, int64(r.Nodes)) && cpus >= int64(r.CPUs)
+	return nodes >= max(1, int64(j.Nodes)) && cpus >= int64(j.CPUs)
 }

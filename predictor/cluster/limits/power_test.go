@@ -17,17 +17,17 @@ func TestAwake(t *testing.T) {
 	}
 	for size, want := range map[workload.Size]bool{{}: true, {Nodes: 2, CPUs: 8}: true, {Nodes: 2, CPUs: 9}: false, {Nodes: 3, CPUs: 3}: false} {
 		r := workload.Request{Partition: "main", Size: size}
-		if c.awake(r) != want {
+		if c.Job(r, nil).awake() != want {
 			t.Errorf("%+v: %v", size, !want)
 		}
-		if seconds, rule := c.Resume(r); seconds != 90 || !strings.Contains(rule.Says, "may take 00:01:30 to be up again (ResumeTimeout)") {
+		if seconds, rule := c.Job(r, nil).Resume(); seconds != 90 || !strings.Contains(rule.Says, "may take 00:01:30 to be up again (ResumeTimeout)") {
 			t.Errorf("%d s: %+v", seconds, rule)
 		}
-		if seconds, rule := c.Waking(r); (seconds == 0) != want || (rule == Rule{}) != want {
+		if seconds, rule := c.Job(r, nil).Waking(); (seconds == 0) != want || (rule == Rule{}) != want {
 			t.Errorf("%+v, eligible now: %d s: %+v", size, seconds, rule)
 		}
 	}
-	if seconds, rule := c.Resume(workload.Request{Partition: "short"}); seconds != 0 || rule != (Rule{}) {
+	if seconds, rule := c.Job(workload.Request{Partition: "short"}, nil).Resume(); seconds != 0 || rule != (Rule{}) {
 		t.Errorf("where no node is powered down: %d s, %+v", seconds, rule)
 	}
 }

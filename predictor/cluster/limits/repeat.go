@@ -1,11 +1,6 @@
 package limits
 
-import (
-	"cmp"
-	"iter"
-	"slices"
-	"time"
-)
+import "time"
 
 // Repeats is how often a reservation of Slurm's comes again. Slurm tells of the next time only: it
 // moves the reservation on when one is over.
@@ -73,52 +68,6 @@ func (c *Cluster) Repeat(now int64, zone *time.Location) {
 		for at := v.Repeats.next(Span{v.Start, v.End}, zone); at.Start <= now+farthest && len(v.Again) < mostRepetitions/repeating; {
 			v.Again = append(v.Again, at)
 			at = v.Repeats.next(at, zone)
-		}
-	}
-}
-
-// floating returns the reservation that floats, and that bounds the time limit of a job of some
-// nodes of a partition: that job has too few nodes outside of it and of those that are less far
-// ahead. Each counts as having its nodes whole. floating returns nil if there is none.
-func (c *Cluster) floating(partition string, nodes int32) *Reservation {
-	var floats []*Reservation
-	for i := range c.Reservations {
-		if v := &c.Reservations[i]; v.Floats {
-			floats = append(floats, v)
-		}
-	}
-	if len(floats) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(floats, func(a, b *Reservation) int { return cmp.Compare(a.Ahead, b.Ahead) })
-	outside := c.index(partition, func(string) bool { return true })
-	for _, v := range floats {
-		for _, name := range v.Nodes {
-			delete(outside, name)
-		}
-		if len(outside) < int(nodes) {
-			return v
-		}
-	}
-	return nil
-}
-
-// times returns each time at which the reservation has its nodes, in order, and without overlaps.
-// One that floats has none.
-func (v *Reservation) times() iter.Seq[Span] {
-	return func(yield func(Span) bool) {
-		over := int64(0)
-		for i := 0; i < 1+len(v.Again) && !v.Floats; i++ {
-			s := Span{v.Start, v.End}
-			if i > 0 {
-				s = v.Again[i-1]
-			}
-			if s.Start = max(s.Start, over); s.Start >= s.End {
-				continue
-			}
-			if over = s.End; !yield(s) {
-				return
-			}
 		}
 	}
 }

@@ -100,7 +100,7 @@ func TestRepeatedReservations(t *testing.T) {
 	repeat := func(r Repeats, lasts int64) []Window {
 		c.Reservations = []Reservation{{Name: "again", Repeats: r, Start: hour, End: hour + lasts, Nodes: nodes}}
 		c.Repeat(0, time.UTC)
-		return c.Blocked(job(1), workload.Pieces{})
+		return c.Job(job(1), nil).Blocked(workload.Pieces{})
 	}
 	if windows := repeat(Hourly, 90*60); len(windows) != 1 || windows[0].End < 1000*hour {
 		t.Errorf("%+v", windows)
@@ -108,7 +108,7 @@ func TestRepeatedReservations(t *testing.T) {
 	if windows := repeat(Daily, hour); len(windows) != 366 || windows[2].Start != 49*hour || windows[2].End != 50*hour {
 		t.Errorf("%d windows: %+v", len(windows), windows)
 	}
-	claims := c.Claims(workload.Request{Partition: "main"}, workload.Pieces{}, 24*hour, 73*hour)
+	claims := c.Job(workload.Request{Partition: "main"}, nil).Claims(workload.Pieces{}, 24*hour, 73*hour)
 	if len(claims) != 2 || claims[0].Start != 25*hour || claims[1].Start != 49*hour || claims[1].Limit != hour || claims[1].CPUs != 32 {
 		t.Errorf("%+v", claims)
 	}
@@ -125,30 +125,30 @@ func TestFloats(t *testing.T) {
 	}
 	c.Repeat(now, time.UTC)
 	one, two := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1}}, workload.Request{Partition: "main", Size: workload.Size{Nodes: 2}}
-	if most, rule := c.MaxLimit(two); most != ahead || rule.Says != "reservation tf is always 00:30:00 ahead (TIME_FLOAT)" {
+	if most, rule := c.Job(two, nil).MaxLimit(); most != ahead || rule.Says != "reservation tf is always 00:30:00 ahead (TIME_FLOAT)" {
 		t.Errorf("two nodes for %d s: %+v", most, rule)
 	}
-	if most, rule := c.MaxLimit(one); most != None {
+	if most, rule := c.Job(one, nil).MaxLimit(); most != None {
 		t.Errorf("one node for %d s: %+v", most, rule)
 	}
-	if windows := c.Blocked(two, workload.Pieces{}); len(windows) != 0 {
+	if windows := c.Job(two, nil).Blocked(workload.Pieces{}); len(windows) != 0 {
 		t.Errorf("windows %+v", windows)
 	}
 	for nodes, want := range map[int32]int{1: 1, 2: 0} { // one has to do without the reservation's
-		claims := c.Claims(workload.Request{Partition: "main", Size: workload.Size{Nodes: nodes}}, workload.Pieces{}, now, now+100*hour)
+		claims := c.Job(workload.Request{Partition: "main", Size: workload.Size{Nodes: nodes}}, nil).Claims(workload.Pieces{}, now, now+100*hour)
 		if len(claims) != want || want > 0 && (claims[0].Start != now || claims[0].Limit != 100*hour || claims[0].Nodes != 1) {
 			t.Errorf("%d nodes: %+v", nodes, claims)
 		}
 	}
 	c.Reservations = append(c.Reservations, Reservation{Name: "tg", Start: now + 2*ahead - 2, End: now + 3*ahead, Nodes: []string{"b"}, Floats: true})
 	c.Repeat(now, time.UTC)
-	if most, rule := c.MaxLimit(one); most != 2*ahead || rule.Name != "reservation tg TIME_FLOAT" {
+	if most, rule := c.Job(one, nil).MaxLimit(); most != 2*ahead || rule.Name != "reservation tg TIME_FLOAT" {
 		t.Errorf("one node, and two reservations: %d s: %+v", most, rule)
 	}
-	if most, _ := c.MaxLimit(two); most != ahead {
+	if most, _ := c.Job(two, nil).MaxLimit(); most != ahead {
 		t.Errorf("two nodes, and two reservations: %d s", most)
 	}
-	if claims := c.Claims(one, workload.Pieces{}, now, now+hour); len(claims) != 1 || claims[0].Names[0] != "a" {
+	if claims := c.Job(one, nil).Claims(workload.Pieces{}, now, now+hour); len(claims) != 1 || claims[0].Names[0] != "a" {
 		t.Errorf("one node, and two reservations: %+v", claims)
 	}
 }

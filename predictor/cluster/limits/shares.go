@@ -28,34 +28,33 @@ type share struct {
 // its QOS to end, and not only for nodes; nil if there is none. Nothing can be forecast for such
 // a job. It counts the jobs that may still run at the deadline (Unix seconds) by their time limits,
 // and those that wait and may run beside it: the user's own, and others that had or have a begin
-// time before the job has ended. id is that of the job if it has been submitted already. The
-// request is complete.
-func (c *Cluster) CheckShares(r workload.Request, id, deadline int64, jobs iter.Seq[*workload.Job]) *Rule {
-	shares := slices.DeleteFunc(c.shares(&r), func(s share) bool { return s.minutes != nil })
+// time before the job has ended. id is that of the job if it has been submitted already.
+func (j *Job) CheckShares(id, deadline int64, jobs iter.Seq[*workload.Job]) *Rule {
+	shares := slices.DeleteFunc(j.shares(), func(s share) bool { return s.minutes != nil })
 	if len(shares) == 0 {
 		return nil
 	}
-	used := c.beside(&r, id, deadline, shares, jobs)
+	used := j.beside(id, deadline, shares, jobs)
 	for i := range shares {
 		s := &shares[i]
-		if rule := s.check(c, &r, &used[i]); rule != nil {
+		if rule := s.check(j, &used[i]); rule != nil {
 			return rule
 		}
 	}
 	return nil
 }
 
-// LimitBeside returns the longest time limit, in seconds, that a job of the request's size may have
+// LimitBeside returns the longest time limit, in seconds, that a job of this size may have
 // beside others, and the rule that sets it: MaxLimit for what is left of limits on all running jobs
 // together (GrpTRESRunMins) by those that CheckShares counts. One that runs has what is left of its
 // time limit at the deadline, one that waits all of it. It returns None if nothing limits it.
-func (c *Cluster) LimitBeside(r workload.Request, id, deadline int64, jobs iter.Seq[*workload.Job]) (seconds int64, by Rule) {
+func (j *Job) LimitBeside(id, deadline int64, jobs iter.Seq[*workload.Job]) (seconds int64, by Rule) {
 	best := longest{seconds: None}
-	shares := slices.DeleteFunc(c.shares(&r), func(s share) bool { return s.minutes == nil })
+	shares := slices.DeleteFunc(j.shares(), func(s share) bool { return s.minutes == nil })
 	if len(shares) == 0 {
 		return best.seconds, best.by
 	}
-	used := c.beside(&r, id, deadline, shares, jobs)
+	used := j.beside(id, deadline, shares, jobs)
 	for i := range shares {
 		s := &shares[i]
 		words := "leaves a job of this size %s beside other jobs that may run at the deadline"
@@ -65,7 +64,7 @@ func (c *Cluster) LimitBeside(r workload.Request, id, deadline int64, jobs iter.
 		for _, name := range slices.Sorted(maps.Keys(s.minutes)) {
 			if taken := math.Ceil(used[i].seconds[name] / 60); taken > 0 {
 				left := max(0, float64(s.minutes[name])-taken)
-				best.boundMins(int64(left), c.size(r, name), s.of, "GrpTRESRunMins="+name, words)
+				best.boundMins(int64(left), j.amount(name), s.of, "GrpTRESRunMins="+name, words)
 			}
 		}
 	}
@@ -79,38 +78,38 @@ type use struct {
 	seconds            map[string]float64 // TRES x seconds, of what the share limits by minutes
 }
 
-// beside returns what the jobs that may run beside the one of the request have of each share. id
-// and deadline are as in CheckShares.
-func (c *Cluster) beside(r *workload.Request, id, deadline int64, shares []share, jobs iter.Seq[*workload.Job]) []use {
+// beside returns what the jobs that may run beside this one have of each share. id and deadline are
+// as in CheckShares.
+func (j *Job) beside(id, deadline int64, shares []share, jobs iter.Seq[*workload.Job]) []use {
 	used := make([]use, len(shares))
 	for i := range used {
 		used[i] = use{tres: TRES{}, seconds: map[string]float64{}}
 	}
-	for j := range jobs {
-		if j.ID == id && id != 0 {
+	for other := range jobs {
+		if other.ID == id && id != 0 {
 			continue
 		}
-		waits := j.Start == 0
-		left := j.Limit
+		waits := other.Start == 0
+		left := other.Limit
 		if !waits {
-			left = min(left, j.Start+j.Limit-deadline)
+			left = min(left, other.Start+other.Limit-deadline)
 		}
 		for i := range shares {
 			s, u := &shares[i], &used[i]
-			if !s.counts(j) {
+			if !s.counts(other) {
 				continue
 			}
-			n := int64(j.Count())
+			n := int64(other.Count())
 			u.submitted += n
-			if waits && !s.meets(j, deadline+r.Limit) || !waits && left <= 0 {
+			if waits && !s.meets(other, deadline+j.Limit) || !waits && left <= 0 {
 				continue
 			}
 			u.running += n
 			for name := range s.TRES {
-				u.tres[name] += n * c.size(j.Request, name)
+				u.tres[name] += n * j.cluster.amount(&other.Request, name)
 			}
 			for name := range s.minutes {
-				u.seconds[name] += float64(n*c.size(j.Request, name)) * float64(left)
+				u.seconds[name] += float64(n*j.cluster.amount(&other.Request, name)) * float64(left)
 			}
 		}
 	}
@@ -124,7 +123,7 @@ func (s *share) meets(j *workload.Job, end int64) bool {
 }
 
 // checkAlone returns the rule that forbids the job even if there is no other, or nil.
-func (s *share) checkAlone(c *Cluster, r *workload.Request) *Rule {
+func (s *share) checkAlone(job *Job) *Rule {
 	for i, jobs := range []*int64{s.Jobs, s.Submitted} {
 		if jobs != nil && *jobs == 0 {
 			setting := s.settings[1+i] + "=0"
@@ -132,7 +131,7 @@ func (s *share) checkAlone(c *Cluster, r *workload.Request) *Rule {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.TRES)) {
-		if most := s.TRES[name]; most != None && c.size(*r, name) > most {
+		if most := s.TRES[name]; most != None && job.amount(name) > most {
 			return tooLarge(holder{name: s.of}, s.settings[0], name, most)
 		}
 	}
@@ -140,7 +139,7 @@ func (s *share) checkAlone(c *Cluster, r *workload.Request) *Rule {
 }
 
 // check returns the rule that leaves no room for the job beside others, or nil.
-func (s *share) check(c *Cluster, r *workload.Request, used *use) *Rule {
+func (s *share) check(job *Job, used *use) *Rule {
 	full := func(setting string, most int64, what string, is int64) *Rule {
 		whose := "other jobs may have"
 		if s.own {
@@ -157,7 +156,7 @@ func (s *share) check(c *Cluster, r *workload.Request, used *use) *Rule {
 		return full(s.settings[1], *s.Jobs, "jobs", used.running)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.TRES)) {
-		if most := s.TRES[name]; most != None && c.size(*r, name) > 0 && used.tres[name]+c.size(*r, name) > most {
+		if most := s.TRES[name]; most != None && job.amount(name) > 0 && used.tres[name]+job.amount(name) > most {
 			return full(s.settings[0]+"="+name, most, name, used.tres[name])
 		}
 	}
@@ -166,7 +165,7 @@ func (s *share) check(c *Cluster, r *workload.Request, used *use) *Rule {
 
 // shares returns the limits on what several jobs have at once, of which the job is one. As with
 // other limits, the first QOS that sets one decides, and else the associations.
-func (c *Cluster) shares(r *workload.Request) []share {
+func (j *Job) shares() []share {
 	var found []share
 	const user, account, group = "user", "account", "group"
 	byQOS := map[string]bool{} // limits that a QOS has set
@@ -206,23 +205,27 @@ func (c *Cluster) shares(r *workload.Request) []share {
 			found = append(found, s)
 		}
 	}
-	for _, h := range c.qos(r) {
+	for _, h := range j.qos() {
 		name := strings.TrimPrefix(h.name, "QOS ")
-		in := func(j *workload.Job) bool { return j.QOS == name || c.Partitions[j.Partition].QOS == name }
+		in := func(other *workload.Job) bool {
+			return other.QOS == name || j.cluster.Partitions[other.Partition].QOS == name
+		}
 		add(user, true, share{
 			Share: h.PerUser, of: h.name + " (of one user)", own: true, settings: [3]string{"MaxTRESPU", "MaxJobsPU", "MaxSubmitJobsPU"},
-			counts: func(j *workload.Job) bool { return in(j) && j.User == r.User },
+			counts: func(other *workload.Job) bool { return in(other) && other.User == j.User },
 		})
 		add(account, true, share{
 			Share: h.PerAccount, of: h.name + " (of one account)", settings: [3]string{"MaxTRESPA", "MaxJobsPA", "MaxSubmitJobsPA"},
-			counts: func(j *workload.Job) bool { return in(j) && strings.EqualFold(j.Account, r.Account) },
+			counts: func(other *workload.Job) bool { return in(other) && strings.EqualFold(other.Account, j.Account) },
 		})
 		add(group, true, share{
 			Share: h.group(), of: h.name, settings: [3]string{"GrpTRES", "GrpJobs", "GrpSubmitJobs"}, counts: in, minutes: h.GrpTRESRunMins,
 		})
 	}
-	for i, h := range c.associations(r) {
-		hers := func(j *workload.Job) bool { return j.User == r.User && strings.EqualFold(j.Account, r.Account) }
+	for i, h := range j.associations() {
+		hers := func(other *workload.Job) bool {
+			return other.User == j.User && strings.EqualFold(other.Account, j.Account)
+		}
 		if i == 0 {
 			add(user, false, share{
 				Share: h.PerUser, of: h.name, own: true, settings: [3]string{"MaxTRESPU", "MaxJobs", "MaxSubmitJobs"}, counts: hers,
@@ -230,8 +233,8 @@ func (c *Cluster) shares(r *workload.Request) []share {
 		}
 		together := share{Share: h.group(), of: h.name, own: true, settings: [3]string{"GrpTRES", "GrpJobs", "GrpSubmitJobs"}, counts: hers, minutes: h.GrpTRESRunMins}
 		if account, whole := strings.CutPrefix(h.name, "account "); whole && (together.set() || together.minutes != nil) {
-			accounts := c.within(account)
-			together.own, together.counts = false, func(j *workload.Job) bool { return accounts[strings.ToLower(j.Account)] }
+			accounts := j.cluster.Associations.below(account)
+			together.own, together.counts = false, func(other *workload.Job) bool { return accounts[strings.ToLower(other.Account)] }
 		}
 		add(group, false, together)
 	}
@@ -246,18 +249,3 @@ func (l *JobLimits) group() Share {
 }
 
 func (s *Share) set() bool { return s.Jobs != nil || s.Submitted != nil || len(s.TRES) > 0 }
-
-// within returns an account and all accounts below it, in lower case.
-func (c *Cluster) within(account string) map[string]bool {
-	found := map[string]bool{strings.ToLower(account): true}
-	for grew := true; grew; {
-		grew = false
-		for i := range c.Associations {
-			a := &c.Associations[i]
-			if name := strings.ToLower(a.Account); a.User == "" && !found[name] && found[strings.ToLower(a.Parent)] {
-				found[name], grew = true, true
-			}
-		}
-	}
-	return found
-}

@@ -118,9 +118,9 @@ func TestShares(t *testing.T) {
 		v.set.MaxWall = None
 		v.edit(c, v.set)
 		r := workload.Request{User: "alice", Account: "physics", Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 4}, Limit: 60}
-		rule := c.CheckSize(r)
+		rule := c.Job(r, nil).CheckSize()
 		if rule == nil {
-			rule = c.CheckShares(r, 0, deadline, slices.Values(v.jobs))
+			rule = c.Job(r, nil).CheckShares(0, deadline, slices.Values(v.jobs))
 		}
 		says := ""
 		if rule != nil {
@@ -129,7 +129,7 @@ func TestShares(t *testing.T) {
 		if !strings.HasPrefix(says, v.says) || v.says == "" && says != "" {
 			t.Errorf("%s: %q, wanted %q", v.what, says, v.says)
 		}
-		if rule := c.CheckShares(r, 7, deadline, slices.Values(v.jobs)); rule != nil && len(v.jobs) > 0 {
+		if rule := c.Job(r, nil).CheckShares(7, deadline, slices.Values(v.jobs)); rule != nil && len(v.jobs) > 0 {
 			t.Errorf("%s: the job is counted beside itself: %s", v.what, rule.Says)
 		}
 	}
@@ -197,14 +197,14 @@ func TestLimitBeside(t *testing.T) {
 		c := plain()
 		v.edit(c, l)
 		r := workload.Request{User: "alice", Account: "physics", Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 4}, Limit: 60}
-		got, by := c.LimitBeside(r, 0, deadline, slices.Values(v.jobs))
+		got, by := c.Job(r, nil).LimitBeside(0, deadline, slices.Values(v.jobs))
 		if got != v.want || !strings.HasPrefix(by.Says, v.says) || v.says == "" && by.Says != "" {
 			t.Errorf("%s: %d, %q, wanted %d, %q", v.what, got, by.Says, v.want, v.says)
 		}
-		if got, by := c.LimitBeside(r, 7, deadline, slices.Values(v.jobs)); got != None {
+		if got, by := c.Job(r, nil).LimitBeside(7, deadline, slices.Values(v.jobs)); got != None {
 			t.Errorf("%s: the job is counted beside itself: %s", v.what, by.Says)
 		}
-		if rule := c.CheckShares(r, 0, deadline, slices.Values(v.jobs)); rule != nil {
+		if rule := c.Job(r, nil).CheckShares(0, deadline, slices.Values(v.jobs)); rule != nil {
 			t.Errorf("%s: %s", v.what, rule.Says)
 		}
 	}

@@ -53,7 +53,7 @@ func TestShortage(t *testing.T) {
 		{"not all known", unknown, workload.Size{Nodes: 5, CPUs: 5}, 1500, ""},
 	} {
 		c.Nodes = v.nodes
-		if got := c.Shortage(workload.Request{Partition: "main", Size: v.size}, v.now); got != v.want {
+		if got := c.Job(workload.Request{Partition: "main", Size: v.size}, nil).Shortage(v.now); got != v.want {
 			t.Errorf("%s: %q, wanted %q", v.what, got, v.want)
 		}
 	}
@@ -78,15 +78,15 @@ func TestShortage(t *testing.T) {
 		only = "only 3 of the 5 nodes of partition main can start jobs now (2 reserved by maint until 1970-01-01T00:33:20Z), too few for the job until then"
 	)
 	four := workload.Request{Partition: "main", Size: workload.Size{Nodes: 4, CPUs: 4}}
-	if got := c.Shortage(four, 1500); got != until {
+	if got := c.Job(four, nil).Shortage(1500); got != until {
 		t.Errorf("where the zone is known: %q, wanted %q", got, until)
 	}
 	c.Nodes = all()
-	if got := c.Shortage(four, 1500); got != only {
+	if got := c.Job(four, nil).Shortage(1500); got != only {
 		t.Errorf("while nodes are reserved only: %q, wanted %q", got, only)
 	}
 	for deadline, want := range map[int64]string{1999: only, 2000: ""} {
-		if got := c.ShortageBy(four, 1500, deadline); got != want {
+		if got := c.Job(four, nil).ShortageBy(1500, deadline); got != want {
 			t.Errorf("by %d: %q, wanted %q", deadline, got, want)
 		}
 	}
@@ -96,7 +96,7 @@ func TestShortage(t *testing.T) {
 	}
 	c.PrivateNodes = false
 	for need, want := range map[int32]string{2: "", 3: early} { // whatever is reserved
-		if got := c.Missing(workload.Request{Partition: "main", Size: workload.Size{Nodes: need, CPUs: need}}); got != want {
+		if got := c.Job(workload.Request{Partition: "main", Size: workload.Size{Nodes: need, CPUs: need}}, nil).Missing(); got != want {
 			t.Errorf("%d nodes: %q are missing, wanted %q", need, got, want)
 		}
 	}

@@ -4,57 +4,54 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-
-	"github.com/varq-project/varq/predictor/workload"
 )
 
-// CheckSize returns the rule that forbids any job as large as the request, or nil if there is none.
+// CheckSize returns the rule that forbids any job as large as this one, or nil if there is none.
 // The partition may have too few nodes or CPUs. The partition's MaxNodes or MinNodes may forbid the
 // job. So may MaxTRES, MaxTRESPerNode, GrpTRES, MinTRES, or what one user or one account may have
 // at once, of a QOS or an association, with the precedence of MaxLimit.
-func (c *Cluster) CheckSize(r workload.Request) *Rule {
-	p := c.Partitions[r.Partition]
-	partition := "partition " + r.Partition
-	switch nodes := int64(r.Nodes); {
+func (j *Job) CheckSize() *Rule {
+	p := &j.partition
+	partition := "partition " + j.Partition
+	switch nodes := int64(j.Nodes); {
 	case nodes > int64(len(p.Nodes)):
 		return &Rule{partition + " size", fmt.Sprintf("%s has %s", partition, count(len(p.Nodes), "node"))}
-	case p.TotalCPUs > 0 && int64(r.CPUs) > p.TotalCPUs:
+	case p.TotalCPUs > 0 && int64(j.CPUs) > p.TotalCPUs:
 		return &Rule{partition + " size", fmt.Sprintf("%s has %s", partition, count(p.TotalCPUs, "CPU"))}
-	case p.MaxNodes > 0 && nodes > p.MaxNodes && !c.overrides(&r, func(q *QOS) bool { return q.PartitionMaxNodes }):
+	case p.MaxNodes > 0 && nodes > p.MaxNodes && !j.overrides(func(q *QOS) bool { return q.PartitionMaxNodes }):
 		return &Rule{partition + " MaxNodes", fmt.Sprintf("%s allows %s a job (MaxNodes)", partition, count(p.MaxNodes, "node"))}
-	case nodes > 0 && nodes < p.MinNodes && !c.overrides(&r, func(q *QOS) bool { return q.PartitionMinNodes }):
+	case nodes > 0 && nodes < p.MinNodes && !j.overrides(func(q *QOS) bool { return q.PartitionMinNodes }):
 		return &Rule{partition + " MinNodes", fmt.Sprintf("%s takes no job of less than %s (MinNodes)", partition, count(p.MinNodes, "node"))}
 	}
-	qos, chain := c.qos(&r), c.associations(&r)
-	all := append(slices.Clone(qos), chain...)
-	for _, tres := range names(all, func(l *JobLimits) TRES { return l.MaxTRES }) {
-		h, ok := first(all, func(h holder) bool { return has(h.MaxTRES, tres) })
-		if ok && c.size(r, tres) > h.MaxTRES[tres] {
+	limits := j.chain()
+	for _, tres := range limits.names(func(l *JobLimits) TRES { return l.MaxTRES }) {
+		h, ok := limits.first(func(h holder) bool { return has(h.MaxTRES, tres) })
+		if ok && j.amount(tres) > h.MaxTRES[tres] {
 			return tooLarge(h, "MaxTRES", tres, h.MaxTRES[tres])
 		}
 	}
-	for _, tres := range names(all, func(l *JobLimits) TRES { return l.MaxTRESPerNode }) {
-		h, ok := first(all, func(h holder) bool { return has(h.MaxTRESPerNode, tres) })
-		if most := h.MaxTRESPerNode[tres]; ok && c.size(r, tres)/int64(max(1, r.Nodes)) > most {
+	for _, tres := range limits.names(func(l *JobLimits) TRES { return l.MaxTRESPerNode }) {
+		h, ok := limits.first(func(h holder) bool { return has(h.MaxTRESPerNode, tres) })
+		if most := h.MaxTRESPerNode[tres]; ok && j.amount(tres)/int64(max(1, j.Nodes)) > most {
 			return h.forbids("MaxTRESPerNode="+tres, "allows %d %s a node", most, tres)
 		}
 	}
-	for _, tres := range names(all, func(l *JobLimits) TRES { return l.GrpTRES }) {
-		for _, h := range grouped(qos, chain, func(h holder) bool { return has(h.GrpTRES, tres) }) {
-			if c.size(r, tres) > h.GrpTRES[tres] {
+	for _, tres := range limits.names(func(l *JobLimits) TRES { return l.GrpTRES }) {
+		for _, h := range limits.grouped(func(h holder) bool { return has(h.GrpTRES, tres) }) {
+			if j.amount(tres) > h.GrpTRES[tres] {
 				return tooLarge(h, "GrpTRES", tres, h.GrpTRES[tres])
 			}
 		}
 	}
-	for _, h := range qos {
+	for _, h := range limits.qos {
 		for _, tres := range slices.Sorted(maps.Keys(h.MinTRES)) {
-			if least := h.MinTRES[tres]; c.size(r, tres) < least {
+			if least := h.MinTRES[tres]; j.amount(tres) < least {
 				return h.forbids("MinTRES="+tres, "takes no job of less than %d %s", least, tres)
 			}
 		}
 	}
-	for _, s := range c.shares(&r) {
-		if rule := s.checkAlone(c, &r); rule != nil {
+	for _, s := range j.shares() {
+		if rule := s.checkAlone(j); rule != nil {
 			return rule
 		}
 	}

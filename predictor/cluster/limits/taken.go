@@ -37,23 +37,3 @@ type place struct {
 	whole bool
 	cpus  int64 // unless whole
 }
-
-// places returns what the reservation has of the nodes that are in the index.
-func (c *Cluster) places(v *Reservation, index map[string]int) []place {
-	places := make([]place, 0, len(v.Nodes))
-	for _, name := range v.Nodes {
-		if i, ok := index[name]; ok {
-			cpus, part := c.part(v, name)
-			places = append(places, place{i, !part, cpus})
-		}
-	}
-	return places
-}
-
-// part returns how many CPUs the reservation has of a node. It reports false if it has all of the
-// node, or that is not known.
-func (c *Cluster) part(v *Reservation, name string) (cpus int64, part bool) {
-	cores, known := v.Cores[name]
-	threads := c.Nodes[name].Threads
-	return cores * threads, known && threads > 0 && !v.Floats
-}

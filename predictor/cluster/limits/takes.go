@@ -63,7 +63,7 @@ func (t *Takes) Memory(r workload.Request) int64 {
 	if !p.ConsumableMemory {
 		return 0
 	}
-	if asked := t.cluster.size(r, "mem"); asked > 0 {
+	if asked := t.cluster.amount(&r, "mem"); asked > 0 {
 		return asked
 	}
 	return t.allMemory(&r)

@@ -1,7 +1,6 @@
 package limits
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,17 +19,18 @@ type Window struct {
 // starts in it.
 func (w *Window) Stops(start, limit int64) bool { return w.Start-limit < start && start < w.End }
 
-// Blocked returns the windows in which Slurm's reservations leave the request too few nodes or CPUs
-// of its partition. They are in order of time and do not touch. The pieces are what the job needs
-// of single nodes, as far as that is known. Reservations for the request's own user or account
+// Blocked returns the windows in which Slurm's reservations leave the job too few nodes or CPUs of
+// its partition. They are in order of time and do not touch. The pieces are what the job needs
+// of single nodes, as far as that is known. Reservations for the job's own user or account
 // count too, because a job runs in a reservation only if it asks for it by name. Blocked counts
 // what is free at each moment. It ignores that these may be different nodes at different moments.
-func (c *Cluster) Blocked(r workload.Request, pieces workload.Pieces) []Window {
-	if len(c.Reservations) == 0 {
+func (j *Job) Blocked(pieces workload.Pieces) []Window {
+	reservations := j.cluster.Reservations
+	if len(reservations) == 0 {
 		return nil
 	}
-	edges := c.edges(c.index(r.Partition, func(string) bool { return true }))
-	room := c.emptyPartition(r, pieces)
+	edges := reservations.edges(j.partition.index(func(string) bool { return true }), j.cluster.Nodes)
+	room := j.emptyPartition(pieces)
 	var active, by []*Reservation // by are those of the last window
 	var least left                // of the last window
 	var windows []Window
@@ -62,7 +62,7 @@ func (c *Cluster) Blocked(r workload.Request, pieces workload.Pieces) []Window {
 
 // room is what reservations leave a job of a partition at a moment.
 type room struct {
-	job       workload.Request
+	job       *workload.Request
 	pieces    workload.Pieces
 	taken     taken
 	all, left left
@@ -71,14 +71,15 @@ type room struct {
 // left is what is left to a job: nodes that it may have a part of, and CPUs.
 type left struct{ nodes, cpus int64 }
 
-// emptyPartition returns what the partition of a job has while there is no reservation.
-func (c *Cluster) emptyPartition(r workload.Request, pieces workload.Pieces) *room {
-	names := c.Partitions[r.Partition].Nodes
-	room := room{job: r, pieces: pieces, taken: make(taken, len(names))}
+// emptyPartition returns what the partition of the job has while there is no reservation.
+func (j *Job) emptyPartition(pieces workload.Pieces) *room {
+	names := j.partition.Nodes
+	room := room{job: &j.Request, pieces: pieces, taken: make(taken, len(names))}
 	for i, name := range names {
-		room.taken[i].cpus = c.Nodes[name].CPUs
+		cpus := j.cluster.Nodes[name].CPUs
+		room.taken[i].cpus = cpus
 		room.all.nodes++
-		room.all.cpus += c.Nodes[name].CPUs
+		room.all.cpus += cpus
 	}
 	room.left = room.all
 	return &room
@@ -138,42 +139,4 @@ func and(names []string) string {
 		return strings.Join(names, "")
 	}
 	return strings.Join(names[:last], ", ") + " and " + names[last]
-}
-
-// index returns the places of those of a partition's nodes for which ok returns true, in the list
-// of its nodes.
-func (c *Cluster) index(partition string, ok func(name string) bool) map[string]int {
-	nodes := make(map[string]int, len(c.Partitions[partition].Nodes))
-	for i, name := range c.Partitions[partition].Nodes {
-		if ok(name) {
-			nodes[name] = i
-		}
-	}
-	return nodes
-}
-
-// edge is the start or the end of a reservation.
-type edge struct {
-	at    int64
-	opens bool
-	by    *Reservation
-	nodes []place
-}
-
-// edges returns the starts and ends of the reservations that have nodes of an
-// index by name, in order of time.
-func (c *Cluster) edges(index map[string]int) []edge {
-	var edges []edge
-	for i := range c.Reservations {
-		v := &c.Reservations[i]
-		nodes := c.places(v, index)
-		if len(nodes) == 0 {
-			continue
-		}
-		for s := range v.times() {
-			edges = append(edges, edge{s.Start, true, v, nodes}, edge{s.End, false, v, nodes})
-		}
-	}
-	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
-	return edges
 }

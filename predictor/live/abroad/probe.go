@@ -116,13 +116,14 @@ func (p *probe) admit(job workload.Request, nodes int32) (workload.Request, *wor
 	if err != nil {
 		return whole, nil, err.Error()
 	}
-	if rule := c.CheckSize(whole); rule != nil {
+	view := c.Job(whole, needs)
+	if rule := view.CheckSize(); rule != nil {
 		return whole, nil, rule.Says
 	}
-	if most, rule := c.MaxLimit(whole); most != limits.None && most < whole.Limit {
+	if most, rule := view.MaxLimit(); most != limits.None && most < whole.Limit {
 		return whole, nil, rule.Says
 	}
-	if fit := c.Fitting(whole, needs); len(fit) < int(nodes) {
+	if fit := view.Fitting(); len(fit) < int(nodes) {
 		return whole, nil, fmt.Sprintf("only %d nodes of partition %s are in service and fit the job", len(fit), whole.Partition)
 	}
 	return whole, needs, ""
@@ -153,9 +154,8 @@ func (p *probe) size(job *workload.Request, needs *workload.Needs, known *esr.Kn
 	if len(starts) == 0 {
 		return "the window is too short for the work, or has passed"
 	}
-	c := &p.picture.limits
-	blocked := c.Blocked(*job, c.Pieces(*job, needs))
-	units := c.MostBilling(*job, needs)
+	view := p.picture.limits.Job(*job, needs)
+	blocked, units := view.Blocked(view.Pieces()), view.MostBilling()
 	best, found, knows := 0., false, false
 	var stopped string
 	for _, start := range starts {

@@ -44,7 +44,7 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 	if no != nil {
 		return q.refuse(apiRefusal(no), promise)
 	}
-	if missing := q.Cluster.Missing(r.Job); missing != "" {
+	if missing := q.Cluster.Job(r.Job, r.Needs).Missing(); missing != "" {
 		return q.refuse(&api.Refusal{Reason: missing}, promise)
 	}
 	plan, refusal := q.agreeOnEnd()
@@ -90,7 +90,7 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 			p, _, ok := d.prospect(q.Cluster, r, 0, c, avoided, q.claims, new(forecast.Answer))
 			return p, ok
 		})...)
-		_, waking := q.Cluster.Waking(r.Job)
+		_, waking := q.Cluster.Job(r.Job, r.Needs).Waking()
 		return nil, &api.Refusal{Reason: agreed.Reason + because(blocked, prospect, &waking), Offers: others}
 	}
 	q.answer.Offers = others
@@ -110,14 +110,15 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 	if !d.Outlook.Wait(&q, waited, wait) {
 		return nil, nil, false
 	}
-	blocked = avoid(wait, c.Blocked(r.Job, r.Pieces), r.Now, r.Job.Limit)
+	job := c.Job(r.Job, r.Needs)
+	blocked = avoid(wait, job.Blocked(r.Pieces), r.Now, r.Job.Limit)
 	room := d.room(claims)
 	bound(wait, func(at int64) float64 {
 		return room(workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: at}, r.Now, 0).Prob
 	}, r.Now)
-	waking, _ := c.Waking(r.Job)
+	waking, _ := job.Waking()
 	wake(wait, waking)
-	fitting := c.Fitting(r.Job, r.Needs)
+	fitting := job.Fitting()
 	circumstances.FailureRate = failuresOf(nodesFor(&r.Job, fitting), d.candidates(fitting, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit))
 	p, ok = d.Outlook.Prospect(&q, circumstances, &wait.Wait)
 	return p, blocked, ok

@@ -82,7 +82,7 @@ func (d *Desk) avoided(c *limits.Cluster, job *workload.Request, req *api.PlanRe
 	if d.Health == nil || named || cmp.Or(req.RiskyNodes, d.RiskyNodes) != api.RiskyAvoid {
 		return nil, 0
 	}
-	fitting := c.Fitting(*job, req.Needs)
+	fitting := c.Job(*job, req.Needs).Fitting()
 	all := d.candidates(fitting, nil, s)
 	need := nodesFor(job, fitting)
 	for _, n := range placement.Avoid(all, need) {

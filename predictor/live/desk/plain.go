@@ -63,7 +63,7 @@ func (d *occupancy) ObservePlain(queue iter.Seq[*slurm.QueueEntry], promised map
 		}
 		job, err := cluster.CompleteWith(r, &needs)
 		// it does not start, because its partition is down or smaller
-		if err != nil || cluster.CheckSize(job) != nil {
+		if err != nil || cluster.Job(job, &needs).CheckSize() != nil {
 			continue
 		}
 		n := atOnce(cluster, job, j, started)
@@ -83,9 +83,10 @@ func (d *occupancy) ObservePlain(queue iter.Seq[*slurm.QueueEntry], promised map
 // atOnce returns how many tasks of a job may run, once it is eligible, beside jobs that have
 // started.
 func atOnce(c *limits.Cluster, job workload.Request, j *slurm.QueueEntry, started []*workload.Job) int32 {
+	view := c.Job(job, nil)
 	return int32(sort.Search(int(tasks(j)), func(n int) bool {
 		others := slices.Values(slices.Concat(started, slices.Repeat([]*workload.Job{{Request: job, Start: j.Eligible, Tasks: int32(n)}}, min(n, 1))))
-		return c.CheckShares(job, 0, j.Eligible, others) != nil
+		return view.CheckShares(0, j.Eligible, others) != nil
 	}))
 }
 

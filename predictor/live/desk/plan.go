@@ -156,8 +156,9 @@ func (d *Desk) StartGranting(ctx context.Context) (granted func(), err error) {
 // promise is none of that, if there is one, nor is its job.
 func (d *Desk) beside(ctx context.Context, planner *trajectory.Planner, got *trajectory.Answer, job, deadline int64, plan string) (*api.Refusal, error) {
 	jobs, unread := d.jobs(ctx, plan)
-	rule := planner.Cluster.CheckShares(got.Job, job, deadline, jobs)
-	longest, _ := planner.Cluster.LimitBeside(got.Job, job, deadline, jobs)
+	view := planner.Cluster.Job(got.Job, nil)
+	rule := view.CheckShares(job, deadline, jobs)
+	longest, _ := view.LimitBeside(job, deadline, jobs)
 	switch err := unread(); {
 	case err != nil:
 		return nil, err

@@ -180,7 +180,7 @@ func (d *Desk) UnknownNames() []policy.Unknown {
 func (d *Desk) accounts(user string) []string {
 	var list []string
 	if c := d.Premises.Limits(); c != nil {
-		list = c.Accounts(user)
+		list = c.Associations.Accounts(user)
 	}
 	if len(list) == 0 {
 		return []string{""}

@@ -35,7 +35,8 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	if job, err = v.Cluster.CompleteWith(job, req.Needs); err != nil {
 		return api.Prediction{}, api.Fault(api.ErrInvalid, err.Error())
 	}
-	if rule := never(v.Cluster, &job, req.Needs); rule != nil {
+	view := v.Cluster.Job(job, req.Needs)
+	if rule := never(view); rule != nil {
 		return api.Prediction{}, api.Fault(api.ErrInvalid, "nothing is predicted for such a job: "+rule.Says)
 	}
 	asked := req.Quantiles
@@ -50,10 +51,10 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 		got, ok = d.Outlook.Predict(job, id)
 	}
 	answer := api.Prediction{Job: job, Bounds: make([]api.Bound, len(asked)), Evidence: apiEvidence(&got.Evidence)}
-	pieces := v.Cluster.Pieces(job, req.Needs)
-	windows := v.Cluster.Blocked(job, pieces)
+	pieces := view.Pieces()
+	windows := view.Blocked(pieces)
 	answer.Blocked = avoid(&got, windows, now, job.Limit)
-	waking, rule := v.Cluster.Waking(job)
+	waking, rule := view.Waking()
 	answer.Asleep = rule.Says
 	room := d.room(running(v.claims))
 	answer.Taken = bound(&got, func(at int64) float64 {
@@ -62,7 +63,7 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	if open(windows, now, job.Limit) > now {
 		answer.Taken = 0 // the window takes it
 	}
-	if answer.Short = v.Cluster.Shortage(job, now); answer.Short != "" {
+	if answer.Short = view.Shortage(now); answer.Short != "" {
 		answer.Beyond, answer.Taken = 0, 0 // simulations told of the nodes, and not of the queue
 	}
 	answer.Waiting, answer.Running = d.Outlook.Queue()
@@ -83,11 +84,11 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 
 // never returns the rule by which a job never starts, or by which its wait cannot be forecast; nil
 // if there is none.
-func never(c *limits.Cluster, job *workload.Request, needs *workload.Needs) *limits.Rule {
-	if longest, rule := c.MaxLimit(*job); longest != limits.None && job.Limit > longest {
+func never(job *limits.Job) *limits.Rule {
+	if longest, rule := job.MaxLimit(); longest != limits.None && job.Limit > longest {
 		return &rule
 	}
-	return cmp.Or(c.CheckSize(*job), c.CheckNeeds(*job, needs))
+	return cmp.Or(job.CheckSize(), job.CheckNeeds())
 }
 
 // quantile returns the q-quantile of d in seconds, after what else delays the job, or nil if it is

@@ -41,7 +41,7 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 		// for later questions too, which are about times soon after
 		if is != last || end > known || c.Nodes != of.Nodes || c.Pieces != of.Pieces {
 			known, of = end+(end-now), c
-			slurms = cluster.Claims(c.Request, c.Pieces, now, known)
+			slurms = cluster.Job(c.Request, nil).Claims(c.Pieces, now, known)
 			if is != last || had+len(slurms) > 0 {
 				last, ask = is, d.roomBeside(cluster, c, now, slices.Concat(claims, slurms))
 			}

@@ -206,7 +206,7 @@ func TestNodesOfUsers(t *testing.T) {
 		}
 		for _, cpus := range []int32{1, 5} { // on any of the nodes
 			asked := workload.Claim{Start: now, From: now, Request: workload.Request{User: "bob", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: cpus}, Limit: 60}}
-			asked.Pieces = rules.Pieces(asked.Request, &workload.Needs{MostNodes: cpus})
+			asked.Pieces = rules.Job(asked.Request, &workload.Needs{MostNodes: cpus}).Pieces()
 			if prob := g.Room("main", 0, now, nil)(asked, 0).Prob; prob > .5 != c.free {
 				t.Errorf("%s: %d CPUs are free with probability %v", name, cpus, prob)
 			}

@@ -9,7 +9,6 @@ import (
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurmtime"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // notStartedBySlurm comes before Slurm's reason.
@@ -24,10 +23,11 @@ const requeuedTooLate = "it was put back into the queue, and Slurm starts such a
 // not start such a job counts before limits, which were read a while ago.
 func (k *reviser) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledger.Entry, j *slurm.QueueEntry, revised *trajectory.Revision) {
 	now, why := revised.Stay, obstacle{}
-	if excluded(c, &r.Job) != nil {
+	job := c.Job(r.Job, nil)
+	if excluded(job) != nil {
 		now = 0
 	}
-	if slurm.BeyondLimit(j.Reason) && revised.Begin == e.Progress.BeginTime && !shrinks(c, r, j) {
+	if slurm.BeyondLimit(j.Reason) && revised.Begin == e.Progress.BeginTime && !shrinks(job, j) {
 		now = 0
 	}
 	if now == 0 {
@@ -44,15 +44,15 @@ func (k *reviser) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledge
 
 // excluded returns the rule by which Slurm never starts a job, or no longer takes one like it,
 // however short it is; nil if there is none.
-func excluded(c *limits.Cluster, job *workload.Request) *limits.Rule {
-	return cmp.Or(c.CheckSize(*job), c.CheckNeeds(*job, nil))
+func excluded(job *limits.Job) *limits.Rule {
+	return cmp.Or(job.CheckSize(), job.CheckNeeds())
 }
 
-// shrinks reports whether j, whose time limit includes a hold, is within the limits once less of it
-// is left to hold.
-func shrinks(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry) bool {
-	longest, _ := c.MaxLimit(r.Job)
-	return longest != limits.None && r.Job.Limit <= longest && longest < j.Limit
+// shrinks reports whether a job's entry in the queue, whose time limit includes a hold, is within
+// the limits once less of it is left to hold.
+func shrinks(job *limits.Job, j *slurm.QueueEntry) bool {
+	longest, _ := job.MaxLimit()
+	return longest != limits.None && job.Limit <= longest && longest < j.Limit
 }
 
 // obstacle is why a forecast is 0; without one it is the zero value.
@@ -87,13 +87,14 @@ func against(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, revi
 	if partition := c.Partitions[j.Partition]; !partition.Up {
 		return obstacle{says: partition.Closed()}
 	}
-	if longest, rule := c.MaxLimit(r.Job); longest != limits.None && longest < j.Limit {
+	job := c.Job(r.Job, nil)
+	if longest, rule := job.MaxLimit(); longest != limits.None && longest < j.Limit {
 		return obstacle{says: fmt.Sprintf("%s, and the job's time limit is %s", rule.Says, slurmtime.FormatDuration(j.Limit))}
 	}
-	if rule := excluded(c, &r.Job); rule != nil {
+	if rule := excluded(job); rule != nil {
 		return obstacle{says: rule.Says}
 	}
-	shortage := c.ShortageBy(r.Job, r.Now, r.Deadline)
+	shortage := job.ShortageBy(r.Now, r.Deadline)
 	switch {
 	case slurm.BeyondLimit(j.Reason):
 		return obstacle{says: notStartedBySlurm + j.Reason}

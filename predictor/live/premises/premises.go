@@ -104,7 +104,7 @@ func (p *Premises) Maintenance(nodes map[string]bool) *api.Maintenance {
 	if c == nil {
 		return nil
 	}
-	v, start := c.limits.Maintenance(nodes, p.Now())
+	v, start := c.limits.Reservations.Maintenance(nodes, p.Now())
 	if v == nil {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (p *Premises) Limits() *limits.Cluster {
 // knows when these come back. It returns "" if none do, and before the first Refresh.
 func (p *Premises) Missing(r workload.Request) string {
 	if c := p.Limits(); c != nil {
-		return c.Missing(r)
+		return c.Job(r, nil).Missing()
 	}
 	return ""
 }

@@ -42,7 +42,7 @@ func NewLoad(c *limits.Cluster, partition string, jobs iter.Seq[*workload.Job], 
 			l.Waiting = append(l.Waiting, Job{Nodes: procs, Seconds: float64(limit)})
 		}
 	}
-	for _, claim := range c.Claims(workload.Request{Partition: partition}, workload.Pieces{}, now, until) {
+	for _, claim := range c.Job(workload.Request{Partition: partition}, nil).Claims(workload.Pieces{}, now, until) {
 		l.Reservations = append(l.Reservations, Reservation{Start: claim.Start, End: claim.Start + claim.Limit, Nodes: claim.CPUs})
 	}
 	return l

@@ -40,12 +40,13 @@ func (p *Planner) bounds(r *Request) bounds {
 	if p.Cluster == nil {
 		return b
 	}
-	if seconds, rule := p.Cluster.MaxLimit(r.Job); seconds != limits.None {
+	job := p.Cluster.Job(r.Job, r.Needs)
+	if seconds, rule := job.MaxLimit(); seconds != limits.None {
 		b.longest, b.longestRule, b.consequence = seconds, rule, tooLittle
 	}
-	b.blocked = p.Cluster.Blocked(r.Job, r.Pieces)
-	b.resume, b.resumeRule = p.Cluster.Resume(r.Job)
-	b.waking, _ = p.Cluster.Waking(r.Job)
+	b.blocked = job.Blocked(r.Pieces)
+	b.resume, b.resumeRule = job.Resume()
+	b.waking, _ = job.Waking()
 	return b
 }
 
@@ -57,7 +58,7 @@ const alwaysAllowed = 3600
 func (p *Planner) allowed(r *Request) bounds {
 	b := p.bounds(r)
 	if p.Cluster != nil && p.Jobs != nil {
-		if seconds, rule := p.Cluster.LimitBeside(r.Job, r.ID, r.Deadline, p.Jobs); seconds != limits.None && seconds < b.longest {
+		if seconds, rule := p.Cluster.Job(r.Job, r.Needs).LimitBeside(r.ID, r.Deadline, p.Jobs); seconds != limits.None && seconds < b.longest {
 			b.longest, b.longestRule, b.consequence = seconds, rule, tooLittle
 		}
 	}

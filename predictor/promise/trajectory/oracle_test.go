@@ -110,7 +110,7 @@ func slow(f Forecaster, c *limits.Cluster, r Request) (begin, limit int64, ok bo
 		}
 		// The job may start at any second up to this one without meeting a maintenance.
 		last := r.Deadline
-		for _, v := range c.Blocked(r.Job, r.Pieces) {
+		for _, v := range c.Job(r.Job, r.Needs).Blocked(r.Pieces) {
 			if v.End > s {
 				last = min(last, v.Start-w)
 			}
@@ -248,7 +248,7 @@ func checkPlan(t *testing.T, p *Planner, q Request, a Answer) {
 	}
 	// The work must not meet a maintenance that needs its nodes, and a job that starts
 	// without a wait must end before that maintenance.
-	for _, w := range p.Cluster.Blocked(a.Job, a.Pieces) {
+	for _, w := range p.Cluster.Job(a.Job, nil).Blocked(a.Pieces) {
 		if w.Start < got.Begin+got.Limit && w.End > got.Begin {
 			t.Fatalf("%+v from %d to %d meets %+v", q, got.Begin, got.Begin+got.Limit, w)
 		}

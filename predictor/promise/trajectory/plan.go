@@ -177,14 +177,15 @@ func (p *Planner) admit(r *Request) *Refusal {
 		return &Refusal{Reason: err.Error()}
 	}
 	if p.Cluster != nil {
-		if rule := p.Cluster.CheckSize(r.Job); rule != nil {
+		job := p.Cluster.Job(r.Job, r.Needs)
+		if rule := job.CheckSize(); rule != nil {
 			return &Refusal{Reason: rule.Says, Limit: rule.Name}
 		}
-		if rule := p.Cluster.CheckNeeds(r.Job, r.Needs); rule != nil {
+		if rule := job.CheckNeeds(); rule != nil {
 			return &Refusal{Reason: rule.Says}
 		}
 		if p.Jobs != nil {
-			if rule := p.Cluster.CheckShares(r.Job, r.ID, r.Deadline, p.Jobs); rule != nil {
+			if rule := job.CheckShares(r.ID, r.Deadline, p.Jobs); rule != nil {
 				return &Refusal{Reason: rule.Says, Limit: rule.Name}
 			}
 		}
@@ -216,7 +217,7 @@ func (p *Planner) complete(r *Request) error {
 	if err != nil {
 		return err
 	}
-	r.Job, r.Pieces = job, p.Cluster.Pieces(job, r.Needs)
+	r.Job, r.Pieces = job, p.Cluster.Job(job, r.Needs).Pieces()
 	return nil
 }
 
@@ -343,7 +344,8 @@ func (p *Planner) rate(r *Request) Cost {
 	if p.Cluster == nil {
 		return Cost{NodeSeconds: float64(r.Job.Nodes), BillingSeconds: float64(r.Job.CPUs)}
 	}
-	return Cost{NodeSeconds: float64(p.Cluster.Largest(r.Job, r.Needs).Nodes), BillingSeconds: p.Cluster.MostBilling(r.Job, r.Needs)}
+	job := p.Cluster.Job(r.Job, r.Needs)
+	return Cost{NodeSeconds: float64(job.Largest().Nodes), BillingSeconds: job.MostBilling()}
 }
 
 // during returns the cost of some seconds, if c is that of one.
@@ -357,7 +359,7 @@ func (p *Planner) MostNodes(r Request) int32 {
 	if p.Cluster == nil || p.complete(&r) != nil {
 		return max(1, r.Job.Nodes)
 	}
-	return p.Cluster.Largest(r.Job, r.Needs).Nodes
+	return p.Cluster.Job(r.Job, r.Needs).Largest().Nodes
 }
 
 func (p *Planner) horizon() int64 {

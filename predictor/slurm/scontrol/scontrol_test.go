@@ -242,7 +242,7 @@ ReservationName=nodes StartTime=2026-11-26T03:59:13 Nodes=node[1-2] NodeCnt=2 Co
 	if err := completeReservations(&c, []byte(lines)); err != nil {
 		t.Fatal(err)
 	}
-	want := []limits.Reservation{{Name: "nodes"}, {Name: "tres", Cores: map[string]int64{"node1": 4, "node2": 1}}, {Name: "newer"}}
+	want := limits.Reservations{{Name: "nodes"}, {Name: "tres", Cores: map[string]int64{"node1": 4, "node2": 1}}, {Name: "newer"}}
 	if diff := cmp.Diff(want, c.Reservations); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

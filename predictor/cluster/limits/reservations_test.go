@@ -19,7 +19,7 @@ func TestMaintenance(t *testing.T) {
 		name  string
 		start int64
 	}{"a": {"daily", now + 100}, "b": {"late", now + 300}, "c": {"elsewhere", now + 60}, "d": {}} {
-		v, start := c.Maintenance(map[string]bool{node: true, "e": true}, now)
+		v, start := c.Reservations.Maintenance(map[string]bool{node: true, "e": true}, now)
 		name := ""
 		if v != nil {
 			name = v.Name

@@ -1,0 +1,49 @@
+package limits
+
+import "github.com/varq-project/varq/predictor/workload"
+
+// Job is a job of a request on a cluster: how long and how large it may be, which nodes it may have
+// and when, and what it is charged at most.
+type Job struct {
+	workload.Request
+	cluster   *Cluster
+	partition Partition // of the request
+	needs     *workload.Needs
+	needy     bool // whether it has needs at all
+}
+
+// Job returns a job of the cluster. The request is complete, see Complete. The needs are nil if the
+// job has none, or they do not matter.
+func (c *Cluster) Job(r workload.Request, n *workload.Needs) *Job {
+	j := &Job{Request: r, cluster: c, partition: c.Partitions[r.Partition], needs: n, needy: n != nil}
+	if !j.needy {
+		j.needs = &workload.Needs{}
+	}
+	return j
+}
+
+// overrides reports whether a QOS of the job, or of its partition, has the flag.
+func (j *Job) overrides(flag func(*QOS) bool) bool {
+	for _, name := range []string{j.QOS, j.partition.QOS} {
+		if q := j.cluster.QOS[name]; flag(&q) {
+			return true
+		}
+	}
+	return false
+}
+
+// amount returns how much of a TRES the job has, as limits count it.
+func (j *Job) amount(tres string) int64 { return j.cluster.amount(&j.Request, tres) }
+
+// alone reports whether the job shares its nodes with no other job.
+func (j *Job) alone() bool { return j.partition.alone(j.needs) }
+
+// wholeNodes returns the CPUs of so many of the largest nodes of the job's partition. A job that is
+// alone on its nodes waits for that many.
+func (j *Job) wholeNodes(nodes int32) int32 {
+	var cpus []int64
+	for _, name := range j.partition.Nodes {
+		cpus = append(cpus, j.cluster.Nodes[name].CPUs)
+	}
+	return int32(most(cpus, int(nodes)))
+}
