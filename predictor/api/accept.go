@@ -24,3 +24,11 @@ type Rescue struct {
 	Prob  float64 `json:"prob"`  // the forecast with it
 	Worst Cost    `json:"worst"` // of the idle nodes, at most
 }
+
+// Check returns what is wrong with the consent by itself: Mistakes, or nil.
+func (a *Acceptance) Check() error {
+	var c checker
+	c.jobID(a.Job)
+	c.wrong(!(a.Worst.NodeSeconds >= 0 && a.Worst.NodeSeconds <= 3600*MaxNodeHours), "worst.node_seconds", "%v is not a cost", a.Worst.NodeSeconds)
+	return c.err()
+}

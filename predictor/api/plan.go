@@ -345,8 +345,25 @@ type Binding struct {
 	Job  int64  `json:"job"`
 }
 
+// Check returns what is wrong with the binding by itself: Mistakes, or nil.
+func (b *Binding) Check() error { return checkJobOfPlan(b.Plan, b.Job) }
+
+func checkJobOfPlan(plan string, job int64) error {
+	var c checker
+	c.plan(plan)
+	c.jobID(job)
+	return c.err()
+}
+
 // Cancellation takes a plan back that no job has taken up. Only the plan's user may take it
 // back. A job that is in Slurm's queue keeps its plan; the user cancels it with scancel.
 type Cancellation struct {
 	Plan string `json:"plan"`
+}
+
+// Check returns what is wrong with the cancellation by itself: Mistakes, or nil.
+func (r *Cancellation) Check() error {
+	var c checker
+	c.plan(r.Plan)
+	return c.err()
 }

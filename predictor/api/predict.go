@@ -1,6 +1,10 @@
 package api
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // PredictRequest asks how long a job would wait if it were submitted now.
 type PredictRequest struct {
@@ -52,4 +56,19 @@ type Bound struct {
 	Expected   *float64 `json:"expected"`   // seconds
 	Seconds    *float64 `json:"seconds"`    // seconds
 	Confidence float64  `json:"confidence"` // the level of the bound Seconds
+}
+
+// maxQuantiles is how many quantiles a request can have.
+const maxQuantiles = 64
+
+// Check returns what is wrong with the question by itself: Mistakes, or nil.
+func (r *PredictRequest) Check() error {
+	var c checker
+	c.work(&r.Job, r.Needs, nil)
+	c.wrong(r.Forecaster != "" && r.Forecaster != ForecasterDowney, "forecaster", "%.40q is not %s", r.Forecaster, ForecasterDowney)
+	c.wrong(len(r.Quantiles) > maxQuantiles, "quantiles", "%d are more than %d", len(r.Quantiles), maxQuantiles)
+	for i, q := range r.Quantiles {
+		c.wrong(!inside(q), Field(fmt.Sprintf("quantiles[%d]", i)), "%v is not between 0 and 1", q)
+	}
+	return c.err()
 }

@@ -1,6 +1,10 @@
 package api
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // Bounds of a ProbeRequest.
 const (
@@ -124,4 +128,42 @@ type ESR struct {
 func (r *ESR) Sound() bool {
 	is := func(p float64) bool { return p >= 0 && p <= 1 }
 	return is(r.Static) && is(r.Load) && (r.History == nil || is(*r.History))
+}
+
+// Check returns what is wrong with the request by itself: Mistakes, or nil.
+func (r *ProbeRequest) Check() error {
+	var c checker
+	c.work(&r.Job, r.Needs, r.Sizes)
+	c.wrong(len(r.Sizes) == 0, "sizes", "there are none")
+	c.maxCost(r.MaxCost)
+	r.checkSearch(&c)
+	return c.err()
+}
+
+// CheckSearch is Check of what is looked for and where. It leaves out the job and its sizes, which
+// whoever asks may not know yet.
+func (r *ProbeRequest) CheckSearch() error {
+	var c checker
+	r.checkSearch(&c)
+	return c.err()
+}
+
+func (r *ProbeRequest) checkSearch(c *checker) {
+	c.wrong(len(r.Partitions) > MaxProbePartitions, "partitions", "%d are more than %d", len(r.Partitions), MaxProbePartitions)
+	for i, partition := range r.Partitions {
+		c.name(Field(fmt.Sprintf("partitions[%d]", i)), partition)
+	}
+	c.name("site", r.Site)
+	c.time("earliest", r.Earliest)
+	c.time("latest", r.Latest)
+	c.time("finish_by", r.FinishBy)
+	c.odd(r.Latest == 0 && r.FinishBy == 0, "latest",
+		"is missing: say when the work must have begun, or with %v when it must have ended", Field("finish_by"))
+	c.wrong(r.Latest > 0 && r.Latest < r.Earliest, "latest", "%v is before %v, %v", moment(r.Latest), Field("earliest"), moment(r.Earliest))
+	c.wrong(r.FinishBy > 0 && r.FinishBy <= r.Earliest, "finish_by", "%v is not after %v, %v", moment(r.FinishBy), Field("earliest"), moment(r.Earliest))
+	c.probability("prob", r.Prob)
+	c.probability("group_prob", r.GroupProb)
+	c.wrong(!(r.Power >= 0 && r.Power <= MaxPower), "power", "%v is not the power of a processor", r.Power)
+	c.between("slots", int64(r.Slots), 1, MaxProbeSlots)
+	c.wrong(r.Gap < 0 || r.Gap > MaxSpan, "gap", "%v is not between %v and %v", span(r.Gap), span(0), span(MaxSpan))
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -41,6 +42,30 @@ type Selection struct {
 	// Accounts, Partitions, Names and States select the reservations with any of these. An
 	// empty list selects all. Names are names of jobs. States has values of States.
 	Accounts, Partitions, Names, States []string
+}
+
+// Check returns what is wrong with the selection by itself: Mistakes, or nil.
+func (s *Selection) Check() error {
+	var c checker
+	c.time(ParamStart, s.Start)
+	c.time(ParamEnd, s.End)
+	c.odd(s.End != 0 && s.End <= s.Start, ParamEnd, "does not lie after %v", Field(ParamStart))
+	c.names(ParamAccount, s.Accounts)
+	c.names(ParamPartition, s.Partitions)
+	c.names(ParamName, s.Names)
+	c.names(ParamState, s.States)
+	for _, state := range s.States {
+		c.wrong(state != "" && !slices.Contains(States, state), ParamState, "%.40q is none of %s", state, strings.Join(States, ", "))
+	}
+	return c.err()
+}
+
+func (c *checker) names(field Field, list []string) {
+	c.wrong(len(list) > MaxNames, field, "%d names are more than %d", len(list), MaxNames)
+	for _, name := range list {
+		c.wrong(name == "", field, "a name is empty")
+		c.name(field, name)
+	}
 }
 
 // ReservationsQuery selects reservations.

@@ -51,3 +51,16 @@ type SizeForecast struct {
 	// Refused is why the cluster does not allow the size: a sentence without a full stop, or "".
 	Refused string `json:"refused,omitempty"`
 }
+
+// Check returns what is wrong with the question by itself: Mistakes, or nil.
+func (r *SizeRequest) Check() error {
+	var c checker
+	c.work(&r.Job, r.Needs, r.Sizes)
+	c.wrong(len(r.Sizes) == 0, "sizes", "there are none")
+	c.wrong(r.By != SizeAuto && r.By != SizeCost, "by", "%.40q is neither %s nor %s", r.By, SizeAuto, SizeCost)
+	c.wrong(!(r.Aversion >= 0 && r.Aversion <= MaxAversion), "aversion", "%v is not a share of the run time, from 0 to %d", r.Aversion, MaxAversion)
+	c.odd(r.Aversion > 0 && r.By != SizeAuto, "aversion", "goes together with %v=%s only: it is about when the job ends, and about nothing else", Field("by"), SizeAuto)
+	c.odd(r.Reconsider && r.By != SizeAuto, "reconsider", "goes together with %v=%s only: what a size costs does not change while the job waits", Field("by"), SizeAuto)
+	c.wrong(r.TasksPerNode < 0, "tasks_per_node", "%d is less than 0", r.TasksPerNode)
+	return c.err()
+}

@@ -28,3 +28,6 @@ type Confirmation struct {
 	Plan string `json:"plan"`
 	Job  int64  `json:"job"`
 }
+
+// Check returns what is wrong with the confirmation by itself: Mistakes, or nil.
+func (r *Confirmation) Check() error { return checkJobOfPlan(r.Plan, r.Job) }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -63,7 +65,28 @@ func Signals() []string {
 // Bounds of Vitals.
 const (
 	MaxSignals = 256
-	MaxOf      = 64 // bytes
+	MaxOf      = 64      // bytes
+	maxValue   = 1 << 64 // of a signal
 	// MaxClockOff is how far apart, in seconds, the clocks of a node and of varqd may be.
 	MaxClockOff = 300
 )
+
+// Check returns what is wrong with the vitals by themselves: Mistakes, or nil.
+func (v *Vitals) Check() error {
+	var c checker
+	c.wrong(v.Node == "" || !IsLabel(v.Node), "node", "%.40q is not the name of a node", v.Node)
+	c.moment("at", v.At)
+	c.between("signals", int64(len(v.Signals)), 1, MaxSignals)
+	names := Signals()
+	type part struct{ name, of string }
+	seen := make(map[part]bool, len(v.Signals))
+	for i, s := range v.Signals[:min(len(v.Signals), MaxSignals)] {
+		field := Field(fmt.Sprintf("signals[%d].", i))
+		c.wrong(!slices.Contains(names, s.Name), field+"name", "there is no signal %.40q", s.Name)
+		c.wrong(!IsLabel(s.Of), field+"of", "%.40q is not part of a node", s.Of)
+		c.wrong(!(s.Value >= 0 && s.Value <= maxValue), field+"value", "%v is not between 0 and %v", s.Value, float64(maxValue))
+		c.wrong(seen[part{s.Name, s.Of}], field+"name", "%.40s is there twice", s.Name)
+		seen[part{s.Name, s.Of}] = true
+	}
+	return c.err()
+}

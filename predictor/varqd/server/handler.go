@@ -23,6 +23,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/varqd/munge"
 	"github.com/varq-project/varq/predictor/varqd/peers"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 //go:generate go run ./openapigen -o openapi.json
@@ -78,26 +79,26 @@ func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 	here, anywhere, between := access{}, access{users: true}, access{peers: true}
 	route(http.MethodPost, api.PathPlan, anywhere, h.plan(true))
 	route(http.MethodPost, api.PathQuote, anywhere, h.plan(false))
-	route(http.MethodPost, api.PathProbe, anywhere, h.probe)
-	route(http.MethodPost, api.PathSize, anywhere, h.size)
-	route(http.MethodPost, api.PathBind, anywhere, act(decodeBinding, h.service.Bind))
-	route(http.MethodPost, api.PathCancel, anywhere, act(decodeCancellation, h.service.Cancel))
-	route(http.MethodPost, api.PathConfirm, anywhere, act(decodeConfirmation, h.service.Confirm))
-	route(http.MethodPost, api.PathGate, here, reply(decodeGate, h.service.Gate))
-	route(http.MethodPost, api.PathGroups, anywhere, reply(decodeGroup, h.service.RegisterGroup))
-	route(http.MethodPost, api.PathGroupQuote, anywhere, reply(decodeGroupQuote, h.service.QuoteGroup))
-	route(http.MethodPost, api.PathGroupCancel, anywhere, act(decodeGroupCancellation, h.service.CancelGroup))
-	route(http.MethodPost, api.PathClaim, between, reply(decodeClaim, h.service.ClaimGroup))
-	route(http.MethodPost, api.PathGroupStates, between, reply(decodeGroups, h.service.GroupStates))
+	route(http.MethodPost, api.PathProbe, anywhere, answer((*api.ProbeRequest).Check, func(r *api.ProbeRequest) *workload.Request { return &r.Job }, h.service.Probe))
+	route(http.MethodPost, api.PathSize, anywhere, answer((*api.SizeRequest).Check, func(r *api.SizeRequest) *workload.Request { return &r.Job }, h.service.Size))
+	route(http.MethodPost, api.PathBind, anywhere, act((*api.Binding).Check, h.service.Bind))
+	route(http.MethodPost, api.PathCancel, anywhere, act((*api.Cancellation).Check, h.service.Cancel))
+	route(http.MethodPost, api.PathConfirm, anywhere, act((*api.Confirmation).Check, h.service.Confirm))
+	route(http.MethodPost, api.PathGate, here, reply((*api.Gate).Check, h.service.Gate))
+	route(http.MethodPost, api.PathGroups, anywhere, reply((*api.GroupRequest).Check, h.service.RegisterGroup))
+	route(http.MethodPost, api.PathGroupQuote, anywhere, reply((*api.GroupRequest).CheckQuote, h.service.QuoteGroup))
+	route(http.MethodPost, api.PathGroupCancel, anywhere, act((*api.GroupCancellation).Check, h.service.CancelGroup))
+	route(http.MethodPost, api.PathClaim, between, reply((*api.GroupClaim).Check, h.service.ClaimGroup))
+	route(http.MethodPost, api.PathGroupStates, between, reply((*api.GroupsQuery).Check, h.service.GroupStates))
 	route(http.MethodGet, api.PathDelays, between, h.delays)
 	route(http.MethodGet, api.PathSites, here, h.bareSites)
-	route(http.MethodPost, api.PathAccept, anywhere, h.accept)
+	route(http.MethodPost, api.PathAccept, anywhere, reply((*api.Acceptance).Check, h.service.Accept))
 	route(http.MethodGet, api.PathLimits, anywhere, h.limits)
 	route(http.MethodGet, api.PathReservations, anywhere, h.reservations)
 	route(http.MethodGet, api.PathReport, anywhere, h.report)
 	route(http.MethodGet, api.PathCalibration, anywhere, h.calibration)
 	route(http.MethodGet, api.PathShadow, anywhere, h.shadow)
-	route(http.MethodPost, api.PathPredict, anywhere, h.predict)
+	route(http.MethodPost, api.PathPredict, anywhere, answer((*api.PredictRequest).Check, func(r *api.PredictRequest) *workload.Request { return &r.Job }, h.service.Predict))
 	route(http.MethodGet, api.PathNodes, anywhere, h.nodes)
 	route(http.MethodGet, api.PathRisk, anywhere, h.risk)
 	route(http.MethodGet, api.PathNodesScores, anywhere, h.nodesCalibration)
@@ -352,7 +353,7 @@ func (h *handler) sign(ctx context.Context, p *page, credential string) error {
 
 func (h *handler) plan(promise bool) answerer {
 	return func(w http.ResponseWriter, r *request) error {
-		req, err := decodePlan(r.body, r.user)
+		req, err := readOwn(r, (*api.PlanRequest).Check, func(r *api.PlanRequest) *workload.Request { return &r.Job })
 		if err != nil {
 			return err
 		}
@@ -368,34 +369,25 @@ func (h *handler) plan(promise bool) answerer {
 	}
 }
 
-func (h *handler) probe(w http.ResponseWriter, r *request) error {
-	req, err := decodeProbe(r.body, r.user)
-	if err != nil {
-		return err
-	}
-	answer, err := h.service.Probe(r.Context(), r.user, req)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, answer)
-}
-
-func (h *handler) size(w http.ResponseWriter, r *request) error {
-	req, err := decodeSize(r.body, r.user)
-	if err != nil {
-		return err
-	}
-	answer, err := h.service.Size(r.Context(), r.user, req)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, answer)
-}
-
-// act answers a request that do carries out, without a body.
-func act[T any](decode func([]byte) (*T, error), do func(ctx context.Context, user string, v T) error) answerer {
+// answer answers a request about a job of whoever asks, once it is checked, with what get returns.
+func answer[T, A any](check func(*T) error, job func(*T) *workload.Request, get func(ctx context.Context, user string, v *T) (A, error)) answerer {
 	return func(w http.ResponseWriter, r *request) error {
-		v, err := decode(r.body)
+		v, err := readOwn(r, check, job)
+		if err != nil {
+			return err
+		}
+		answer, err := get(r.Context(), r.user, v)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, http.StatusOK, answer)
+	}
+}
+
+// act answers a request that do carries out once it is checked, without a body.
+func act[T any](check func(*T) error, do func(ctx context.Context, user string, v T) error) answerer {
+	return func(w http.ResponseWriter, r *request) error {
+		v, err := read(r.body, check)
 		if err != nil {
 			return err
 		}
@@ -407,10 +399,10 @@ func act[T any](decode func([]byte) (*T, error), do func(ctx context.Context, us
 	}
 }
 
-// reply answers a request with what get returns.
-func reply[T, A any](decode func([]byte) (*T, error), get func(ctx context.Context, user string, v T) (A, error)) answerer {
+// reply answers a request, once it is checked, with what get returns.
+func reply[T, A any](check func(*T) error, get func(ctx context.Context, user string, v T) (A, error)) answerer {
 	return func(w http.ResponseWriter, r *request) error {
-		v, err := decode(r.body)
+		v, err := read(r.body, check)
 		if err != nil {
 			return err
 		}
@@ -420,18 +412,6 @@ func reply[T, A any](decode func([]byte) (*T, error), get func(ctx context.Conte
 		}
 		return writeJSON(w, http.StatusOK, answer)
 	}
-}
-
-func (h *handler) accept(w http.ResponseWriter, r *request) error {
-	a, err := decodeAcceptance(r.body)
-	if err != nil {
-		return err
-	}
-	accepted, err := h.service.Accept(r.Context(), r.user, *a)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, accepted)
 }
 
 func (h *handler) limits(w http.ResponseWriter, r *request) error {
@@ -467,7 +447,7 @@ func (h *handler) nodes(w http.ResponseWriter, r *request) error {
 }
 
 func (h *handler) vitals(w http.ResponseWriter, r *request) error {
-	v, err := decodeVitals(r.body)
+	v, err := read(r.body, (*api.Vitals).Check)
 	if err != nil {
 		return err
 	}
@@ -573,18 +553,6 @@ func (h *handler) shadow(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, shadow)
-}
-
-func (h *handler) predict(w http.ResponseWriter, r *request) error {
-	req, err := decodePredict(r.body, r.user)
-	if err != nil {
-		return err
-	}
-	prediction, err := h.service.Predict(r.Context(), r.user, req)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, prediction)
 }
 
 func (h *handler) health(w http.ResponseWriter, r *request) error {

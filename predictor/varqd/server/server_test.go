@@ -23,6 +23,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 	"github.com/varq-project/varq/predictor/varqd/munge"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // fakeService answers with parts of the request, and records the users.
@@ -467,19 +468,19 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathPlan, `{"job":{"limit":99999999999},"begin_by":1800000000}`, 400, "job.limit"},
 		{api.PathPlan, `{"job":{"account":"a\u0000b"},"begin_by":1800000000}`, 400, "job.account"},
 		{api.PathPlan, `{"job":{"qos":"` + strings.Repeat("q", 300) + `"},"begin_by":1800000000}`, 400, "job.qos"},
-		{api.PathPlan, `{}`, 400, "begin_by: 0 is not a time"},
-		{api.PathPlan, `{"begin_by":1800000000,"prob":1}`, 400, "prob: 1 does not lie"},
+		{api.PathPlan, `{}`, 400, "begin_by: is missing"},
+		{api.PathPlan, `{"begin_by":1800000000,"prob":1}`, 400, "prob: 1 is not a probability"},
 		{api.PathPlan, `{"begin_by":1800000000,"prob":-0.5}`, 400, "prob"},
-		{api.PathPlan, `{"begin_by":1800000000,"begin_after":1800000001}`, 400, "begin_after: lies after"},
-		{api.PathPlan, `{"begin_by":1800000000,"begin_after":1700000001,"best_effort":true}`, 400, "begin_after: makes no sense"},
-		{api.PathPlan, `{"finish_by":1800000000,"begin_by":1700000001}`, 400, "begin_by: makes no sense"},
-		{api.PathPlan, `{"risk":0.9,"best_effort":true}`, 400, "best_effort: makes no sense"},
-		{api.PathPlan, `{"finish_by":1800000000,"max_cost":{"times":2}}`, 400, "max_cost: makes no sense"},
+		{api.PathPlan, `{"begin_by":1800000000,"begin_after":1800000001}`, 400, "begin_after: 1800000001 is not before begin_by, 1800000000"},
+		{api.PathPlan, `{"begin_by":1800000000,"begin_after":1700000001,"best_effort":true}`, 400, "begin_after: does not go together with best_effort"},
+		{api.PathPlan, `{"finish_by":1800000000,"begin_by":1700000001}`, 400, "finish_by: does not go together with begin_by"},
+		{api.PathPlan, `{"risk":0.9,"best_effort":true}`, 400, "best_effort: does not go together with risk"},
+		{api.PathPlan, `{"finish_by":1800000000,"max_cost":{"times":2}}`, 400, "max_cost: does not go together with finish_by"},
 		{api.PathPlan, `{"finish_by":-1}`, 400, "finish_by: -1 is not a time"},
-		{api.PathPlan, `{"finish_by":1800000000,"risk":1.5}`, 400, "risk: 1.5 does not lie"},
-		{api.PathPlan, `{"risk":-0.5}`, 400, "risk: -0.5 does not lie"},
+		{api.PathPlan, `{"finish_by":1800000000,"risk":1.5}`, 400, "risk: 1.5 is not a probability"},
+		{api.PathPlan, `{"risk":-0.5}`, 400, "risk: -0.5 is not a probability"},
 		{api.PathPlan, `{"risk":0.9,"checkpoint_interval":-1}`, 400, "checkpoint_interval: -1 is not between"},
-		{api.PathPlan, `{"begin_by":1800000000,"checkpoint_interval":60}`, 400, "checkpoint_interval: makes no sense without"},
+		{api.PathPlan, `{"begin_by":1800000000,"checkpoint_interval":60}`, 400, "checkpoint_interval: needs finish_by"},
 		{api.PathPlan, `{"begin_by":1800000000,"on_miss":"cry"}`, 400, "on_miss"},
 		{api.PathPlan, `{"x":"` + strings.Repeat("x", maxBody) + `"}`, 413, "larger than"},
 		{api.PathPlan, `{"job":{"partition":"panic"},"begin_by":1800000000}`, 500, "internal error"},
@@ -490,26 +491,26 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathPlan, `{"begin_by":1800000000,"needs":{"features":"ib"}}`, 400, "features: no such field"},
 		{api.PathPlan, `{"begin_by":1800000000,"needs":{"constraint":"` + strings.Repeat("a", 5000) + `"}}`, 400, "needs: a text is longer than 4096 bytes"},
 		{api.PathPlan, `{"begin_by":1800000000,"needs":{"exclude":{"names":["a\u0007"],"option":""}}}`, 400, "needs: a text has characters"},
-		{api.PathPlan, `{"begin_by":1800000000,"needs":{"most_nodes":-1}}`, 400, "needs: a number does not lie"},
+		{api.PathPlan, `{"begin_by":1800000000,"needs":{"most_nodes":-1}}`, 400, "needs: a number is not between"},
 		{api.PathPlan, `{"begin_by":1800000000,"needs":{"gres":[` + strings.Repeat(`{"name":"gpu","count":1,"option":""},`, 64) + `{"name":"gpu","count":1,"option":""}]}}`, 400, "needs: a list is too long"},
 		{api.PathBind, `{"plan":"x","job":1}`, 400, "plan: "},
 		{api.PathBind, `{"plan":"aaaaaaaaaaaa","job":0}`, 400, "job: 0"},
 		{api.PathBind, `{"plan":"aaaaaaaaaaaa","job":9}`, 409, "has a job already"},
 		{api.PathBind, `{"plan":"aaaaaaaaaaaa","job":1}`, 204, ""},
 		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10}`, 200, ""},
-		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"finish_by":1800000000,"slots":10}`, 400, "finish_by: is not after earliest"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"finish_by":1800000000,"slots":10}`, 400, "finish_by: 1800000000 is not after earliest, 1800000000"},
 		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"latest":1800010000,"slots":10,"max_cost":{"times":2}}`, 200, ""},
-		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"latest":1800010000,"slots":10,"max_cost":{"times":0.5}}`, 400, "max_cost.times: 0.5 does not lie"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"latest":1800010000,"slots":10,"max_cost":{"times":0.5}}`, 400, "max_cost.times: 0.5 is not between"},
 		{api.PathProbe, `{"sizes":[],"earliest":1800000000,"latest":1800010000,"slots":10}`, 400, "sizes: there are none"},
 		{api.PathProbe, `{"sizes":[{"nodes":0,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10}`, 400, "sizes[0]: 0 nodes"},
-		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600},{"nodes":-4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10}`, 400, "sizes[1]: job.nodes: -4"},
-		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1799999999,"slots":10}`, 400, "latest: lies before earliest"},
-		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":0,"slots":10}`, 400, "latest: neither it nor finish_by"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600},{"nodes":-4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10}`, 400, "sizes[1].nodes: -4"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1799999999,"slots":10}`, 400, "latest: 1799999999 is before earliest, 1800000000"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":0,"slots":10}`, 400, "latest: is missing: say"},
 		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":-5,"latest":1800010000,"slots":10}`, 400, "earliest: -5 is not a time"},
 		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":1001}`, 400, "slots: 1001"},
-		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10,"prob":1}`, 400, "prob: 1 does not lie"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10,"prob":1}`, 400, "prob: 1 is not a probability"},
 		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10,"gap":-1}`, 400, "gap: -1"},
-		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10,"partitions":["a\u0007"]}`, 400, "partitions[0]: has characters"},
+		{api.PathProbe, `{"sizes":[{"nodes":4,"limit":3600}],"earliest":1800000000,"latest":1800010000,"slots":10,"partitions":["a\u0007"]}`, 400, "partitions[0]: it has characters"},
 		{api.PathSize, `{"sizes":[{"nodes":4,"limit":3600}],"by":"auto"}`, 200, ""},
 		{api.PathSize, `{"sizes":[],"by":"auto"}`, 400, "sizes: there are none"},
 		{api.PathSize, `{"sizes":[{"nodes":4,"limit":3600},{"nodes":4,"limit":60}],"by":"auto"}`, 400, "sizes[1]: there are two of 4 nodes"},
@@ -524,15 +525,15 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathConfirm, `{"plan":"bbbbbbbbbbbb","job":7}`, 409, "not confirmed in time"},
 		{api.PathConfirm, `{"plan":"aaaaaaaaaaaa","job":7}`, 204, ""},
 		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"group":"gggggggggggg","home":"alpha"}`, 200, ``},
-		{api.PathPlan, `{"begin_by":1800000000,"group":"gggggggggggg"}`, 400, `group: makes no sense without tentative`},
+		{api.PathPlan, `{"begin_by":1800000000,"group":"gggggggggggg"}`, 400, `group: needs tentative`},
 		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"group":"gggggggggggg","group_prob":0.9}`, 200, ``},
-		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"group":"gggggggggggg","group_prob":1}`, 400, `group_prob: 1 does not lie`},
-		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"group_prob":0.9}`, 400, `group_prob: makes no sense without group`},
-		{api.PathPlan, `{"finish_by":1800000000,"group_prob":0.9}`, 400, `group_prob: makes no sense with finish_by`},
+		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"group":"gggggggggggg","group_prob":1}`, 400, `group_prob: 1 is not a probability`},
+		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"group_prob":0.9}`, 400, `group_prob: needs group`},
+		{api.PathPlan, `{"finish_by":1800000000,"group_prob":0.9}`, 400, `group_prob: does not go together with finish_by`},
 		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"group":"x"}`, 400, `group: \"x\" is not`},
 		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"home":"alpha"}`, 400, `group: \"\" is not`},
 		{api.PathPlan, `{"begin_by":1800000000,"tentative":60,"group":"gggggggggggg","home":"tcp://evil:1"}`, 400, `home: \"tcp://evil:1\" is not the name of a site`},
-		{api.PathPlan, `{"finish_by":1800000000,"group":"gggggggggggg"}`, 400, `group: makes no sense with finish_by`},
+		{api.PathPlan, `{"finish_by":1800000000,"group":"gggggggggggg"}`, 400, `group: does not go together with finish_by`},
 		{api.PathGate, `{"plan":"aaaaaaaaaaaa","job":7}`, 200, `"answer":"go"`},
 		{api.PathGate, `{"plan":"x","job":7}`, 400, `plan: `},
 		{api.PathGate, `{"plan":"aaaaaaaaaaaa"}`, 400, `job: 0 is not a job id`},
@@ -540,14 +541,14 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathGroupQuote, `{"kind":"all","deadline":1800000000,"members":[{"site":"alpha","prob":0.5,"part":1},{"site":"beta","prob":0.5,"part":1}]}`, 200, `0.5`},
 		{api.PathGroupQuote, `{"kind":"all","deadline":1800000000,"members":[{"site":"alpha","prob":0.5,"part":17}]}`, 400, `members.part: 17 is not between 0 and 16`},
 		{api.PathGroupQuote, `{"kind":"all","deadline":1800000000,"members":[{"site":"alpha","prob":0.5,"part":-1}]}`, 400, `members.part: -1 is not between 0 and 16`},
-		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"members":[{"site":"alpha","prob":0.5,"part":1}]}`, 400, `members.part: makes no sense with kind any`},
+		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"members":[{"site":"alpha","prob":0.5,"part":1}]}`, 400, `members.part: does not go together with kind any`},
 		{api.PathGroupQuote, `{"kind":"some","deadline":1800000000,"members":[{"site":"alpha","prob":0.5}]}`, 400, `kind: \"some\" is neither any nor all`},
 		{api.PathGroupQuote, `{"kind":"any","members":[{"site":"alpha","prob":0.5}]}`, 400, `deadline: 0 is not a time`},
-		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"members":[]}`, 400, `members: 0 are not between 1 and 16`},
-		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"prob":1,"members":[{"prob":0.5}]}`, 400, `prob: 1 does not lie`},
+		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"members":[]}`, 400, `members: 0 is not between 1 and 16`},
+		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"prob":1,"members":[{"prob":0.5}]}`, 400, `prob: 1 is not a probability`},
 		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"members":[{"site":"A","prob":0.5}]}`, 400, `members.site: \"A\"`},
-		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"members":[{"site":"alpha","prob":0}]}`, 400, `members.prob: 0 does not lie`},
-		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"members":[{"partition":"a\u0007","prob":0.5}]}`, 400, `members.partition: has characters`},
+		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"members":[{"site":"alpha","prob":0}]}`, 400, `members.prob: 0 is not a probability`},
+		{api.PathGroupQuote, `{"kind":"any","deadline":1800000000,"members":[{"partition":"a\u0007","prob":0.5}]}`, 400, `members.partition: it has characters`},
 		{api.PathGroups, `{"id":"gggggggggggg","kind":"all","deadline":1800000000,"members":[{"site":"alpha","plan":"aaaaaaaaaaaa","job":7,"prob":0.5}]}`, 200, `0.5`},
 		{api.PathGroups, `{"id":"x","kind":"all","deadline":1800000000,"members":[{"site":"alpha","plan":"aaaaaaaaaaaa","job":7,"prob":0.5}]}`, 400, `group: `},
 		{api.PathGroups, `{"id":"gggggggggggg","kind":"all","deadline":1800000000,"members":[{"site":"alpha","prob":0.5}]}`, 400, `plan: `},
@@ -557,7 +558,7 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathClaim, `{"group":"gggggggggggg","plan":"aaaaaaaaaaaa","job":7,"user":"alice"}`, 200, `"why":"alice"`},
 		{api.PathClaim, `{"group":"x","plan":"aaaaaaaaaaaa","job":7,"user":"alice"}`, 400, `group: `},
 		{api.PathClaim, `{"group":"gggggggggggg","plan":"aaaaaaaaaaaa","job":7}`, 400, `user: is missing`},
-		{api.PathClaim, `{"group":"gggggggggggg","plan":"aaaaaaaaaaaa","job":7,"user":"a\u0007"}`, 400, `user: has characters`},
+		{api.PathClaim, `{"group":"gggggggggggg","plan":"aaaaaaaaaaaa","job":7,"user":"a\u0007"}`, 400, `user: it has characters`},
 		{api.PathClaim, `{"group":"gggggggggggg","plan":"x","job":7,"user":"alice"}`, 400, `plan: `},
 		{api.PathGroupStates, `{"groups":["gggggggggggg"]}`, 200, `"open":true`},
 		{api.PathGroupStates, `{"groups":["x"]}`, 400, `group: `},
@@ -572,10 +573,10 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathAccept, `{"job":7,"worst":{"node_seconds":3600}}`, 200, "3600"},
 		{api.PathPlan, `{"begin_by":1,"max_cost":{"times":0.5}}`, 400, "max_cost.times: 0.5"},
 		{api.PathPlan, `{"begin_by":1,"max_cost":{"node_seconds":-1}}`, 400, "max_cost.node_seconds: -1"},
-		{api.PathPlan, `{"begin_by":1,"max_cost":{"node_seconds":1,"times":2}}`, 400, "max_cost.times: makes no sense"},
+		{api.PathPlan, `{"begin_by":1,"max_cost":{"node_seconds":1,"times":2}}`, 400, "max_cost.times: does not go together"},
 		{api.PathPredict, `{"quantiles":[0.5,2]}`, 400, "quantiles[1]"},
 		{api.PathPredict, `{"forecaster":"oracle"}`, 400, "is not downey"},
-		{api.PathPredict, `{"quantiles":[` + strings.Repeat("0.5,", 64) + `0.5]}`, 400, "more than 64"},
+		{api.PathPredict, `{"quantiles":[` + strings.Repeat("0.5,", 64) + `0.5]}`, 400, "65 are more than 64"},
 		{api.PathPredict, `{}`, 200, "job"},
 		{"/v1/nothing", `{}`, 404, "there is no POST /v1/nothing"},
 		{api.PathReport, `{}`, 404, "there is no POST"},
@@ -598,7 +599,7 @@ func TestErrorsNameTheField(t *testing.T) {
 		"?start=1&end=2&account=a,b&partition=p&state=KEPT,MISSED": "200", "?state=LATE": "400", "?state=kept": "400", "?account=a,,b": "400",
 		"?partition=%00": "400", "?start=2&end=1": "400", "?account=a&account=b": "400",
 		"?account=" + strings.Repeat("a,", api.MaxNames-1) + "a": "200", "?account=" + strings.Repeat("a,", api.MaxNames) + "a": "400",
-		"?account=" + strings.Repeat("a", maxName+1): "400",
+		"?account=" + strings.Repeat("a", api.MaxName+1): "400",
 	} {
 		status, answer := f.get(api.PathReservations + query)
 		if got := fmt.Sprint(status, " ", answer); !strings.HasPrefix(got, want) {
@@ -792,25 +793,30 @@ func TestUserNamesAreCached(t *testing.T) {
 	}
 }
 
+// readPlan reads alice's request.
+func readPlan(body []byte) (*api.PlanRequest, error) {
+	return readOwn(&request{body: body, user: "alice"}, (*api.PlanRequest).Check, func(r *api.PlanRequest) *workload.Request { return &r.Job })
+}
+
 func FuzzDecodePlan(f *testing.F) {
 	f.Add([]byte(`{"job":{"nodes":4,"cpus":16,"limit":3600,"partition":"main"},"begin_by":1800000000,"prob":0.9}`))
 	f.Add([]byte(`{"begin_by":1e10,"begin_after":5,"on_miss":"cancel"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		req, err := decodePlan(body, "alice")
+		req, err := readPlan(body)
 		if err != nil {
 			if !errors.Is(err, api.ErrInvalid) {
 				t.Errorf("%q: %v is not the user's fault", body, err)
 			}
 			return
 		}
-		if req.Job.User != "alice" || req.BeginBy <= 0 || req.BeginAfter > req.BeginBy || req.Job.Nodes < 0 || req.Job.Limit > maxLimit || req.Prob < 0 || req.Prob >= 1 {
+		if req.Job.User != "alice" || req.BeginBy <= 0 || req.BeginAfter > req.BeginBy || req.Job.Nodes < 0 || req.Job.Limit > api.MaxSpan || req.Prob < 0 || req.Prob >= 1 {
 			t.Errorf("%q is taken for %+v", body, req)
 		}
 		again, err := json.Marshal(req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := decodePlan(again, "alice"); err != nil {
+		if _, err := readPlan(again); err != nil {
 			t.Errorf("%s: %v", again, err)
 		}
 	})
@@ -826,13 +832,13 @@ func FuzzParseQueries(f *testing.F) {
 		if err != nil {
 			t.Skip()
 		}
-		if r, err := parseReservations(req.URL.Query()); err == nil && (r.Job < 0 || len(r.User) > maxName || !bounded(r.Selection)) {
+		if r, err := parseReservations(req.URL.Query()); err == nil && (r.Job < 0 || len(r.User) > api.MaxName || !bounded(r.Selection)) {
 			t.Errorf("%q is taken for %+v", text, r)
 		}
 		if r, err := parseReport(req.URL.Query()); err == nil && !bounded(r.Selection) {
 			t.Errorf("%q is taken for %+v", text, r)
 		}
-		if r, err := parseCalibration(req.URL.Query()); err == nil && (r.Start < 0 || r.End < 0 || len(r.Class) > maxName) {
+		if r, err := parseCalibration(req.URL.Query()); err == nil && (r.Start < 0 || r.End < 0 || len(r.Class) > api.MaxName) {
 			t.Errorf("%q is taken for %+v", text, r)
 		}
 	})
@@ -845,7 +851,7 @@ func bounded(s api.Selection) bool {
 			return false
 		}
 		for _, name := range names {
-			if name == "" || len(name) > maxName {
+			if name == "" || len(name) > api.MaxName {
 				return false
 			}
 		}

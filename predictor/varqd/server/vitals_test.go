@@ -110,7 +110,7 @@ func TestVitalsGarbage(t *testing.T) {
 		`{"node":"n1","x":1}`:   "x: no such field",
 		`{"node":"","at":1}`:    "node: ",
 		`{"node":"a\u001b[2J"}`: "node: ",
-		`{"node":"` + strings.Repeat("n", maxName+1) + `"}`:                               "node: ",
+		`{"node":"` + strings.Repeat("n", api.MaxName+1) + `"}`: "node: ",
 		`{"node":"n1","at":0}`:                                                            "at: ",
 		`{"node":"n1","at":1e99}`:                                                         "at: ",
 		`{"node":"n1","at":1,"signals":[]}`:                                               "signals: ",
@@ -125,7 +125,7 @@ func TestVitalsGarbage(t *testing.T) {
 		with(`{"name":"load","of":"` + strings.Repeat("x", api.MaxOf+1) + `","value":1}`): "signals[0].of: ",
 		with(`{"name":"load","value":1},{"name":"load","value":1}`):                       "signals[1].name: load is there twice",
 	} {
-		if _, err := decodeVitals([]byte(body)); !errors.Is(err, api.ErrInvalid) || !strings.Contains(err.Error(), says) {
+		if _, err := read([]byte(body), (*api.Vitals).Check); !errors.Is(err, api.ErrInvalid) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%.80q: %v, want %q", body, err, says)
 		}
 	}
@@ -135,7 +135,7 @@ func FuzzDecodeVitals(f *testing.F) {
 	f.Add([]byte(goodVitals))
 	f.Add([]byte(`{"node":"n1","at":1,"signals":[{"name":"gpu_xid","of":"GPU-1","value":79},{"name":"load","value":1e-300}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		v, err := decodeVitals(body)
+		v, err := read(body, (*api.Vitals).Check)
 		if err != nil {
 			if !errors.Is(err, api.ErrInvalid) {
 				t.Errorf("%q: %v is not the sender's fault", body, err)
@@ -143,7 +143,7 @@ func FuzzDecodeVitals(f *testing.F) {
 			return
 		}
 		bad := func(s api.Signal) bool {
-			return !(s.Value >= 0 && s.Value <= maxValue) || len(s.Of) > api.MaxOf || !slices.Contains(api.Signals(), s.Name)
+			return !(s.Value >= 0 && s.Value <= 1<<64) || len(s.Of) > api.MaxOf || !slices.Contains(api.Signals(), s.Name)
 		}
 		if v.Node == "" || v.At <= 0 || len(v.Signals) == 0 || len(v.Signals) > api.MaxSignals || slices.ContainsFunc(v.Signals, bad) {
 			t.Errorf("%q is taken for %+v", body, v)
@@ -152,7 +152,7 @@ func FuzzDecodeVitals(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := decodeVitals(again); err != nil {
+		if _, err := read(again, (*api.Vitals).Check); err != nil {
 			t.Errorf("%s: %v", again, err)
 		}
 	})
