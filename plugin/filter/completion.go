@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -34,46 +33,21 @@ func (o options) asked() string {
 	return beginBy
 }
 
-// readCompletion reads what is asked about the job's end.
-func (s *Submission) readCompletion(o options, environment []string, now int64) error {
-	var errs []error
+// readRisk reads the risk that the user takes by default, if the request is about the job's end and
+// says nothing of its probability.
+func (s *Submission) readRisk(environment []string) (err error) {
 	r := &s.Request
-	for _, name := range []string{"begin-after", "best-effort", "max-cost"} {
-		if _, given := o.own(name); given {
-			errs = append(errs, fmt.Errorf("--%s does not go together with --%s: the job is submitted at once, and its nodes never idle", name, o.asked()))
-		}
+	if r.FinishBy == 0 || r.Prob != 0 || r.Risk != 0 {
+		return nil
 	}
-	var err error
-	if r.FinishBy, err = s.deadline(o, finishBy, now); err != nil {
-		errs = append(errs, err)
-	}
-	if r.Prob, err = o.probability("prob"); err != nil {
-		errs = append(errs, err)
-	}
-	if r.Risk, err = o.probability(risk); err != nil {
-		errs = append(errs, err)
-	}
-	if text, given := o.own(checkpointInterval); given {
-		if r.CheckpointInterval, err = api.ParseCheckpointInterval(text); err != nil {
-			errs = append(errs, fmt.Errorf("--%s: %w", checkpointInterval, err))
-		}
-	}
-	if r.OnMiss, err = o.onMiss(); err != nil {
-		errs = append(errs, err)
-	}
-	if r.RiskyNodes, err = o.riskyNodes(); err != nil {
-		errs = append(errs, err)
-	}
-	if r.Prob == 0 && r.Risk == 0 {
-		for _, variable := range environment {
-			if text, found := strings.CutPrefix(variable, riskVariable+"="); found && text != "" {
-				if r.Risk, err = prob.Parse(text); err != nil {
-					errs = append(errs, fmt.Errorf("%s in the environment: %w", riskVariable, err))
-				}
+	for _, variable := range environment {
+		if text, found := strings.CutPrefix(variable, riskVariable+"="); found && text != "" {
+			if r.Risk, err = prob.Parse(text); err != nil {
+				return fmt.Errorf("%s in the environment: %w", riskVariable, err)
 			}
 		}
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // saysOfEnd is says of a plan about the job's end.

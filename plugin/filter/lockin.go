@@ -42,11 +42,8 @@ func (o options) needSize() error {
 func (s *Submission) readLockIn(o options, command string) error {
 	if text, given := o.own(aversion); given {
 		share, err := strconv.ParseFloat(text, 64)
-		switch {
-		case err != nil || !(share >= 0 && share <= api.MaxAversion):
+		if err != nil {
 			return fmt.Errorf("--%s: %.40q is not a share of the run time, such as 0.2", aversion, text)
-		case share > 0 && s.Size != api.SizeAuto:
-			return fmt.Errorf("--%s goes together with --%s=%s only: it is about when the job ends, and about nothing else", aversion, sizeOption, api.SizeAuto)
 		}
 		s.aversion = share
 	}
@@ -56,8 +53,6 @@ func (s *Submission) readLockIn(o options, command string) error {
 		return nil
 	case text != "no":
 		return fmt.Errorf("--%s: %.40q is neither yes nor no", lockIn, text)
-	case s.Size != api.SizeAuto:
-		return fmt.Errorf("--%s=no goes together with --%s=%s only: what a size costs does not change while the job waits", lockIn, sizeOption, api.SizeAuto)
 	case command != "sbatch":
 		return fmt.Errorf("--%s=no is for sbatch: %s has its options still when the job's size has changed", lockIn, command)
 	}

@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
 )
 
@@ -72,34 +70,25 @@ func (o options) own(name string) (value string, given bool) {
 	return value, given
 }
 
-// probability returns the probability that one of varq's own options names, or 0 if it is not
-// given.
-func (o options) probability(name string) (p float64, err error) {
-	if text, given := o.own(name); given {
-		if p, err = prob.Parse(text); err != nil {
-			return 0, fmt.Errorf("--%s: %w", name, err)
-		}
+// read reads the value of one of varq's own options, if it is given.
+func read[T any](o options, name string, parse func(text string) (T, error), into *T) error {
+	text, given := o.own(name)
+	if !given {
+		return nil
 	}
-	return p, nil
+	if text == "" {
+		return fmt.Errorf("--%s needs a value: is a variable of your shell empty?", name)
+	}
+	value, err := parse(text)
+	if err != nil {
+		return fmt.Errorf("--%s: %w", name, err)
+	}
+	*into = value
+	return nil
 }
 
-// riskyNodes returns the value of --risky-nodes, or "" if it is not given.
-func (o options) riskyNodes() (string, error) {
-	value, given := o.own("risky-nodes")
-	if given && value != api.RiskyAvoid && value != api.RiskyAllow {
-		return "", fmt.Errorf("--risky-nodes: %.40q is neither avoid nor allow", value)
-	}
-	return value, nil
-}
-
-// onMiss returns the value of --on-miss, or "" if it is not given.
-func (o options) onMiss() (string, error) {
-	value, given := o.own("on-miss")
-	if given && value != api.OnMissRun && value != api.OnMissCancel {
-		return "", fmt.Errorf("--on-miss: %.40q is neither run nor cancel", value)
-	}
-	return value, nil
-}
+// word is the value of an option that says what it means.
+func word(text string) (string, error) { return text, nil }
 
 // number returns the value of an option that is a number, or 0 if it is not given.
 func (o options) number(name string) (int32, error) {

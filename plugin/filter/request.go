@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurm/slurmconf"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
@@ -77,12 +78,12 @@ func Read(box []byte, command string, environment []string, now int64, zone *tim
 	if _, given := o.own(sizeOption); given {
 		return s, s.readSize(o, command)
 	}
-	read := s.readReservation
-	if o.asked() != beginBy {
-		read = func(o options, now int64) error { return s.readCompletion(o, environment, now) }
-	}
 	refused := conflicts(o, command, environment, order)
-	err = errors.Join(refused, read(o, now), s.readJob(o))
+	wrong := errors.Join(s.readPromise(o, environment), s.readJob(o))
+	if wrong == nil {
+		wrong = s.check(s.Request.Check())
+	}
+	err = errors.Join(refused, wrong)
 	if refused != nil && order == nil {
 		err = errors.Join(err, fmt.Errorf("leave out the one or the other: without --%s the job is submitted like any other", o.asked()))
 	}
@@ -104,78 +105,40 @@ func (s *Submission) ownCluster(clusters string, host func() string) bool {
 	return slurmconf.IsOwn(clusters, host())
 }
 
-func (s *Submission) readReservation(o options, now int64) error {
-	var errs []error
-	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	r := &s.Request
+// check words what is wrong with a request by the options of the command.
+func (s *Submission) check(err error) error { return api.ByOption(err, s.time) }
 
-	var err error
-	if r.BeginBy, err = s.deadline(o, beginBy, now); err != nil {
-		fail("%w", err)
-	} else if r.BeginBy == 0 {
-		for _, name := range []string{"prob", "begin-after", "best-effort", "on-miss", "max-cost", "risky-nodes", sizes} {
-			switch _, given := o.own(name); {
-			case given && name == sizes:
-				fail("--%s needs --begin-by, the time by which the job is to run, or --%s=%s, with which it is promised nothing", name, sizeOption, api.SizeAuto)
-			case given:
-				fail("--%s needs --begin-by or --finish-by: the time by which the job is to run or to have ended", name)
-			}
-		}
-	}
-	if _, given := o.own(checkpointInterval); given {
-		fail("--%s needs --finish-by: failures put off the job's end, and not its start", checkpointInterval)
-	}
-	for _, name := range []string{finishBy, risk} {
-		if _, given := o.own(name); given {
-			fail("--%s does not go together with --begin-by: a promise is about the job's start or about its end", name)
-		}
-	}
-	if r.Prob, err = o.probability("prob"); err != nil {
-		fail("%w", err)
-	}
+// readPromise reads what is asked about the job's start or end.
+func (s *Submission) readPromise(o options, environment []string) error {
+	r := &s.Request
 	_, r.BestEffort = o.own("best-effort")
-	if after, given := o.own("begin-after"); given {
-		at, err := slurmtime.Parse(after, now, s.zone)
-		switch {
-		case err != nil:
-			fail("--begin-after: %w", err)
-		case r.BeginBy != 0 && at >= r.BeginBy:
-			fail("--begin-after: %s is not before --begin-by, %s", slurmtime.Format(at, s.zone), slurmtime.Format(r.BeginBy, s.zone))
-		case r.BestEffort:
-			fail("--begin-after does not go together with --best-effort: the one holds the work, the other does not")
-		default:
-			r.BeginAfter = at
-		}
-	}
-	if ceiling, given := o.own("max-cost"); given {
-		var err error
-		if r.MaxCost, err = api.ParseMaxCost(ceiling); err != nil {
-			fail("--max-cost: %w", err)
-		}
-	}
-	if r.OnMiss, err = o.onMiss(); err != nil {
-		fail("%w", err)
-	}
-	if r.RiskyNodes, err = o.riskyNodes(); err != nil {
-		fail("%w", err)
-	}
-	return errors.Join(errs...)
+	return errors.Join(
+		read(o, beginBy, s.deadline, &r.BeginBy),
+		read(o, finishBy, s.deadline, &r.FinishBy),
+		read(o, "prob", prob.Parse, &r.Prob),
+		read(o, risk, prob.Parse, &r.Risk),
+		read(o, "begin-after", s.moment, &r.BeginAfter),
+		read(o, "max-cost", api.ParseMaxCost, &r.MaxCost),
+		read(o, "on-miss", word, &r.OnMiss),
+		read(o, "risky-nodes", word, &r.RiskyNodes),
+		read(o, checkpointInterval, api.ParseCheckpointInterval, &r.CheckpointInterval),
+		read(o, sizeBy, preferences, &r.Prefer),
+		s.readRisk(environment),
+	)
 }
 
-// deadline returns the time of one of varq's own options, or 0 if it is not given.
-func (s *Submission) deadline(o options, name string, now int64) (int64, error) {
-	text, given := o.own(name)
-	if !given {
-		return 0, nil
+// moment reads a time.
+func (s *Submission) moment(text string) (int64, error) {
+	return slurmtime.Parse(text, s.now, s.zone)
+}
+
+// deadline reads a time that is still to come.
+func (s *Submission) deadline(text string) (int64, error) {
+	at, err := s.moment(text)
+	if err == nil && at <= s.now {
+		err = fmt.Errorf("%s is in the past", s.time(at))
 	}
-	at, err := slurmtime.Parse(text, now, s.zone)
-	switch {
-	case err != nil:
-		return 0, fmt.Errorf("--%s: %w", name, err)
-	case at <= now:
-		return 0, fmt.Errorf("--%s: %s is in the past", name, slurmtime.Format(at, s.zone))
-	}
-	return at, nil
+	return at, err
 }
 
 // readJob reads the job's request from Slurm's options. varqd fills in the defaults.
@@ -192,9 +155,6 @@ func (s *Submission) readJob(o options) error {
 	}
 	if _, given := o.own(sizes); given {
 		return s.readSizes(o, size)
-	}
-	if _, given := o.own(sizeBy); given {
-		return fmt.Errorf("--%s chooses among --%s", sizeBy, sizes)
 	}
 	if job.Size, err = size.Size(); err != nil {
 		return err

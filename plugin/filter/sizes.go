@@ -25,22 +25,22 @@ const (
 	lockIn     = "lock-in"
 )
 
+// preferences is the value of --size-by, if it can be read.
+func preferences(text string) (string, error) {
+	_, err := elastic.ParsePreferences(text)
+	return text, err
+}
+
 // readSizes reads the request of a job that can have several sizes. They stand for --nodes and
 // --time, which the job's script may have.
 func (s *Submission) readSizes(o options, size jobsize.Options) error {
-	if s.Request.Finishes() && s.Size == "" {
-		return fmt.Errorf("--%s does not go together with --%s: it is the start that is promised, and how long the work may take then", sizes, o.asked())
+	if _, given := o.own(o.asked()); !given && s.Size == "" {
+		return fmt.Errorf("--%s needs --begin-by, the time by which the job is to run, or --%s=%s, with which it is promised nothing", sizes, sizeOption, api.SizeAuto)
 	}
 	text, _ := o.own(sizes)
 	asked, err := elastic.ParseSizes(text)
 	if err != nil {
 		return fmt.Errorf("--%s: %w", sizes, err)
-	}
-	if text, given := o.own(sizeBy); given {
-		if _, err := elastic.ParsePreferences(text); err != nil {
-			return fmt.Errorf("--%s: %w", sizeBy, err)
-		}
-		s.Request.Prefer = text
 	}
 	if err := s.giveWay(o); err != nil {
 		return err
@@ -97,11 +97,6 @@ func (s *Submission) giveWay(o options) error {
 // promised nothing.
 func (s *Submission) readSize(o options, command string) error {
 	s.Size, _ = o.own(sizeOption)
-	switch s.Size {
-	case api.SizeAuto, api.SizeCost:
-	default:
-		return fmt.Errorf("--%s: %.40q is neither %s nor %s", sizeOption, s.Size, api.SizeAuto, api.SizeCost)
-	}
 	if _, given := o.own(sizes); !given {
 		return fmt.Errorf("--%s=%s needs --%s, such as --%s=4:2h,8:1h10m (varq size --fit=JOBNAME works them out)", sizeOption, s.Size, sizes, sizes)
 	}
@@ -129,16 +124,28 @@ func (s *Submission) readSize(o options, command string) error {
 	if err := s.readLockIn(o, command); err != nil {
 		return err
 	}
-	return s.readJob(o)
+	if err := s.readJob(o); err != nil {
+		return err
+	}
+	asked := s.sizeRequest()
+	return s.check(asked.Check())
+}
+
+// sizeRequest returns the request to varqd about the job's size.
+func (s *Submission) sizeRequest() api.SizeRequest {
+	r := &s.Request
+	return api.SizeRequest{
+		Job: r.Job, Needs: r.Needs, Sizes: r.Sizes, By: s.Size, Aversion: s.aversion,
+		Reconsider: s.reconsider, TasksPerNode: s.tasksPerNode,
+	}
 }
 
 // size has varqd choose the size of a job without a promise, and writes the answer.
 func (h *Helper) size(ctx context.Context, varqd Varqd, s *Submission) error {
 	r := &s.Request
-	answer, err := varqd.Size(ctx, api.SizeRequest{
-		Job: r.Job, Needs: r.Needs, Sizes: r.Sizes, By: s.Size, Aversion: s.aversion,
-		Reconsider: s.reconsider && !s.Quote, TasksPerNode: s.tasksPerNode,
-	})
+	asked := s.sizeRequest()
+	asked.Reconsider = asked.Reconsider && !s.Quote
+	answer, err := varqd.Size(ctx, asked)
 	if errors.Is(err, client.ErrUnreachable) {
 		return fmt.Errorf("no size can be chosen now: %w; say --nodes and --time yourself", err)
 	}

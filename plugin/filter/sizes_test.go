@@ -173,12 +173,12 @@ func TestOrderOfSeries(t *testing.T) {
 	}
 	order := []string{"VARQ_RESERVE" + `={"report":"/nowhere","recurs":true}`}
 	for options, want := range map[string]string{
-		`{"spank:begin-by":"now+1hour","wait":"set"}`:            "--wait does not go together with varq every: sbatch has to submit a job that recurs, and end; leave it out",
-		`{"spank:begin-by":"now+1hour","test-only":"set"}`:       "--test-only does not go together with varq every: sbatch would submit no job; leave it out",
-		`{"spank:begin-by":"now+1hour","quiet":"set"}`:           "--quiet does not go together with varq every: sbatch would not print the job's number",
-		`{"spank:begin-by":"now+1hour","clusters":"gamma"}`:      "--clusters does not go together with varq every: varqd tells, and promises, of its own cluster alone",
-		`{"spank:begin-by":"now+1hour","array":"1-3"}`:           "--array does not go together with varq every: a reservation is of one job",
-		`{"spank:begin-by":"now+1hour","spank:finish-by":"now"}`: "--finish-by does not go together with --begin-by",
+		`{"spank:begin-by":"now+1hour","wait":"set"}`:                   "--wait does not go together with varq every: sbatch has to submit a job that recurs, and end; leave it out",
+		`{"spank:begin-by":"now+1hour","test-only":"set"}`:              "--test-only does not go together with varq every: sbatch would submit no job; leave it out",
+		`{"spank:begin-by":"now+1hour","quiet":"set"}`:                  "--quiet does not go together with varq every: sbatch would not print the job's number",
+		`{"spank:begin-by":"now+1hour","clusters":"gamma"}`:             "--clusters does not go together with varq every: varqd tells, and promises, of its own cluster alone",
+		`{"spank:begin-by":"now+1hour","array":"1-3"}`:                  "--array does not go together with varq every: a reservation is of one job",
+		`{"spank:begin-by":"now+1hour","spank:finish-by":"now+2hours"}`: "--finish-by does not go together with --begin-by",
 	} {
 		if _, err := Read([]byte(options), "sbatch", order, now, time.UTC, ours); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: error %v, wanted %s", options, err, want)
@@ -287,8 +287,8 @@ func TestLockIn(t *testing.T) {
 		`{"spank:size":"cost","spank:sizes":"4:2h","spank:risk-aversion":"0.2"}`:            "--risk-aversion goes together with --size=auto only: it is about",
 		auto + `"spank:lock-in":"maybe"}`:                                                   `--lock-in: "maybe" is neither yes nor no`,
 		auto + `"spank:risk-aversion":"often"}`:                                             `--risk-aversion: "often" is not a share of the run time`,
-		auto + `"spank:risk-aversion":"101"}`:                                               `--risk-aversion: "101" is not a share of the run time`,
-		auto + `"spank:risk-aversion":"NaN"}`:                                               `--risk-aversion: "NaN" is not a share of the run time`,
+		auto + `"spank:risk-aversion":"101"}`:                                               `--risk-aversion: 101 is not a share of the run time`,
+		auto + `"spank:risk-aversion":"NaN"}`:                                               `--risk-aversion: NaN is not a share of the run time`,
 		auto + `"spank:lock-in":"no","gres":"gres:gpu:1"}`:                                  "--gres does not go together with --lock-in=no: Slurm does not",
 		auto + `"spank:lock-in":"no","nodelist":"node1"}`:                                   "--nodelist does not go together with --lock-in=no: the nodes",
 		auto + `"deadline":"now+1hour"}`:                                                    "--size does not go together with --deadline: Slurm cancels",

@@ -24,8 +24,7 @@ func (r *PlanRequest) checkEnd(c *checker) {
 	}
 	c.time("finish_by", r.FinishBy)
 	c.probability("risk", r.Risk)
-	c.wrong(r.CheckpointInterval < 0 || r.CheckpointInterval > MaxCheckpointInterval, "checkpoint_interval",
-		"%v is not between %v and %v", span(r.CheckpointInterval), span(0), span(MaxCheckpointInterval))
+	c.span("checkpoint_interval", r.CheckpointInterval, MaxCheckpointInterval)
 	c.odd(r.BeginBy != 0, asked, "does not go together with %v: a promise is about the job's start or about its end", Field("begin_by"))
 	for _, of := range []struct {
 		field Field

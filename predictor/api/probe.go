@@ -165,5 +165,5 @@ func (r *ProbeRequest) checkSearch(c *checker) {
 	c.probability("group_prob", r.GroupProb)
 	c.wrong(!(r.Power >= 0 && r.Power <= MaxPower), "power", "%v is not the power of a processor", r.Power)
 	c.between("slots", int64(r.Slots), 1, MaxProbeSlots)
-	c.wrong(r.Gap < 0 || r.Gap > MaxSpan, "gap", "%v is not between %v and %v", span(r.Gap), span(0), span(MaxSpan))
+	c.span("gap", r.Gap, MaxSpan)
 }

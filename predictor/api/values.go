@@ -36,6 +36,10 @@ func (c *checker) between(field Field, n, least, most int64) {
 	c.wrong(n < least || n > most, field, "%d is not between %d and %d", n, least, most)
 }
 
+func (c *checker) span(field Field, seconds, most int64) {
+	c.wrong(seconds < 0 || seconds > most, field, "%v is not between %v and %v", span(seconds), span(0), span(most))
+}
+
 // either checks a text that may be left out, or is one of two.
 func (c *checker) either(field Field, text, one, other string) {
 	c.wrong(text != "" && text != one && text != other, field, "%.40q is neither %s nor %s", text, one, other)
