@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/varq-project/varq/predictor/api"
 )
 
 // Site is a cluster with a varqd of its own, to which a command of varq's speaks that names it; or,
@@ -73,9 +74,6 @@ func (c *Config) OwnSite() string {
 	return ""
 }
 
-// siteName is what a cluster may be called. Slurm's names are in lower case.
-var siteName = regexp.MustCompile(`^[a-z0-9_][a-z0-9_.-]{0,39}$`)
-
 func checkSites(sites []Site, bad func(key, format string, args ...any)) {
 	if len(sites) > MaxSites {
 		bad("sites", "%d are more than %d", len(sites), MaxSites)
@@ -84,7 +82,7 @@ func checkSites(sites []Site, bad func(key, format string, args ...any)) {
 	for i, s := range sites {
 		key := fmt.Sprintf("sites[%d].", i)
 		switch {
-		case !siteName.MatchString(s.Name):
+		case !api.IsSiteName(s.Name):
 			bad(key+"name", "%.50q is not a cluster's name: at most 40 of a-z, 0-9, _, . and -", s.Name)
 		case s.Name == "all":
 			bad(key+"name", "%q stands for all clusters", s.Name)

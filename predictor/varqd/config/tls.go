@@ -5,6 +5,8 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
+
+	"github.com/varq-project/varq/predictor/api"
 )
 
 // TLS says how this site's varqd proves to those of other sites who it is, and knows them. The
@@ -69,7 +71,7 @@ func (s *Server) checkTLS(bad func(key, format string, args ...any)) {
 	for i, p := range s.Peers {
 		key := fmt.Sprintf("server.peers[%d].", i)
 		switch {
-		case !siteName.MatchString(p.Name):
+		case !api.IsSiteName(p.Name):
 			bad(key+"name", "%.50q is not a cluster's name: at most 40 of a-z, 0-9, _, . and -", p.Name)
 		case names[p.Name]:
 			bad(key+"name", "%q is the name of another one", p.Name)
