@@ -46,7 +46,7 @@ func TestMistakes(t *testing.T) {
 			"--lock-in=no goes together with --size=auto only: what a size costs does not change while the job waits",
 		},
 		"names of parameters": {
-			&Selection{Start: 2, End: 1, Accounts: []string{""}}, "end: does not lie after start; account: a name is empty", "--endtime does not lie after --starttime\n--accounts: a name is empty",
+			&Selection{Start: 2, End: 1, Accounts: []string{""}}, "end: does not lie after start; account: an empty name", "--endtime does not lie after --starttime\n--accounts: an empty name",
 		},
 		"the job's account": {
 			&PredictRequest{Job: workload.Request{Account: "\n"}}, "job.account: it has characters that no name has", "--account: it has characters that no name has",
@@ -64,7 +64,7 @@ func TestMistakes(t *testing.T) {
 		t.Error(err)
 	}
 	other := errors.New("another")
-	if err := ByOption(other, nil); err != other {
+	if err := ByOption(other, nil); !errors.Is(err, other) {
 		t.Error(err)
 	}
 }

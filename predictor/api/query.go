@@ -63,7 +63,7 @@ func (s *Selection) Check() error {
 func (c *checker) names(field Field, list []string) {
 	c.wrong(len(list) > MaxNames, field, "%d names are more than %d", len(list), MaxNames)
 	for _, name := range list {
-		c.wrong(name == "", field, "a name is empty")
+		c.wrong(name == "", field, "an empty name")
 		c.name(field, name)
 	}
 }

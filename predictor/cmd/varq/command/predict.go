@@ -43,10 +43,8 @@ confidence given, and on that reservations rest.`,
 		if request.Needs, err = job.needs(); err != nil {
 			return cli.Usage(cmd, err)
 		}
-		for _, q := range *quantiles {
-			if !(q > 0 && q < 1) {
-				return cli.Usage(cmd, fmt.Errorf("--quantile: %v does not lie between 0 and 1", q))
-			}
+		if err := request.Check(); err != nil {
+			return cli.Usage(cmd, api.ByOption(err, env.moment))
 		}
 		varqd, err := link.dial()
 		if err != nil {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/pflag"
@@ -35,23 +34,6 @@ func addReservation(flags *pflag.FlagSet) *reservationFlags {
 // request returns the request of the options. Relative times count from the present.
 func (f *reservationFlags) request(env *Env) (api.PlanRequest, error) {
 	r := api.PlanRequest{BestEffort: f.bestEffort, OnMiss: f.onMiss, RiskyNodes: f.riskyNodes}
-	end := f.finishBy != "" || f.risk != ""
-	switch {
-	case end && f.beginBy != "":
-		return r, errors.New("--begin-by excludes --finish-by and --risk: a promise is about the job's start or about its end")
-	case end && (f.beginAfter != "" || f.bestEffort || f.maxCost != ""):
-		return r, errors.New("--finish-by and --risk exclude --begin-after, --best-effort and --max-cost: the job is submitted at once, and its nodes never idle")
-	case f.beginBy == "" && !end:
-		return r, errors.New("--begin-by is missing: say when the work must be running, as in --begin-by=17:00, or with --finish-by when it must have ended")
-	case f.interval != "" && !end:
-		return r, errors.New("--checkpoint-interval needs --finish-by: failures put off the job's end, and not its start")
-	case f.beginAfter != "" && f.bestEffort:
-		return r, errors.New("--begin-after and --best-effort exclude each other")
-	case f.onMiss != "" && f.onMiss != api.OnMissRun && f.onMiss != api.OnMissCancel:
-		return r, fmt.Errorf("--on-miss: %q is neither run nor cancel", f.onMiss)
-	case f.riskyNodes != "" && f.riskyNodes != api.RiskyAvoid && f.riskyNodes != api.RiskyAllow:
-		return r, fmt.Errorf("--risky-nodes: %q is neither avoid nor allow", f.riskyNodes)
-	}
 	var err error
 	if r.BeginBy, err = env.parseTime("--begin-by", f.beginBy); err != nil {
 		return r, err
@@ -82,5 +64,5 @@ func (f *reservationFlags) request(env *Env) (api.PlanRequest, error) {
 			}
 		}
 	}
-	return r, nil
+	return r, api.ByOption(r.Check(), env.moment)
 }

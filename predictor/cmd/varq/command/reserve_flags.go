@@ -156,28 +156,17 @@ func (f *reserveFlags) request(env *Env) (*reserveRequest, error) {
 	p.Slots, p.BestEffort, p.Power, p.ESR = f.Slots, f.BestEffort, f.Power, f.esr
 	now := env.Now()
 	switch {
-	case p.Latest == 0 && p.FinishBy == 0:
-		return nil, errors.New("the window is open: say with --latest when the work must have begun, or with --finish-by when it must have ended")
 	case p.Latest != 0 && p.Latest <= now:
 		return nil, fmt.Errorf("--latest: %s is in the past", env.moment(p.Latest))
 	case p.FinishBy != 0 && p.FinishBy <= now:
 		return nil, fmt.Errorf("--finish-by: %s is in the past", env.moment(p.FinishBy))
-	case p.Latest != 0 && p.Latest < p.Earliest:
-		return nil, fmt.Errorf("the window is reversed: --latest, %s, is before --earliest, %s", env.moment(p.Latest), env.moment(p.Earliest))
-	case p.FinishBy != 0 && p.FinishBy <= p.Earliest:
-		return nil, fmt.Errorf("the window is reversed: --finish-by, %s, is not after --earliest, %s", env.moment(p.FinishBy), env.moment(p.Earliest))
-	case p.Slots < 1 || p.Slots > api.MaxProbeSlots:
-		return nil, fmt.Errorf("--slots: %d is not between 1 and %d", p.Slots, api.MaxProbeSlots)
-	case len(p.Partitions) > api.MaxProbePartitions:
-		return nil, fmt.Errorf("--partitions: %d are more than %d", len(p.Partitions), api.MaxProbePartitions)
 	case r.patience < minPatience || r.patience > api.MaxTentative:
 		return nil, fmt.Errorf("--patience: %s is not between %s and %s", slurmtime.FormatDuration(r.patience), slurmtime.FormatDuration(minPatience), slurmtime.FormatDuration(api.MaxTentative))
-	case !(f.Power >= 0 && f.Power <= api.MaxPower):
-		return nil, fmt.Errorf("--ref-power: %v is not a power of a processor", f.Power)
 	case f.esr && (!f.dryRun || f.AnyOf || f.AllOf):
 		return nil, errors.New("--esr needs --dry-run, of a job that runs once: it compares slots, and nothing is reserved by it")
-	case p.Gap < 0:
-		return nil, fmt.Errorf("--gap: %s is not a time between two starts", f.Gap)
+	}
+	if err := p.CheckSearch(); err != nil {
+		return nil, api.ByOption(err, env.moment)
 	}
 	for i, partition := range p.Partitions {
 		if partition == "" || slices.Contains(p.Partitions[:i], partition) {

@@ -155,7 +155,7 @@ func (f *sizeFlags) question(env *Env, asJSON bool) (sizeQuestion, error) {
 	}
 	switch {
 	case !(f.aversion >= 0 && f.aversion <= api.MaxAversion):
-		return q, fmt.Errorf("--risk-aversion: %v is not a share of the run time, such as 0.2", f.aversion)
+		return q, fmt.Errorf("--risk-aversion: %v is not a share of the run time, from 0 to %d", f.aversion, api.MaxAversion)
 	case f.aversion > 0 && q.rules.By != moldable.Least:
 		return q, errors.New("--risk-aversion is about the turnaround, and about nothing else")
 	}
