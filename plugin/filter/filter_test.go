@@ -110,7 +110,7 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"time":"400-00"}`:                                             "--time: 400-00:00:00 is not between 00:00:00 and 366-00:00:00",
 		`{"spank:prob":"0.9","spank:on-miss":"run"}`:                              "--prob needs --begin-by or --finish-by: the time by which the job is to run or to have ended\n--on-miss needs --begin-by or",
 		`{` + by + `"spank:prob":"1"}`:                                            "--prob: ",
-		`{` + by + `"spank:begin-after":"now+1hour"}`:                             "--begin-after: 2026-11-21T13:00:00 is not before --begin-by, 2026-11-21T13:00:00",
+		`{` + by + `"spank:begin-after":"now+2hours"}`:                            "--begin-after: 2026-11-21T14:00:00 is after --begin-by, 2026-11-21T13:00:00",
 		`{` + by + `"spank:begin-after":"now+1minute","spank:best-effort":"set"}`: "--begin-after does not go together with --best-effort: the one holds the work, the other does not",
 		`{` + by + `"spank:on-miss":"later"}`:                                     `--on-miss: "later" is neither run nor cancel`,
 		`{` + by + `"begin":"now"}`:                                               "--begin does not go together with --begin-by: varq chooses when the job becomes eligible",

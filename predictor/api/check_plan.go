@@ -45,7 +45,7 @@ func (r *PlanRequest) checkStart(c *checker) {
 	r.checkShapes(c)
 	c.odd(r.CheckpointInterval != 0, "checkpoint_interval", "needs %v: failures put off the job's end, and not its start", Field("finish_by"))
 	c.time("begin_after", r.BeginAfter)
-	c.wrong(r.BeginBy > 0 && r.BeginAfter >= r.BeginBy, "begin_after", "%v is not before %v, %v", moment(r.BeginAfter), Field("begin_by"), moment(r.BeginBy))
+	c.wrong(r.BeginBy > 0 && r.BeginAfter > r.BeginBy, "begin_after", "%v is after %v, %v", moment(r.BeginAfter), Field("begin_by"), moment(r.BeginBy))
 	c.odd(r.BeginAfter != 0 && r.BestEffort, "begin_after", "does not go together with %v: the one holds the work, the other does not", Field("best_effort"))
 	c.maxCost(r.MaxCost)
 	c.between("tentative", r.Tentative, 0, MaxTentative)

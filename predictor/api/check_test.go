@@ -20,7 +20,7 @@ func TestMistakes(t *testing.T) {
 	}{
 		"nothing": {&PlanRequest{}, "begin_by: is missing: say when the work must be running, or with finish_by when it must have ended", "--begin-by is missing: say when the work must be running, or with --finish-by when it must have ended"},
 		"times": {
-			&PlanRequest{BeginBy: 200, BeginAfter: 200}, "begin_after: 200 is not before begin_by, 200", "--begin-after: @200 is not before --begin-by, @200",
+			&PlanRequest{BeginBy: 200, BeginAfter: 201}, "begin_after: 201 is after begin_by, 200", "--begin-after: @201 is after --begin-by, @200",
 		},
 		"spans": {
 			&PlanRequest{BeginBy: 200, Job: workload.Request{Limit: 400 * 86400}},

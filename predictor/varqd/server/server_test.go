@@ -471,7 +471,7 @@ func TestErrorsNameTheField(t *testing.T) {
 		{api.PathPlan, `{}`, 400, "begin_by: is missing"},
 		{api.PathPlan, `{"begin_by":1800000000,"prob":1}`, 400, "prob: 1 is not a probability"},
 		{api.PathPlan, `{"begin_by":1800000000,"prob":-0.5}`, 400, "prob"},
-		{api.PathPlan, `{"begin_by":1800000000,"begin_after":1800000001}`, 400, "begin_after: 1800000001 is not before begin_by, 1800000000"},
+		{api.PathPlan, `{"begin_by":1800000000,"begin_after":1800000001}`, 400, "begin_after: 1800000001 is after begin_by, 1800000000"},
 		{api.PathPlan, `{"begin_by":1800000000,"begin_after":1700000001,"best_effort":true}`, 400, "begin_after: does not go together with best_effort"},
 		{api.PathPlan, `{"finish_by":1800000000,"begin_by":1700000001}`, 400, "finish_by: does not go together with begin_by"},
 		{api.PathPlan, `{"risk":0.9,"best_effort":true}`, 400, "best_effort: does not go together with risk"},
