@@ -7,7 +7,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/varq-project/varq/predictor/said"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -26,14 +25,6 @@ func Interval(share, low, high float64) string {
 
 // Percent shows a fraction as a percentage.
 func Percent(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }
-
-// Moment shows a time as Slurm does, in a time zone.
-func Moment(at int64, zone *time.Location) string {
-	if at == 0 {
-		return None
-	}
-	return slurmtime.Format(at, zone)
-}
 
 // NodeHours shows node-seconds as node-hours.
 func NodeHours(seconds float64) string { return strconv.FormatFloat(seconds/3600, 'f', 2, 64) }

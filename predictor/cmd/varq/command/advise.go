@@ -249,7 +249,7 @@ func (e *Env) end(f *adviseFlags) (float64, error) {
 	if f.given("end") {
 		at, err := e.timeOf("--end", f.end)
 		if err == nil && at <= e.Now() {
-			err = fmt.Errorf("--end: %s has passed", e.moment(at))
+			err = fmt.Errorf("--end: %s has passed", e.Moment(at))
 		}
 		return float64(at - e.Now()), err
 	}
@@ -267,12 +267,12 @@ func (e *Env) end(f *adviseFlags) (float64, error) {
 	return 0, nil // there is no limit
 }
 
-// timeOf reads the value of an option that was given: unlike parseTime it refuses an empty one.
+// timeOf reads the value of an option that was given: unlike Time it refuses an empty one.
 func (e *Env) timeOf(option, text string) (int64, error) {
 	if text == "" {
 		return 0, fmt.Errorf("%s: the time is missing", option)
 	}
-	return e.parseTime(option, text)
+	return e.Time(option, text)
 }
 
 // span reads the value of an option that is a duration of at least 0, in seconds.
@@ -323,7 +323,7 @@ func (e *Env) newAdvice(r *checkpoint.Request, from ground) advice {
 		Checkpoint: answer.Checkpoint, Reason: answer.Reason.String(), Saves: answer.Saves, Since: r.Since, Cost: r.Cost,
 		MTBF: mtbf, Source: from.source, Young: checkpoint.Young(r.Cost, mtbf), Daly: checkpoint.Daly(r.Cost, mtbf),
 		weighed: answer.Reason <= checkpoint.NotWorth && answer.Reason != checkpoint.TakenAway,
-		moment:  e.moment,
+		moment:  e.Moment,
 	}
 	if known := from.known; known != nil {
 		age, day := known.Age(e.Now()), checkpoint.Failures(r.Hazard, 86400)

@@ -20,8 +20,8 @@ func (e *Env) showEnd(asked *api.PlanRequest, answer *api.PlanAnswer, options []
 	p := answer.Plan
 	s := cli.Listing{Width: 12}
 	fmt.Fprintf(&s, "Can be promised: finished by %s with probability %s (forecast %s).\n\n",
-		e.moment(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate))
-	s.Line("Starts", "as likely as not by %s; it is submitted at once", e.moment(p.Slot))
+		e.Moment(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate))
+	s.Line("Starts", "as likely as not by %s; it is submitted at once", e.Moment(p.Slot))
 	s.Line("Time limit", "%s", slurmtime.FormatDuration(p.TimeLimit))
 	if p.TimeOut > api.TimesOutOften {
 		s.Line("", "jobs like it are stopped there with probability %.2f, and then nothing is promised", p.TimeOut)
@@ -61,7 +61,7 @@ func (e *Env) ends(asked *api.PlanRequest, offers []api.Offer, options []string)
 	s.WriteString("\nPossible instead, by the deadline and with the probability:\n\n")
 	for i := range offers {
 		o := &offers[i]
-		fmt.Fprintf(&s, "  %d  %s  %-5s  sbatch %s job.sh%s\n", i+1, e.moment(o.FinishBy), prob.Format(o.Prob), e.offered(asked, o, options), endConditions[o.Kind])
+		fmt.Fprintf(&s, "  %d  %s  %-5s  sbatch %s job.sh%s\n", i+1, e.Moment(o.FinishBy), prob.Format(o.Prob), e.offered(asked, o, options), endConditions[o.Kind])
 	}
 	return s.String()
 }

@@ -105,9 +105,9 @@ Columns: ` + table.Names(nodesCalibrationColumns()),
 		}
 		if style.plain() {
 			fmt.Fprintf(env.Stdout, "Of %s, %s expected to fail within a day, as far as %s since %s tell.\n",
-				cli.Count(all, "node", "nodes"), few(expected), cli.Count(list.Failures, "failure", "failures"), env.moment(list.Since))
+				cli.Count(all, "node", "nodes"), few(expected), cli.Count(list.Failures, "failure", "failures"), env.Moment(list.Since))
 			if env.Now()-list.At > stale {
-				fmt.Fprintf(env.Stdout, "varqd could not read the nodes since %s: they may have changed.\n", env.moment(list.At))
+				fmt.Fprintf(env.Stdout, "varqd could not read the nodes since %s: they may have changed.\n", env.Moment(list.At))
 			}
 			fmt.Fprintln(env.Stdout)
 		}
@@ -149,19 +149,19 @@ func nodeColumns(env *Env) []table.Column[api.Node] {
 		}
 		return s
 	}
-	since := table.Text("Since", func(n api.Node) string { return env.moment(n.Since) })
+	since := table.Text("Since", func(n api.Node) string { return env.Moment(n.Since) })
 	since.Spare = 2
 	by := table.Text("By", func(n api.Node) string { return text(n.By) })
 	by.Spare = 3
-	back := table.Text("Back", func(n api.Node) string { return env.moment(n.Back) })
+	back := table.Text("Back", func(n api.Node) string { return env.Moment(n.Back) })
 	back.Spare = 4
-	heard := table.Text(columnHeard, func(n api.Node) string { return env.moment(n.Heard) })
+	heard := table.Text(columnHeard, func(n api.Node) string { return env.Moment(n.Heard) })
 	heard.Spare = 1
 	noticed := table.Text(columnNoticed, func(n api.Node) string {
 		if len(n.Noticed) == 0 {
 			return cli.None
 		}
-		return fmt.Sprintf("%s: %s", env.moment(n.Noticed[0].At), n.Noticed[0].What)
+		return fmt.Sprintf("%s: %s", env.Moment(n.Noticed[0].At), n.Noticed[0].What)
 	})
 	noticed.Spare = 5
 	return []table.Column[api.Node]{

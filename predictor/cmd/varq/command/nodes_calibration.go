@@ -48,11 +48,11 @@ func (c *nodesCalibration) query(env *Env, cmd *cobra.Command) (q api.NodesCalib
 	}
 	q.Start = env.Now() - calibrationTime
 	if c.start != "" {
-		if q.Start, err = env.parsePast("--starttime", c.start); err != nil {
+		if q.Start, err = env.PastTime("--starttime", c.start); err != nil {
 			return q, err
 		}
 	}
-	if q.End, err = env.parsePast("--endtime", c.end); err != nil {
+	if q.End, err = env.PastTime("--endtime", c.end); err != nil {
 		return q, err
 	}
 	if q.End != 0 && q.End <= q.Start {

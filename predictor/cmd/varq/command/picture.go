@@ -14,7 +14,7 @@ func (e *Env) draw(path string, request api.PlanRequest, answer api.PlanAnswer) 
 		return nil
 	}
 	picture := &plot.Trajectory{
-		Title:    "Probability of running by " + e.moment(request.BeginBy),
+		Title:    "Probability of running by " + e.Moment(request.BeginBy),
 		Points:   answer.Trajectory,
 		Prob:     request.Prob,
 		BeginBy:  request.BeginBy,

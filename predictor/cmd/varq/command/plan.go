@@ -16,7 +16,7 @@ import (
 func (e *Env) showPlan(asked *api.PlanRequest, p *api.Plan, options []string) error {
 	s := cli.Listing{Width: 12}
 	fmt.Fprintf(&s, "Can be promised: running by %s with probability %s (forecast %s).\n\n",
-		e.moment(p.BeginBy), prob.Format(p.Prob), prob.Format(p.Estimate))
+		e.Moment(p.BeginBy), prob.Format(p.Prob), prob.Format(p.Estimate))
 	for _, line := range told.Plan(p, asked, e.Now(), e.Zone) {
 		s.Line(line.Name, "%s", line.Text)
 	}

@@ -61,7 +61,7 @@ confidence given, and on that reservations rest.`,
 			return err
 		}
 		if b := prediction.Blocked; b != nil {
-			if _, err := fmt.Fprintf(env.Stdout, "\nFrom %s to %s %s: Slurm starts no job that would run into that.\n", env.moment(b.Start), env.moment(b.End), b.Why); err != nil {
+			if _, err := fmt.Fprintf(env.Stdout, "\nFrom %s to %s %s: Slurm starts no job that would run into that.\n", env.Moment(b.Start), env.Moment(b.End), b.Why); err != nil {
 				return err
 			}
 		}
@@ -97,7 +97,7 @@ func (e *Env) showPrediction(p api.Prediction) error {
 			if b.Seconds == nil {
 				return cli.None
 			}
-			return e.moment(now + int64(math.Ceil(*b.Seconds)))
+			return e.Moment(now + int64(math.Ceil(*b.Seconds)))
 		}),
 		table.Number("Confidence", func(b api.Bound) string {
 			if b.Seconds == nil {

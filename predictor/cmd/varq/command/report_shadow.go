@@ -48,7 +48,7 @@ func (e *Env) shadowSummary(s *api.Shadow) string {
 		text.WriteString("No job was watched in this time.\n")
 		return text.String()
 	}
-	fmt.Fprintf(&text, "%s jobs that began to wait between %s and %s were watched. Nothing was promised, and no job changed.\n", cli.Thousands(s.Jobs), e.moment(s.From), e.moment(s.To))
+	fmt.Fprintf(&text, "%s jobs that began to wait between %s and %s were watched. Nothing was promised, and no job changed.\n", cli.Thousands(s.Jobs), e.Moment(s.From), e.Moment(s.To))
 	if i := slices.IndexFunc(s.Rows, func(r api.ShadowRow) bool { return r.Partition == "" && r.Prob == headline }); i >= 0 {
 		r := &s.Rows[i]
 		fmt.Fprintf(&text, "With probability %s, a start within an hour, 4 or 12 would have been promised to %s of them.\n",

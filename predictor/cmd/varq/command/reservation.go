@@ -35,13 +35,13 @@ func addReservation(flags *pflag.FlagSet) *reservationFlags {
 func (f *reservationFlags) request(env *Env) (api.PlanRequest, error) {
 	r := api.PlanRequest{BestEffort: f.bestEffort, OnMiss: f.onMiss, RiskyNodes: f.riskyNodes}
 	var err error
-	if r.BeginBy, err = env.parseTime("--begin-by", f.beginBy); err != nil {
+	if r.BeginBy, err = env.Time("--begin-by", f.beginBy); err != nil {
 		return r, err
 	}
-	if r.FinishBy, err = env.parseTime("--finish-by", f.finishBy); err != nil {
+	if r.FinishBy, err = env.Time("--finish-by", f.finishBy); err != nil {
 		return r, err
 	}
-	if r.BeginAfter, err = env.parseTime("--begin-after", f.beginAfter); err != nil {
+	if r.BeginAfter, err = env.Time("--begin-after", f.beginAfter); err != nil {
 		return r, err
 	}
 	if f.interval != "" {

@@ -130,7 +130,7 @@ func (f *reserveFlags) request(env *Env) (*reserveRequest, error) {
 		name, text string
 		at         *int64
 	}{{"--earliest", f.Earliest, &p.Earliest}, {"--latest", f.Latest, &p.Latest}, {"--finish-by", f.FinishBy, &p.FinishBy}} {
-		if *t.at, err = env.parseTime(t.name, t.text); err != nil {
+		if *t.at, err = env.Time(t.name, t.text); err != nil {
 			return nil, err
 		}
 	}
@@ -157,16 +157,16 @@ func (f *reserveFlags) request(env *Env) (*reserveRequest, error) {
 	now := env.Now()
 	switch {
 	case p.Latest != 0 && p.Latest <= now:
-		return nil, fmt.Errorf("--latest: %s is in the past", env.moment(p.Latest))
+		return nil, fmt.Errorf("--latest: %s is in the past", env.Moment(p.Latest))
 	case p.FinishBy != 0 && p.FinishBy <= now:
-		return nil, fmt.Errorf("--finish-by: %s is in the past", env.moment(p.FinishBy))
+		return nil, fmt.Errorf("--finish-by: %s is in the past", env.Moment(p.FinishBy))
 	case r.patience < minPatience || r.patience > api.MaxTentative:
 		return nil, fmt.Errorf("--patience: %s is not between %s and %s", slurmtime.FormatDuration(r.patience), slurmtime.FormatDuration(minPatience), slurmtime.FormatDuration(api.MaxTentative))
 	case f.esr && (!f.dryRun || f.AnyOf || f.AllOf):
 		return nil, errors.New("--esr needs --dry-run, of a job that runs once: it compares slots, and nothing is reserved by it")
 	}
 	if err := p.CheckSearch(); err != nil {
-		return nil, api.ByOption(err, env.moment)
+		return nil, api.ByOption(err, env.Moment)
 	}
 	for i, partition := range p.Partitions {
 		if partition == "" || slices.Contains(p.Partitions[:i], partition) {

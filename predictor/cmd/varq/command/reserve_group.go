@@ -189,7 +189,7 @@ func (e *Env) reserveGroup(ctx context.Context, r *reserveRequest, sites []*site
 		out, err = broker.ReserveGroup(ctx, members, home.varqd, chosen, o)
 	}
 	if errors.Is(err, api.ErrInvalid) && strings.HasPrefix(err.Error(), "deadline: ") {
-		return fmt.Errorf("--latest: %s has passed meanwhile: give a later time", e.moment(r.probe.Latest))
+		return fmt.Errorf("--latest: %s has passed meanwhile: give a later time", e.Moment(r.probe.Latest))
 	}
 	if err != nil {
 		return err

@@ -61,8 +61,8 @@ func slotColumns(e *Env, answers []broker.Answer) []table.Column[broker.Choice] 
 	return []table.Column[broker.Choice]{
 		table.Text("Site", func(c broker.Choice) string { return c.Site }),
 		table.Text("Partition", func(c broker.Choice) string { return c.Partition }),
-		table.Text("RunningBy", func(c broker.Choice) string { return e.moment(c.Start) }),
-		table.Text("EndsBy", func(c broker.Choice) string { return e.moment(c.End) }),
+		table.Text("RunningBy", func(c broker.Choice) string { return e.Moment(c.Start) }),
+		table.Text("EndsBy", func(c broker.Choice) string { return e.Moment(c.End) }),
 		table.Number("Nodes", func(c broker.Choice) string { return fmt.Sprint(c.Nodes) }),
 		table.Number("Time", func(c broker.Choice) string { return slurmtime.FormatDuration(c.Limit) }),
 		table.Number("Prob", func(c broker.Choice) string { return prob.Format(c.Prob) }),
@@ -133,7 +133,7 @@ func (e *Env) sayNothing(answers []broker.Answer) {
 func (e *Env) showLeft(remains []left) {
 	for _, l := range remains {
 		fmt.Fprintf(e.Stderr, "varq: site %s may show a job that cannot run (its comment has %s%s), which its Slurm cancels at about %s: scancel it if you like\n",
-			l.Site, api.CommentPrefix, l.Plan, e.moment(l.Until))
+			l.Site, api.CommentPrefix, l.Plan, e.Moment(l.Until))
 	}
 }
 
@@ -211,13 +211,13 @@ func (e *Env) describe(c *broker.Choice, answers []broker.Answer, when string) s
 // describeRacer tells of a member of a group of which the first to start runs: it is promised
 // nothing by itself.
 func (e *Env) describeRacer(c *broker.Choice, answers []broker.Answer) string {
-	return e.describe(c, answers, fmt.Sprintf("running by %s with a forecast probability of %s", e.moment(c.Start), prob.Format(c.Estimate)))
+	return e.describe(c, answers, fmt.Sprintf("running by %s with a forecast probability of %s", e.Moment(c.Start), prob.Format(c.Estimate)))
 }
 
 // describeProb tells when the job runs, and how far that is to be believed.
 func (e *Env) describeProb(c *broker.Choice) string {
 	if c.Method != "" {
-		return fmt.Sprintf("running from %s with an estimated probability of %s (method %s)", e.moment(c.Start), prob.Format(c.Estimate), c.Method)
+		return fmt.Sprintf("running from %s with an estimated probability of %s (method %s)", e.Moment(c.Start), prob.Format(c.Estimate), c.Method)
 	}
-	return fmt.Sprintf("running by %s with probability %s (forecast %s)", e.moment(c.Start), prob.Format(c.Prob), prob.Format(c.Estimate))
+	return fmt.Sprintf("running by %s with probability %s (forecast %s)", e.Moment(c.Start), prob.Format(c.Prob), prob.Format(c.Estimate))
 }

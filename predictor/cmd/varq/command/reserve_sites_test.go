@@ -371,7 +371,7 @@ func TestGroupTooLate(t *testing.T) {
 	r := &reserveRequest{kind: api.GroupAny, probe: api.ProbeRequest{Latest: now}}
 	answers := []broker.Answer{{Site: "alpha", ProbeAnswer: api.ProbeAnswer{Slots: []api.Slot{soundSlot()}}}}
 	err = e.reserveGroup(t.Context(), r, []*site{{varqd: varqd}}, answers, true, false)
-	if err == nil || err.Error() != "--latest: "+e.moment(now)+" has passed meanwhile: give a later time" {
+	if err == nil || err.Error() != "--latest: "+e.Moment(now)+" has passed meanwhile: give a later time" {
 		t.Error(err)
 	}
 }

@@ -56,10 +56,10 @@ func (f *selectionFlags) given() string {
 
 // read returns the selection. Relative times count from the present.
 func (f *selectionFlags) read(env *Env) (s api.Selection, err error) {
-	if s.Start, err = env.parsePast("--starttime", f.start); err != nil {
+	if s.Start, err = env.PastTime("--starttime", f.start); err != nil {
 		return s, err
 	}
-	if s.End, err = env.parsePast("--endtime", f.end); err != nil {
+	if s.End, err = env.PastTime("--endtime", f.end); err != nil {
 		return s, err
 	}
 	s.Accounts, s.Partitions, s.Names = f.accounts, f.partitions, f.names

@@ -186,9 +186,9 @@ func (e *Env) bareNote(s *api.SiteState) string {
 	case s.Since == 0:
 		return note + "; its slurmrestd was not asked yet"
 	case s.OK:
-		return note + "; its slurmrestd answers since " + e.moment(s.Since)
+		return note + "; its slurmrestd answers since " + e.Moment(s.Since)
 	}
-	return note + "; its slurmrestd does not answer as it should since " + e.moment(s.Since) + ": " + s.Error
+	return note + "; its slurmrestd does not answer as it should since " + e.Moment(s.Since) + ": " + s.Error
 }
 
 // word is the state in a word.

@@ -155,12 +155,12 @@ func readTable(path string) (string, error) {
 // fitted returns the sizes by the past runs of the user's jobs of a name: those asked for, or if
 // there are none those that were run, doubled up to twice the largest.
 func (f *shapeFlags) fitted(ctx context.Context, env *Env, link *link, nodes []int32) (shapes, error) {
-	since, err := env.parsePast("--starttime", f.since)
+	since, err := env.PastTime("--starttime", f.since)
 	if err != nil {
 		return shapes{}, cli.UsageError{Command: "varq size", Err: err}
 	}
 	if since > env.Now() {
-		return shapes{}, cli.UsageError{Command: "varq size", Err: fmt.Errorf("--starttime: %s is in the future: --fit goes by jobs of the past", env.moment(since))}
+		return shapes{}, cli.UsageError{Command: "varq size", Err: fmt.Errorf("--starttime: %s is in the future: --fit goes by jobs of the past", env.Moment(since))}
 	}
 	here, err := link.openSites("")
 	if err != nil {
@@ -178,7 +178,7 @@ func (f *shapeFlags) fitted(ctx context.Context, env *Env, link *link, nodes []i
 			left = fmt.Sprintf(" (%s not, and are left out)", cli.Count(others, "other did", "others did"))
 		}
 		return shapes{}, fmt.Errorf("%w\nThese are your jobs %q that completed since %s%s. Say by --sizes how long the job runs, or look further back with --starttime",
-			err, f.fit, env.moment(since), left)
+			err, f.fit, env.Moment(since), left)
 	}
 	if err != nil {
 		return shapes{}, err

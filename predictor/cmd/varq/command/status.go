@@ -232,9 +232,9 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 	number("CPUs", func(r row) string { return strconv.Itoa(int(r.CPUs)) })
 	text("State", func(r row) string { return r.State })
 	columns[len(columns)-1].Colour = stateColour
-	text("Promised", func(r row) string { return env.moment(r.Promised) })
-	text("BeginBy", func(r row) string { return env.moment(r.BeginBy) })
-	text("FinishBy", func(r row) string { return env.moment(r.FinishBy) })
+	text("Promised", func(r row) string { return env.Moment(r.Promised) })
+	text("BeginBy", func(r row) string { return env.Moment(r.BeginBy) })
+	text("FinishBy", func(r row) string { return env.Moment(r.FinishBy) })
 	number("Prob", func(r row) string {
 		if r.Group != "" { // what was promised is the group's, which its home knows
 			return cli.None
@@ -248,12 +248,12 @@ func statusColumns(env *Env) []table.Column[api.Reservation] {
 		}
 		return prob.Format(r.Now)
 	})
-	text("Eligible", func(r row) string { eligible, _, _ := told.Times(&r); return env.moment(eligible) })
+	text("Eligible", func(r row) string { eligible, _, _ := told.Times(&r); return env.Moment(eligible) })
 	number("TimeLimit", func(r row) string { return slurmtime.FormatDuration(r.Set.TimeLimit) })
 	number("AtMost", func(r row) string { return api.HoursUp(r.Ceiling.NodeSeconds) })
-	text("Start", func(r row) string { _, start, _ := told.Times(&r); return env.moment(start) })
-	text("WorkStart", func(r row) string { _, _, work := told.Times(&r); return env.moment(work) })
-	text("End", func(r row) string { return env.moment(r.End) })
+	text("Start", func(r row) string { _, start, _ := told.Times(&r); return env.Moment(start) })
+	text("WorkStart", func(r row) string { _, _, work := told.Times(&r); return env.Moment(work) })
+	text("End", func(r row) string { return env.Moment(r.End) })
 	number("Held", func(r row) string {
 		if r.Start == 0 && r.HeldBefore == 0 {
 			return cli.None
