@@ -1,0 +1,112 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/promise/elastic"
+)
+
+// Request is what a user wants: a job at one of several sites, or a group of jobs at several.
+type Request struct {
+	// Probe is what all sites are asked.
+	Probe  api.ProbeRequest
+	Prefer elastic.Preferences
+	// Patience is for how many seconds a promise waits to be confirmed.
+	Patience int64
+	// DryRun asks what would be reserved, and reserves nothing.
+	DryRun bool
+	// Now is the clock.
+	Now func() time.Time
+
+	// Kind is api.GroupAny or api.GroupAll; it is empty of one job, which has no use for the fields
+	// below.
+	Kind string
+	// Prob is the least probability of the group; 0 stands for the home's default.
+	Prob float64
+	// Parts has the sites of each part of an api.GroupAll, and Apart is true if each job has an
+	// alternative in each partition; see Together.
+	Parts [][]string
+	Apart bool
+	// Home keeps the group. HomeName is what sites call it; empty if it is theirs.
+	Home     Home
+	HomeName string
+}
+
+// Result is what a Request has come to.
+type Result struct {
+	// Sites is what all sites have said.
+	Sites []Answer
+	// Slots are those of a dry run of one job, best first.
+	Slots []Choice
+	// Outcome is that of one job, and Left the jobs that may be left of failed submissions.
+	Outcome Outcome
+	Left    []Left
+	// Group is that of a group.
+	Group GroupOutcome
+}
+
+// How Run tries slots.
+const (
+	maxTries     = 20
+	confirmPause = 500 * time.Millisecond
+)
+
+// Run asks all sites at once, and reserves what the user prefers of what they offer. After an error
+// that is a *Doubt nobody knows whether something is reserved; after any other nothing is. Left is
+// also there after an error.
+func Run(ctx context.Context, sites []Site, r Request) (result Result, err error) {
+	asked := sites
+	switch r.Kind {
+	case api.GroupAny:
+		r.race()
+	case api.GroupAll:
+		if err := r.demand(ctx); err != nil {
+			return result, err
+		}
+		asked = r.levelled(sites)
+	}
+	result.Sites = Probe(ctx, asked, r.Probe)
+	o := Options{Prefer: r.Prefer, Tries: maxTries, Tentative: r.Patience, Pause: confirmPause, Now: r.Now}
+	switch {
+	case r.Kind != "":
+		result.Group, err = r.group(ctx, sites, result.Sites, o)
+	case r.DryRun:
+		result.Slots = Rank(result.Sites, r.Prefer)
+	default:
+		result.Outcome, err = Reserve(ctx, sites, result.Sites, o)
+		result.Left = left(ctx, sites)
+	}
+	return result, err
+}
+
+// group reserves a group, or tells what would be reserved.
+func (r *Request) group(ctx context.Context, sites []Site, answers []Answer, o Options) (GroupOutcome, error) {
+	chosen, why := r.choose(answers)
+	group := GroupOptions{Options: o, Kind: r.Kind, Prob: r.Prob, HomeName: r.HomeName}
+	switch {
+	case len(chosen) == 0:
+		return GroupOutcome{Kind: r.Kind, Home: r.HomeName, Why: why}, nil
+	case r.DryRun:
+		return QuoteGroup(ctx, r.Home, chosen, group)
+	}
+	members := make([]GroupSite, len(sites))
+	for i, s := range sites {
+		var can bool
+		if members[i], can = s.(GroupSite); !can {
+			return GroupOutcome{}, fmt.Errorf("site %s: its jobs cannot be members of a group", s.Name())
+		}
+	}
+	return ReserveGroup(ctx, members, r.Home, chosen, group)
+}
+
+// choose returns the slots for the members of a group, or why there are none.
+func (r *Request) choose(answers []Answer) (chosen []Choice, why string) {
+	if r.Kind == api.GroupAny {
+		return ChooseAny(answers, r.Prefer), noRacer(answers)
+	}
+	together := Together{Parts: r.Parts, Partitions: r.Apart, Prob: r.Prob, Prefer: r.Prefer}
+	return together.Choose(answers), together.why(answers)
+}
