@@ -44,7 +44,7 @@ confidence given, and on that reservations rest.`,
 			return cli.Usage(cmd, err)
 		}
 		if err := request.Check(); err != nil {
-			return cli.Usage(cmd, api.ByOption(err, env.moment))
+			return cli.Usage(cmd, api.ByOption(err, env.Moment))
 		}
 		varqd, err := link.dial()
 		if err != nil {

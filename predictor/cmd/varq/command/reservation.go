@@ -64,5 +64,5 @@ func (f *reservationFlags) request(env *Env) (api.PlanRequest, error) {
 			}
 		}
 	}
-	return r, api.ByOption(r.Check(), env.moment)
+	return r, api.ByOption(r.Check(), env.Moment)
 }

@@ -66,5 +66,5 @@ func (f *selectionFlags) read(env *Env) (s api.Selection, err error) {
 	for _, text := range f.states {
 		s.States = append(s.States, strings.ToUpper(text))
 	}
-	return s, api.ByOption(s.Check(), env.moment)
+	return s, api.ByOption(s.Check(), env.Moment)
 }

@@ -83,3 +83,11 @@ func Evidence(e *api.Evidence, now int64) string {
 	}
 	return text
 }
+
+// Basis says in one sentence what a prediction that is told now was computed from.
+func Basis(e *api.Evidence, now int64) string {
+	if e.Down != "" {
+		return fmt.Sprintf("Nothing can be promised now: %s.", e.Down)
+	}
+	return fmt.Sprintf("From %s.", Evidence(e, now))
+}

@@ -8,13 +8,11 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
-
-// believed is the forecaster on whose forecasts promises rest.
-const believed = "blend"
 
 // paramDays is for how many days back the page tells of forecasts.
 const paramDays = "days"
@@ -79,7 +77,7 @@ func (s *site) honesty(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	months, err := s.varqd.Calibration(r.Context(), api.CalibrationQuery{By: "month", Start: now - 365*day, Forecaster: believed})
+	months, err := s.varqd.Calibration(r.Context(), api.CalibrationQuery{By: "month", Start: now - 365*day, Forecaster: told.Believed})
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +91,7 @@ func (s *site) honesty(r *http.Request) (*page, error) {
 	}
 	for i := range whole.Rows {
 		row := &whole.Rows[i]
-		if row.Forecaster != believed && row.Of != api.OfEnd {
+		if row.Forecaster != told.Believed && row.Of != api.OfEnd {
 			continue
 		}
 		body.Verdicts = append(body.Verdicts, newVerdict(row))
@@ -103,7 +101,7 @@ func (s *site) honesty(r *http.Request) (*page, error) {
 	}
 	body.months(months.Rows)
 	for _, g := range whole.Worst {
-		if g.Forecaster == believed || g.Of == api.OfEnd {
+		if g.Forecaster == told.Believed || g.Of == api.OfEnd {
 			body.Worst = append(body.Worst, worst(&g))
 		}
 	}

@@ -1,0 +1,4 @@
+package told
+
+// Believed is the forecaster on whose forecasts promises rest.
+const Believed = "blend"
