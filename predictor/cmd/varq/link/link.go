@@ -1,0 +1,66 @@
+// Package link connects the commands of varq to varqds: to the one that they ask, to those of the
+// sites where jobs may run, and to those that keep groups of jobs.
+package link
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/slurm/slurmconf"
+	"github.com/varq-project/varq/predictor/varqd/client"
+	"github.com/varq-project/varq/predictor/varqd/config"
+)
+
+// Link says which varqd is asked. Its address is Endpoint, else that of Site, else VARQ_ENDPOINT,
+// else the one in the configuration file.
+type Link struct {
+	Endpoint string // unix:///PATH or tcp://HOST:PORT
+	Site     string // one of those in the configuration file
+	Getenv   func(string) string
+}
+
+// Add returns a Link by the options --endpoint and --site, which it adds to root and all of its
+// subcommands.
+func Add(root *cobra.Command, getenv func(string) string) *Link {
+	l := &Link{Getenv: getenv}
+	root.PersistentFlags().StringVar(&l.Endpoint, "endpoint", "",
+		"where varqd is: `unix:///PATH` or tcp://HOST:PORT (default $VARQ_ENDPOINT, else "+config.DefaultPath+")")
+	root.PersistentFlags().StringVar(&l.Site, "site", "", "ask the varqd of this `cluster`, of those in "+config.DefaultPath+" (sites)")
+	return l
+}
+
+// Cluster returns the name of the cluster of the varqd that is asked, or "" if it is not known.
+func (l *Link) Cluster() string {
+	return cmp.Or(l.Site, slurmconf.OwnCluster(l.Getenv))
+}
+
+// Dial returns a client of the varqd.
+func (l *Link) Dial() (*client.Client, error) {
+	find := config.FindClient
+	if l.Site != "" {
+		find = func(getenv func(string) string) (config.Client, error) { return config.FindSite(getenv, l.Site) }
+	}
+	c, err := find(l.Getenv)
+	if _, unknown := errors.AsType[*config.NoSiteError](err); unknown {
+		return nil, cli.UsageError{Command: "varq", Err: err}
+	} else if err != nil {
+		return nil, err
+	}
+	if l.Endpoint != "" {
+		c.Endpoint = l.Endpoint
+	}
+	return dial(c)
+}
+
+// dial returns a client of the varqd that c describes.
+func dial(c config.Client) (*client.Client, error) {
+	varqd, err := client.New(c.Endpoint, c.MungeSocket)
+	if err != nil {
+		return nil, err
+	}
+	varqd.User, varqd.Site = c.User, c.Relay
+	return varqd, nil
+}

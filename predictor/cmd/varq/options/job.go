@@ -1,0 +1,149 @@
+// Package options has the options that several commands of varq have: those of sbatch for a job, and
+// those of sacct for whom and what is shown, and how.
+package options
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/slurm/jobsize"
+	"github.com/varq-project/varq/predictor/slurm/slurmconf"
+	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// Job has the options of sbatch for the resources of a job.
+type Job struct {
+	Time string // --time
+	Size jobsize.Options
+
+	flags                             *pflag.FlagSet
+	clusters, partition, account, qos string
+	cluster                           func() string
+}
+
+// otherNames has the names that sbatch has for an option besides the one that its manual has.
+var otherNames = map[string]pflag.NormalizedName{"cluster": "clusters", "tasks-per-node": "ntasks-per-node"}
+
+// AddJob adds sbatch's options to flags. cluster returns the name of the cluster where the job is to
+// run, or "" if it is not known.
+func AddJob(flags *pflag.FlagSet, cluster func() string) *Job {
+	f := &Job{flags: pflag.NewFlagSet("job", pflag.ContinueOnError), cluster: cluster}
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return cmp.Or(otherNames[name], pflag.NormalizedName(name))
+	})
+	f.flags.SortFlags = false
+	s := &f.Size
+	f.flags.StringVarP(&s.Nodes, "nodes", "N", "", "number of `nodes`, or the least and the most: 2-4")
+	f.flags.StringVarP(&f.Time, "time", "t", "", "`limit` of the work alone: MINUTES, HH:MM:SS or D-HH:MM:SS")
+	f.flags.StringVarP(&f.partition, "partition", "p", "", "`partition` to run in")
+	f.flags.StringVarP(&f.clusters, "clusters", "M", "", "varqd's own `cluster`; for others there is varq reserve")
+	f.flags.StringVarP(&f.account, "account", "A", "", "`account` to charge")
+	f.flags.StringVarP(&f.qos, "qos", "q", "", "quality of service, by `name`")
+	f.flags.Int32VarP(&s.NTasks, "ntasks", "n", 0, "number of `tasks`")
+	f.flags.Int32Var(&s.NTasksPerNode, "ntasks-per-node", 0, "number of `tasks` on each node")
+	f.flags.Int32VarP(&s.CPUsPerTask, "cpus-per-task", "c", 0, "number of `CPUs` for each task")
+	f.flags.Int32Var(&s.NTasksPerGPU, "ntasks-per-gpu", 0, "number of `tasks` for each GPU")
+	f.flags.Int32Var(&s.CPUsPerGPU, "cpus-per-gpu", 0, "number of `CPUs` for each GPU")
+	f.flags.StringVarP(&s.GPUs, "gpus", "G", "", "GPUs of the whole job: `[TYPE:]N`")
+	f.flags.StringVar(&s.GPUsPerNode, "gpus-per-node", "", "GPUs on each node: `[TYPE:]N`")
+	f.flags.StringVar(&s.GPUsPerTask, "gpus-per-task", "", "GPUs for each task: `[TYPE:]N`")
+	f.flags.StringVar(&s.Gres, "gres", "", "generic resources on each node: `gpu[:TYPE]:N`")
+	f.flags.StringVar(&s.Mem, "mem", "", "memory on each node: `SIZE` in MiB, or with K, M, G, T")
+	f.flags.StringVar(&s.MemPerCPU, "mem-per-cpu", "", "memory for each CPU: `SIZE`")
+	f.flags.StringVar(&s.MemPerGPU, "mem-per-gpu", "", "memory for each GPU: `SIZE`")
+	f.flags.Var(&exclusive{&s.Exclusive, "false"}, "exclusive", "share the nodes with no other job; =user: with the user's own, =mcs: with those of the same label")
+	f.flags.Lookup("exclusive").NoOptDefVal = "true"
+	flags.AddFlagSet(f.flags)
+	return f
+}
+
+// exclusive is the value of sbatch's --exclusive. A job that shares its nodes with some other jobs
+// is forecast as one that shares them with none.
+type exclusive struct {
+	on   *bool
+	mode string // "true" without a value
+}
+
+func (e *exclusive) Set(text string) error {
+	if text == "topo" {
+		return errors.New("no wait is forecast of a job that shares a part of the network with no other")
+	}
+	if !slices.Contains([]string{"true", "user", "mcs"}, text) {
+		return fmt.Errorf("%.40q is neither user nor mcs", text)
+	}
+	*e.on, e.mode = true, text
+	return nil
+}
+
+func (e *exclusive) String() string { return e.mode }
+func (e *exclusive) Type() string   { return "bool" }
+
+// AddNeeds adds sbatch's options for the choice of nodes to flags.
+func (f *Job) AddNeeds(flags *pflag.FlagSet) {
+	s := &f.Size
+	f.flags.Int32Var(&s.MinCPUs, "mincpus", 0, "CPUs that each node must have at least: `N`")
+	f.flags.StringVar(&s.Tmp, "tmp", "", "temporary disk on each node: `SIZE` in MiB, or with K, M, G, T")
+	f.flags.StringVarP(&s.Constraint, "constraint", "C", "", "`features` that the nodes must have")
+	f.flags.StringVarP(&s.NodeList, "nodelist", "w", "", "`nodes` that the job must have")
+	f.flags.StringVarP(&s.Exclude, "exclude", "x", "", "`nodes` that it must not have")
+	f.flags.StringVarP(&s.Licenses, "licenses", "L", "", "`licences` that must be free: NAME:N,...")
+	f.flags.StringVar(&s.Reservation, "reservation", "", "Slurm's reservation of this `name`")
+	flags.AddFlagSet(f.flags)
+}
+
+// Needs returns what the options demand of the job's nodes.
+func (f *Job) Needs() (*workload.Needs, error) {
+	n, err := f.Size.Needs()
+	return &n, err
+}
+
+// Request returns the request of the whole job. Fields without an option stay empty, and
+// varqd fills in the cluster's defaults.
+func (f *Job) Request() (workload.Request, error) {
+	r := workload.Request{Partition: f.partition, Account: f.account, QOS: f.qos}
+	if f.clusters != "" && !slurmconf.IsOwn(f.clusters, f.cluster()) {
+		return r, fmt.Errorf("--clusters=%.80s: %s", f.clusters, api.OneCluster)
+	}
+	var err error
+	f.flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && flag.Value.Type() == "int32" && (flag.Value.String() == "0" || flag.Value.String()[0] == '-') {
+			err = errors.Join(err, fmt.Errorf("--%s: %s is less than 1", flag.Name, flag.Value))
+		}
+	})
+	if err != nil {
+		return r, err
+	}
+	if f.Time != "" {
+		if r.Limit, err = slurmtime.ParseDuration(f.Time); err != nil {
+			return r, fmt.Errorf("--time: %w", err)
+		}
+		if r.Limit == slurmtime.Unlimited {
+			return r, errors.New("--time: nothing can be forecast for a job without a limit")
+		}
+	}
+	r.Size, err = f.Size.Size()
+	return r, err
+}
+
+// Given returns the given options, but for those of some names, quoted for a shell, to be pasted
+// after sbatch.
+func (f *Job) Given(without ...string) []string {
+	var given []string
+	f.flags.VisitAll(func(flag *pflag.Flag) {
+		switch {
+		case slices.Contains(without, flag.Name):
+		case flag.Changed && flag.Value.String() == flag.NoOptDefVal:
+			given = append(given, "--"+flag.Name)
+		case flag.Changed:
+			given = append(given, "--"+flag.Name+"="+cli.Quote(flag.Value.String()))
+		}
+	})
+	return given
+}
