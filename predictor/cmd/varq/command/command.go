@@ -1,7 +1,6 @@
-// Package command is the command line of varq. It has the root command, the subcommands that ask
-// varqd, and the subcommands advise and ledger, each in files of its name. The subcommands every
-// and web are packages of their own. Commands show tables and sentences to people. For scripts they
-// show JSON, or tables with bars between the columns.
+// Package command is the command line of varq: the root command, of which the packages beside this
+// one have the subcommands. Commands show tables and sentences to people. For scripts they show
+// JSON, or tables with bars between the columns.
 package command
 
 import (
@@ -14,12 +13,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/advise"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/every"
+	"github.com/varq-project/varq/predictor/cmd/varq/ledger"
+	"github.com/varq-project/varq/predictor/cmd/varq/link"
+	"github.com/varq-project/varq/predictor/cmd/varq/nodes"
+	"github.com/varq-project/varq/predictor/cmd/varq/quote"
+	"github.com/varq-project/varq/predictor/cmd/varq/report"
+	"github.com/varq-project/varq/predictor/cmd/varq/reserve"
+	"github.com/varq-project/varq/predictor/cmd/varq/size"
+	"github.com/varq-project/varq/predictor/cmd/varq/status"
 	"github.com/varq-project/varq/predictor/cmd/varq/web"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/varqd/doctor"
+	"github.com/varq-project/varq/predictor/varqd/sites"
 )
 
 // The exit codes of varq.
@@ -41,23 +50,17 @@ type Env struct {
 	Scancel func(ctx context.Context, args ...string) error
 	// Serve serves the pages of varq web; see web.Serve.
 	Serve func(ctx context.Context, address string, handler func(at net.Addr) http.Handler) error
-	// Sacct runs Slurm's sacct at path with args and variables added to the environment, about the
-	// jobs of the user who runs varq, and returns what it prints, with times in Unix seconds.
-	Sacct func(ctx context.Context, path string, variables []string, args ...string) ([]byte, error)
-
-	// the name of the only cluster that a command is about, if nobody has named it: texts need not
-	here string
+	// Sacct runs Slurm's sacct about the jobs of the user who runs varq; it prints times in Unix
+	// seconds.
+	Sacct sites.Sacct
 }
-
-// errNo ends a command with ExitNo and without a message.
-var errNo = cli.ErrNo
 
 // Run executes the command line args, without the program's name, and returns
 // the exit code.
 func Run(args []string, env Env) int {
 	err := cli.Execute(newRoot(&env), args)
-	if err != nil && asksForOptions(args) {
-		env.refuseOptions(err)
+	if err != nil && size.AsksForOptions(args) {
+		size.RefuseOptions(env.Stdout, err)
 	}
 	code := env.Exit("varq", err)
 	switch {
@@ -86,24 +89,24 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 		Example: `  varq quote -N4 -t 1:00:00 --begin-by=17:00
   varq status`,
 	}
-	link := addEndpoint(root, env)
-	return cli.Root(&env.Env, root,
-		newQuote(env, link),
-		newPredict(env, link),
-		newReserve(env, link),
-		newSites(env, link),
-		newSize(env, link),
-		newStatus(env, link),
-		newCancel(env, link),
-		newAccept(env, link),
-		newLimits(env, link),
-		newNodes(env, link),
-		newReport(env, link),
-		web.New(&env.Env, link.forPages()),
-		newDoctor(env, link),
-		newAdvise(env, link),
-		newLedger(env),
-		every.New(&env.Env, func() (every.Varqd, error) { return link.dial() }),
+	shared, varqd := &env.Env, link.Add(root, env.Getenv)
+	return cli.Root(shared, root,
+		quote.New(shared, varqd),
+		quote.NewPredict(shared, varqd),
+		reserve.New(shared, varqd),
+		reserve.NewSites(shared, varqd),
+		size.New(shared, varqd, env.Sacct),
+		status.New(shared, varqd),
+		status.NewCancel(shared, varqd),
+		status.NewAccept(shared, varqd),
+		status.NewLimits(shared, varqd),
+		nodes.New(shared, varqd),
+		report.New(shared, varqd),
+		web.New(shared, pages(env, varqd)),
+		newDoctor(env, varqd),
+		advise.New(shared, varqd),
+		ledger.New(shared),
+		every.New(shared, func() (every.Varqd, error) { return varqd.Dial() }),
 		newMoved("simulate"),
 		newMoved("evaluate"),
 		newMoved("trace"),

@@ -6,11 +6,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/link"
 	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/varqd/doctor"
 )
 
-func newDoctor(env *Env, link *link) *cobra.Command {
+func newDoctor(env *Env, link *link.Link) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor [--json]",
@@ -27,7 +28,7 @@ commands. Each line is ok, a warning or a failure with its remedy.
 			if err != nil {
 				return err
 			}
-			varqd, err := link.dial()
+			varqd, err := link.Dial()
 			if err != nil {
 				return err
 			}
@@ -40,7 +41,7 @@ commands. Each line is ok, a warning or a failure with its remedy.
 				return err
 			}
 			if doctor.Failed(findings) {
-				return errNo
+				return cli.ErrNo
 			}
 			return nil
 		},

@@ -12,9 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
-	"github.com/varq-project/varq/predictor/varqd/broker"
 	"github.com/varq-project/varq/test/clitest"
 )
 
@@ -141,43 +139,5 @@ func TestChoice(t *testing.T) {
 		if got != want || (want == ExitUsage) != strings.Contains(stderr.String(), "is none of the numbers from 1 to") {
 			t.Errorf("%q: exit code %d, want %d\n%s%s", choice, got, want, &stdout, &stderr)
 		}
-	}
-}
-
-// The host's own cluster has the name that varq.yaml, or else slurm.conf, has for it, though nobody
-// names it.
-func TestOwnCluster(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	conf := write("slurm.conf", "ClusterName=Lab\n")
-	sites := write("varq.yaml", "server: {tls: {listen: 'alpha:6832', certificate: /c, key: /k, ca: /a}}\nsites: [{name: alpha, endpoint: 'tls://alpha:6832'}]\n")
-	for want, env := range map[string]map[string]string{
-		"alpha": {"VARQ_CONFIG": sites, "SLURM_CONF": conf},
-		"lab":   {"VARQ_CONFIG": write("empty.yaml", ""), "SLURM_CONF": conf},
-		"local": {"VARQ_CONFIG": write("none.yaml", ""), "SLURM_CONF": filepath.Join(dir, "absent")},
-	} {
-		l := &link{env: &Env{Env: cli.Env{Getenv: func(name string) string { return env[name] }}}}
-		found, err := l.openSites("")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(found) != 1 || found[0].Name() != want || found[0].named || !found[0].own {
-			t.Errorf("%+v, want %s", found[0], want)
-		}
-	}
-	e := &Env{Env: cli.Env{Zone: time.UTC}, here: "alpha"}
-	c := broker.Choice{Site: "alpha", Slot: soundSlot()}
-	answers := []broker.Answer{{Site: "alpha", ProbeAnswer: api.ProbeAnswer{Unit: "EUR"}}}
-	if got := e.describeSlot(&c, answers); !strings.HasPrefix(got, "partition main; ") {
-		t.Errorf("told of the only cluster: %s", got)
-	}
-	if e.here = ""; !strings.HasPrefix(e.describeSlot(&c, answers), "alpha, partition main; ") {
-		t.Errorf("told of one of several: %s", e.describeSlot(&c, answers))
 	}
 }

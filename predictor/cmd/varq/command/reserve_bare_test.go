@@ -13,6 +13,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/varqd/broker"
 )
 
 // bareSites writes a varq.yaml with the site own, whose varqd answers probes, and bare, which has
@@ -208,8 +209,8 @@ func TestReserveBareSilent(t *testing.T) {
 			if strings.Contains(errs, warning) != (c.told && !c.json) {
 				t.Errorf("%s\nwant %s", errs, warning)
 			}
-			var told struct{ Left []left }
-			if c.json && (json.Unmarshal([]byte(out), &told) != nil || len(told.Left) != 1 || told.Left[0] != left{"bare", strings.TrimPrefix(plan, "varq:"), now + 10800 - 1800 + 3630}) {
+			var told struct{ Left []broker.Left }
+			if c.json && (json.Unmarshal([]byte(out), &told) != nil || len(told.Left) != 1 || told.Left[0] != (broker.Left{Site: "bare", Plan: strings.TrimPrefix(plan, "varq:"), Until: now + 10800 - 1800 + 3630})) {
 				t.Errorf("%s", out)
 			}
 		})

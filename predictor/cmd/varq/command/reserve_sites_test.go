@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,12 +16,11 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/varqd/broker"
-	"github.com/varq-project/varq/predictor/varqd/client"
 )
 
 // fakeSite is a site whose varqd and Slurm do what a test says. What it does not say goes well.
 type fakeSite struct {
-	probe, confirm, cancel http.HandlerFunc
+	probe, confirm, cancel, quote http.HandlerFunc
 	// sbatch, squeue, scontrol and scancel are shell scripts. sbatch can use plan, which tells of
 	// the promise, and job, which tells of the job.
 	sbatch, squeue string
@@ -44,9 +42,10 @@ func (f fakeSite) start(t *testing.T, name string) string {
 	}
 	mux := http.NewServeMux()
 	for path, handlers := range map[string][2]http.HandlerFunc{
-		api.PathProbe:   {f.probe, sound},
-		api.PathConfirm: {f.confirm, done},
-		api.PathCancel:  {f.cancel, done},
+		api.PathProbe:      {f.probe, sound},
+		api.PathConfirm:    {f.confirm, done},
+		api.PathCancel:     {f.cancel, done},
+		api.PathGroupQuote: {f.quote, http.NotFound},
 	} {
 		handler := handlers[0]
 		if handler == nil {
@@ -313,66 +312,22 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// Of a group that is reserved it is said, too, which site could not be asked.
-func TestGroupWithoutASite(t *testing.T) {
-	t.Parallel()
-	var out, errs bytes.Buffer
-	e := &Env{Env: cli.Env{Stdout: &out, Stderr: &errs, Zone: time.UTC}}
-	group := broker.GroupOutcome{Group: plan, Kind: api.GroupAny, Quote: &api.GroupQuote{Prob: .97, Required: .9}, Members: []broker.Choice{{Site: "alpha", Slot: soundSlot(), Job: 7}}}
-	answers := []broker.Answer{{Site: "alpha"}, {Site: "beta", Error: "you may not ask"}}
-	if err := e.showGroup(group, answers, false, false); err != nil || errs.String() != "varq: site beta: you may not ask\n" || !strings.Contains(out.String(), "job 7: alpha") {
-		t.Errorf("%v: %s%s", err, &out, &errs)
-	}
-}
-
-// A group that cannot be is told by what keeps it from being: a site that is silent, one that has
-// nothing, or the times.
-func TestGroupThatCannotBe(t *testing.T) {
-	t.Parallel()
-	has := broker.Answer{ProbeAnswer: api.ProbeAnswer{Slots: []api.Slot{soundSlot()}}}
-	for name, c := range map[string]struct {
-		parts       [][]string
-		beta, gamma broker.Answer
-		want        string
-	}{
-		"a silent site":       {[][]string{{"alpha"}, {"beta"}}, broker.Answer{Error: "no answer"}, has, "a job is to run at beta, which has not answered as it should: try again once it does"},
-		"silent alternatives": {[][]string{{"alpha"}, {"beta", "gamma"}}, broker.Answer{Error: "no answer"}, broker.Answer{Error: "no answer"}, "a job is to run at beta or gamma, which has not"},
-		"one of them":         {[][]string{{"alpha"}, {"beta", "gamma"}}, broker.Answer{Error: "no answer"}, broker.Answer{}, "a job is to run at beta or gamma, which offers nothing: try a wider window"},
-		"an empty site":       {[][]string{{"alpha"}, {"beta"}}, broker.Answer{}, has, "a job is to run at beta, which offers nothing: try a wider window"},
-		"no common time":      {[][]string{{"alpha"}, {"beta", "gamma"}}, broker.Answer{Error: "no answer"}, has, "there is no time at which all sites offer enough: "},
-	} {
-		alpha := has
-		alpha.Site, c.beta.Site, c.gamma.Site = "alpha", "beta", "gamma"
-		r := &reserveRequest{kind: api.GroupAll, parts: c.parts}
-		if got := r.apartWhy([]broker.Answer{alpha, c.beta, c.gamma}); !strings.HasPrefix(got, c.want) {
-			t.Errorf("%s: %s", name, got)
-		}
-	}
-}
-
 // A group whose latest start passes while sites are asked is told by the option, and not by the
 // field of the API.
 func TestGroupTooLate(t *testing.T) {
 	t.Parallel()
-	socket := filepath.Join(t.TempDir(), "s")
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
+	late := fakeSite{quote: fault(http.StatusBadRequest, "deadline: it is in the past"), probe: func(w http.ResponseWriter, _ *http.Request) {
+		slot := soundSlot()
+		slot.Start, slot.End = slot.Start+3600, slot.End+3600
+		reply(w, http.StatusOK, api.ProbeAnswer{Slots: []api.Slot{slot}, Unit: "EUR"})
+	}}
+	config := filepath.Join(t.TempDir(), "varq.yaml")
+	if err := os.WriteFile(config, []byte("sites:\n"+late.start(t, "alpha")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: fault(http.StatusBadRequest, "deadline: it is in the past")}
-	go func() { _ = server.Serve(listener) }()
-	defer server.Close()
-	varqd, err := client.New("unix://"+socket, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	varqd.User = strconv.Itoa(os.Getuid())
-	e := &Env{Env: cli.Env{Zone: time.UTC}}
-	r := &reserveRequest{kind: api.GroupAny, probe: api.ProbeRequest{Latest: now}}
-	answers := []broker.Answer{{Site: "alpha", ProbeAnswer: api.ProbeAnswer{Slots: []api.Slot{soundSlot()}}}}
-	err = e.reserveGroup(t.Context(), r, []*site{{varqd: varqd}}, answers, true, false)
-	if err == nil || err.Error() != "--latest: "+e.Moment(now)+" has passed meanwhile: give a later time" {
-		t.Error(err)
+	_, _, errs := runBare(config, "reserve", "--any-of", "--dry-run", "--clusters=alpha", "--latest=2026-11-21T17:00:00", "--", "sbatch", "job")
+	if errs != "varq: --latest: 2026-11-21T17:00:00 has passed meanwhile: give a later time\n" {
+		t.Error(errs)
 	}
 }
 

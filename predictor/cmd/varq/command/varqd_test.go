@@ -49,7 +49,7 @@ func startVarqd(socket, asked string) (io.Closer, error) {
 	f.mux.HandleFunc("POST "+api.PathCancel, cancel)
 	f.mux.HandleFunc("POST "+api.PathAccept, answer(accept))
 	f.mux.HandleFunc("GET "+api.PathLimits, f.limits)
-	f.mux.HandleFunc("GET "+api.PathNodes, nodes)
+	f.mux.HandleFunc("GET "+api.PathNodes, nodeList)
 	f.mux.HandleFunc("GET "+api.PathRisk, risk)
 	f.mux.HandleFunc("GET "+api.PathNodesScores, nodesCalibrationOf)
 	f.mux.HandleFunc("GET "+api.PathReservations, f.reservations)
@@ -177,9 +177,9 @@ func accept(a api.Acceptance) (api.Accepted, error) {
 	return accepted, nil
 }
 
-// nodes answers with nodes in several states, the last two of which are as likely to fail as all
+// nodeList answers with nodes in several states, the last two of which are as likely to fail as all
 // the others. The last has an agent.
-func nodes(w http.ResponseWriter, _ *http.Request) {
+func nodeList(w http.ResponseWriter, _ *http.Request) {
 	list := api.Nodes{At: now, Since: now - 30*86400, Failures: 12, Nodes: []api.Node{
 		{Name: "node7", Risk: .3125, Why: "it failed of late", State: "draining", Reason: "ECC errors", By: "root", Since: now - 3600},
 		{Name: "node2", Risk: .05, Why: "how often it failed", State: "not responding", Reason: "Not responding", By: "slurm", Since: now - 60, Back: now + 600},

@@ -1,9 +1,6 @@
 package options
 
 import (
-	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,27 +67,9 @@ func (f *Selection) Read(env *cli.Env) (s api.Selection, err error) {
 	if s.End, err = env.PastTime("--endtime", f.end); err != nil {
 		return s, err
 	}
-	if s.End != 0 && s.End <= s.Start {
-		return s, errors.New("--endtime does not lie after --starttime")
-	}
 	s.Accounts, s.Partitions, s.Names = f.accounts, f.partitions, f.names
 	for _, text := range f.states {
-		state := strings.ToUpper(text)
-		if !slices.Contains(api.States, state) {
-			return s, fmt.Errorf("--state: %q is none of %s", text, strings.Join(api.States, ", "))
-		}
-		s.States = append(s.States, state)
+		s.States = append(s.States, strings.ToUpper(text))
 	}
-	for _, list := range []struct {
-		option string
-		names  []string
-	}{{"--accounts", s.Accounts}, {"--partition", s.Partitions}, {"--name", s.Names}, {"--state", s.States}} {
-		if len(list.names) > api.MaxNames {
-			return s, fmt.Errorf("%s: more than %d names", list.option, api.MaxNames)
-		}
-		if slices.Contains(list.names, "") {
-			return s, fmt.Errorf("%s: an empty name", list.option)
-		}
-	}
-	return s, nil
+	return s, api.ByOption(s.Check(), env.Moment)
 }

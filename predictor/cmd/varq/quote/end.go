@@ -1,0 +1,99 @@
+package quote
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
+	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// showEnd shows the plan for a request about a job's end, and the other deadlines that can be
+// promised.
+func showEnd(env *cli.Env, asked *api.PlanRequest, answer *api.PlanAnswer, options []string) error {
+	p := answer.Plan
+	s := cli.Listing{Width: 12}
+	fmt.Fprintf(&s, "Can be promised: finished by %s with probability %s (forecast %s).\n\n",
+		env.Moment(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate))
+	s.Line("Starts", "as likely as not by %s; it is submitted at once", env.Moment(p.Slot))
+	s.Line("Time limit", "%s", slurmtime.FormatDuration(p.TimeLimit))
+	if p.TimeOut > api.TimesOutOften {
+		s.Line("", "jobs like it are stopped there with probability %.2f, and then nothing is promised", p.TimeOut)
+	}
+	if p.OnMiss == api.OnMissCancel {
+		s.Line("If missed", "the job is cancelled if it still waits")
+	} else {
+		s.Line("If missed", "the job goes on")
+	}
+	s.Line("Work costs", "%s, and nothing more", p.Work)
+	const much = .0005
+	if p.Lost > much {
+		s.Line("Failures", "of nodes lower the probability by %.3f", p.Lost)
+	}
+	if left := p.LeavesOut(); left != "" {
+		s.Line("Nodes", "%s", left)
+	}
+	s.Line("Forecast", "from %s", told.Evidence(&p.Evidence, env.Now()))
+	fmt.Fprintf(&s, "\nTo have it promised:\n\n  sbatch %s job.sh\n", strings.Join(options, " "))
+	s.WriteString(ends(env, asked, answer.Offers, options))
+	_, err := io.WriteString(env.Stdout, s.String())
+	return err
+}
+
+// endConditions are on what offers of an end rest, for those that change more than the deadline.
+var endConditions = map[string]string{
+	api.OfferTime:  "   (if its work is done by then)",
+	api.OfferSaves: "   (if it goes on from them when a node fails)",
+}
+
+// ends lists what can be promised instead, each with its number.
+func ends(env *cli.Env, asked *api.PlanRequest, offers []api.Offer, options []string) string {
+	if len(offers) == 0 {
+		return ""
+	}
+	var s strings.Builder
+	s.WriteString("\nPossible instead, by the deadline and with the probability:\n\n")
+	for i := range offers {
+		o := &offers[i]
+		fmt.Fprintf(&s, "  %d  %s  %-5s  sbatch %s job.sh%s\n", i+1, env.Moment(o.FinishBy), prob.Format(o.Prob), offered(env, asked, o, options), endConditions[o.Kind])
+	}
+	return s.String()
+}
+
+// offered returns the options of sbatch for an offer, instead of those asked for.
+func offered(env *cli.Env, asked *api.PlanRequest, o *api.Offer, options []string) string {
+	var without []string
+	for _, option := range options {
+		if !strings.HasPrefix(option, "--risk=") {
+			without = append(without, option)
+		}
+	}
+	return strings.Join(told.Override(without, o.Options(asked, env.Zone)), " ")
+}
+
+// chooseEnd lets the user of a terminal choose one of the offers, and shows how to have it
+// promised. A choice that is none of them is an error of the command line.
+func chooseEnd(env *cli.Env, asked *api.PlanRequest, offers []api.Offer, options []string) error {
+	if len(offers) == 0 || !env.Terminal || !cli.IsTerminal(env.Stdin) {
+		return nil
+	}
+	fmt.Fprintf(env.Stdout, "\nWhich one (1 to %d, or Enter for none)? ", len(offers))
+	const mostTyped = 64
+	line, _ := bufio.NewReader(io.LimitReader(env.Stdin, mostTyped)).ReadString('\n')
+	line = strings.TrimSpace(line)
+	if line == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(line)
+	if err != nil || n < 1 || n > len(offers) {
+		return cli.UsageError{Command: "varq quote", Err: fmt.Errorf("%.20q is none of the numbers from 1 to %d; nothing is chosen", line, len(offers))}
+	}
+	_, err = fmt.Fprintf(env.Stdout, "\n  sbatch %s job.sh\n", offered(env, asked, &offers[n-1], options))
+	return err
+}

@@ -1,0 +1,124 @@
+// Package quote has the commands that tell beforehand: quote, which reservation a job would get, and
+// predict, how long a job would wait.
+package quote
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/link"
+	"github.com/varq-project/varq/predictor/cmd/varq/options"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
+	"github.com/varq-project/varq/predictor/plot"
+)
+
+// New returns the command quote.
+func New(env *cli.Env, link *link.Link) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "quote --begin-by=TIME|--finish-by=TIME [options] [options of sbatch]",
+		Short: "Show the reservation a job would get, without submitting it",
+		Long: `Quote asks for a reservation without making it: when the job would become
+eligible, how long its time limit would be, and what that costs. If nothing can
+be promised, it says why and what can, ready to be pasted, and exits with 1.
+
+With --finish-by it is the end of the job that is asked about. The job is then
+submitted at once, and costs nothing more; other deadlines are listed with their
+probabilities, and on a terminal you may choose one. --risk alone asks for the
+earliest deadline with a probability.
+
+Give the options that sbatch will get; the job's size, its time limit and its
+choice of nodes count.`,
+		Example: `  varq quote -N4 -t 1:00:00 --begin-by=17:00
+  varq quote -N1 -n16 --mem=32G -t 30 --begin-by=now+2hours --prob=0.95
+  varq quote -p gpu --gpus=4 -t 2:00:00 --begin-by=17:00 --begin-after=16:30
+  varq quote -N4 -t 1:00:00 --begin-by=17:00 --best-effort --json
+  varq quote -N4 -t 1:00:00 --finish-by=17:00 --prob=0.95
+  varq quote -N4 -t 1:00:00 --risk=0.9
+  varq quote -N4 -t 1:00:00 --begin-by=17:00 --plot=trajectory.svg`,
+		Args: cli.NoArguments,
+	}
+	cmd.Flags().SortFlags = false
+	reservation := addReservation(cmd.Flags())
+	job := options.AddJob(cmd.Flags(), link.Cluster)
+	job.AddNeeds(cmd.Flags())
+	picture := cmd.Flags().String("plot", "", "draw probability against submission time into `FILE`.svg or .png")
+	asJSON := options.AddJSON(cmd.Flags())
+	_ = cmd.MarkFlagFilename("plot", "svg", "png")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		usage := func(err error) error { return cli.Usage(cmd, err) }
+		request, err := reservation.request(env)
+		if err != nil {
+			return usage(err)
+		}
+		if request.Job, err = job.Request(); err != nil {
+			return usage(err)
+		}
+		if request.Needs, err = job.Needs(); err != nil {
+			return usage(err)
+		}
+		request.Trajectory = *picture != ""
+		if request.Trajectory && request.Finishes() {
+			return usage(errors.New("--plot draws the probability of a start against the submission time; it goes with --begin-by"))
+		}
+		if request.Trajectory {
+			if _, err := plot.Format(*picture); err != nil {
+				return usage(fmt.Errorf("--plot: %w", err))
+			}
+		}
+		varqd, err := link.Dial()
+		if err != nil {
+			return err
+		}
+		answer, err := varqd.Quote(cmd.Context(), request)
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			err = cli.WriteJSON(env.Stdout, answer)
+		} else {
+			err = showAnswer(env, request, answer, job.Given())
+		}
+		if err == nil && request.Trajectory {
+			// Invariant: the answer is shown before. A picture that cannot be written takes nothing
+			// away.
+			err = draw(env, *picture, request, answer)
+		}
+		if err == nil && answer.Plan == nil {
+			err = cli.ErrNo
+		}
+		return err
+	}
+	return cmd
+}
+
+// showAnswer shows a plan or a refusal, with the options to paste after sbatch. job has the
+// job's options; showAnswer adds those of the reservation.
+func showAnswer(env *cli.Env, request api.PlanRequest, answer api.PlanAnswer, job []string) error {
+	switch {
+	case answer.Plan != nil && answer.Plan.FinishBy != 0:
+		request.FinishBy, request.Prob, request.Risk = answer.Plan.FinishBy, answer.Plan.Prob, 0
+		options := slices.Concat(job, told.Options(&request, env.Zone))
+		if err := showEnd(env, &request, &answer, options); err != nil {
+			return err
+		}
+		return chooseEnd(env, &request, answer.Offers, options)
+	case answer.Refusal != nil && request.Finishes():
+		options := slices.Concat(job, told.Options(&request, env.Zone))
+		if err := showRefusal(env, &request, answer.Refusal, options); err != nil {
+			return err
+		}
+		return chooseEnd(env, &request, answer.Refusal.Offers, options)
+	case answer.Plan != nil:
+		request.Prob = answer.Plan.Prob // the site's default, if none was asked for
+		return showPlan(env, &request, answer.Plan, append(job, told.Options(&request, env.Zone)...))
+	case answer.Refusal != nil:
+		return showRefusal(env, &request, answer.Refusal, append(job, told.Options(&request, env.Zone)...))
+	default:
+		return errors.New("varqd's answer is neither a plan nor a refusal")
+	}
+}

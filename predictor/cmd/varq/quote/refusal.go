@@ -1,0 +1,34 @@
+package quote
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// showRefusal shows the reason of a refusal, and for each offer the options to paste after
+// sbatch. options are those of the request.
+func showRefusal(env *cli.Env, asked *api.PlanRequest, r *api.Refusal, options []string) error {
+	var s strings.Builder
+	fmt.Fprintf(&s, "Cannot be promised: %s.\n", strings.TrimSuffix(slurmtime.InZone(r.Reason, env.Zone), "."))
+	if r.Limit != "" {
+		fmt.Fprintf(&s, "The limit that binds: %s.\n", r.Limit)
+	}
+	others := r.Offers
+	if asked.Finishes() {
+		s.WriteString(ends(env, asked, r.Offers, options))
+		others = nil
+	}
+	for i := range others {
+		o := &others[i]
+		fmt.Fprintf(&s, "\n%s, for at most %s node-hours more:\n\n  sbatch %s job.sh\n",
+			told.Offer(o), api.HoursUp(o.Worst.NodeSeconds), strings.Join(told.Override(options, o.Options(asked, env.Zone)), " "))
+	}
+	_, err := io.WriteString(env.Stdout, s.String())
+	return err
+}

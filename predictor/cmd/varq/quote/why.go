@@ -1,0 +1,108 @@
+package quote
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// nodes says in at most one sentence that too few nodes can start jobs, or can at once.
+func nodes(env *cli.Env, p *api.Prediction) []string {
+	switch {
+	case p.Down != "":
+		return nil
+	case p.Short != "":
+		return []string{fmt.Sprintf("The job cannot start now: %s.", slurmtime.InZone(p.Short, env.Zone))}
+	case p.Asleep != "":
+		return []string{fmt.Sprintf("The job cannot start at once: %s.", p.Asleep)}
+	}
+	return nil
+}
+
+// reasons says in sentences what a prediction was computed from, and how good such predictions
+// were.
+func reasons(env *cli.Env, p *api.Prediction, scores *api.Calibration) []string {
+	queue := fmt.Sprintf("%s and %s", cli.Count(p.Waiting, "job waits", "jobs wait"), cli.Count(p.Running, "runs", "run"))
+	said := nodes(env, p)
+	if len(p.Members) == 0 {
+		return append(said, told.Basis(&p.Evidence, env.Now()), queue+".")
+	}
+	if p.Down != "" {
+		said = append(said, told.Basis(&p.Evidence, env.Now()))
+	}
+	if percent := math.Ceil(100 * p.Beyond); percent > 0 {
+		said = append(said, fmt.Sprintf("More work is ahead than was ever learnt from: the prediction is moved from past waits towards simulations of the queue, %.0f %% of the way.", percent))
+	}
+	if percent := math.Round(100 * p.Taken); percent > 0 {
+		said = append(said, fmt.Sprintf("With a probability of %.0f %% running jobs leave no room for it now: the prediction is no better than the chance that enough of them end.", percent))
+	}
+	var shares []string
+	for _, m := range p.Members {
+		verb := ""
+		if len(shares) == 0 {
+			verb = " rests"
+		}
+		if percent := math.Round(100 * m.Share); percent > 0 {
+			shares = append(shares, fmt.Sprintf("%.0f %%%s on %s", percent, verb, member(&m)))
+		}
+		if m.Simulated != "" {
+			queue += ", simulated as " + m.Simulated
+		}
+	}
+	said = append(said, strings.Join(shares, ", ")+".", queue+".")
+	if p.Changed != 0 {
+		said = append(said, fmt.Sprintf("The waits of these jobs changed last on %s.", time.Unix(p.Changed, 0).In(env.Zone).Format(time.DateOnly)))
+	}
+	said = append(said, fmt.Sprintf("Its probabilities are corrected by what came of the last %s forecasts.", cli.Thousands(int(p.Calibrated))))
+	return append(said, covered(scores)...)
+}
+
+// member says what one expert has learnt from.
+func member(m *api.Member) string {
+	waits := cli.Count(m.Sample, "past wait", "past waits")
+	switch m.Forecaster {
+	case "forest":
+		return waits + " in situations like this one"
+	case "simulation":
+		return "simulations, and how far they were off for " + waits
+	case "qbets":
+		if m.Class == "" {
+			return waits
+		}
+		return fmt.Sprintf("%s of jobs like it (%s)", waits, m.Class)
+	}
+	text := "the site's own forecaster " + m.Forecaster
+	if m.Class != "" {
+		text += fmt.Sprintf(" (%s)", m.Class)
+	}
+	return text
+}
+
+// fewForecasts is the least number of forecasts by which covered judges the .95 quantile.
+const fewForecasts = 60
+
+// covered says in at most one sentence which share of the past waits did not exceed the .95
+// quantile.
+func covered(scores *api.Calibration) []string {
+	for i := range scores.Rows {
+		row := &scores.Rows[i]
+		for _, q := range row.Quantiles {
+			if math.Abs(q.Quantile-.95) > 1e-9 || row.Forecasts < fewForecasts {
+				continue
+			}
+			text := fmt.Sprintf("Of %s for this partition in the last 30 days, %s came true at quantile 0.95.",
+				cli.Count(row.Forecasts, "forecast", "forecasts"), cli.Percent(q.Covered))
+			if row.Drift != "" {
+				text += fmt.Sprintf(" It has drifted: it %s.", row.Drift)
+			}
+			return []string{text}
+		}
+	}
+	return nil
+}

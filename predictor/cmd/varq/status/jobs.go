@@ -1,0 +1,19 @@
+package status
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// parseJobs reads job ids.
+func parseJobs(args []string) ([]int64, error) {
+	jobs := make([]int64, len(args))
+	for i, arg := range args {
+		id, err := strconv.ParseInt(arg, 10, 64)
+		if err != nil || id <= 0 {
+			return nil, fmt.Errorf("%q is not a job id", arg)
+		}
+		jobs[i] = id
+	}
+	return jobs, nil
+}
