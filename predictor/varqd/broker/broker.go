@@ -1,7 +1,7 @@
 // Package broker reserves for a user at one of several sites: it asks all of them for slots, puts
 // these into the order of the user's preferences, and takes the first that holds (Röblitz, Schintke
-// and Wendler 2005, figure 1). Or it reserves a group of jobs at several sites. It runs in the user's
-// command, which says what is wanted by a Request.
+// and Wendler 2005, figure 1). Or it reserves a group of jobs at several sites. It runs in the
+// user's command, which says what is wanted by a Request.
 //
 // Invariant: whatever becomes of the broker, of a site's varqd or of its slurmctld, at most one job
 // can start, and no other is left. For a job is submitted with a tentative promise, with which it
@@ -20,22 +20,6 @@ import (
 	"github.com/varq-project/varq/predictor/promise/elastic"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
-
-// Site is a cluster where the job may run.
-type Site interface {
-	Name() string
-	// Probe asks its varqd for slots.
-	Probe(ctx context.Context, r api.ProbeRequest) (api.ProbeAnswer, error)
-	// Submit submits the job for a slot, with a promise that must be confirmed within so many
-	// seconds. A failure may leave a promise, or a job.
-	Submit(ctx context.Context, slot *api.Slot, tentative int64) (sbatch.Submission, error)
-	// Confirm and Release confirm a tentative promise, or take it back. Both may be repeated.
-	Confirm(ctx context.Context, c api.Confirmation) error
-	Release(ctx context.Context, plan string) error
-	// Cancel cancels the job of a tentative promise by the site's Slurm, without its varqd, unless
-	// it has started, and returns whether it has. After an error nobody knows.
-	Cancel(ctx context.Context, plan *api.Plan, job int64) (started bool, err error)
-}
 
 // Choice is a slot at a site.
 type Choice struct {

@@ -2,6 +2,7 @@ package sites
 
 import (
 	"context"
+	"os"
 
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
@@ -22,4 +23,16 @@ type Job struct {
 // Describe returns the job's request as the sbatch of a site reads it, with options of varq's.
 func (j *Job) Describe(ctx context.Context, at *Site, options ...string) (*sbatch.Description, error) {
 	return at.sbatch(j, options...).Describe(ctx, sbatch.Order{Site: at.Order(), Reference: j.Reference})
+}
+
+// sbatch returns the site's sbatch for a job, with options of varq's.
+func (s *Site) sbatch(job *Job, options ...string) *sbatch.Program {
+	p := &sbatch.Program{Path: s.program(job.Command[0]), Env: os.Environ(), Own: options, Args: job.Command[1:]}
+	switch {
+	case s.SlurmConf != "":
+		p.Env = append(p.Env, "SLURM_CONF="+s.SlurmConf)
+	case !s.Own:
+		p.Cluster = s.Name()
+	}
+	return p
 }

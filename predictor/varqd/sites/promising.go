@@ -10,6 +10,14 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
+// For returns the site for package broker, which submits the job there.
+func (s *Site) For(job *Job) broker.Site {
+	if s.HasNoVarqd() {
+		return newTrials(s, job)
+	}
+	return &promising{s, job}
+}
+
 // promising is a site for a job whose varqd keeps what it promises.
 type promising struct {
 	*Site

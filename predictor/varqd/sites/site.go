@@ -5,15 +5,12 @@ package sites
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/varq-project/varq/predictor/varqd/broker"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
-	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
 // Here is the name of the host's own cluster where neither the configuration file nor slurm.conf
@@ -45,14 +42,6 @@ func (s *Site) Order() string {
 // Words returns what an error says, without the name of the site, beside which it is shown.
 func (s *Site) Words(err error) string { return strings.TrimPrefix(err.Error(), "site "+s.Name()+": ") }
 
-// For returns the site for package broker, which submits the job there.
-func (s *Site) For(job *Job) broker.Site {
-	if s.HasNoVarqd() {
-		return newTrials(s, job)
-	}
-	return &promising{s, job}
-}
-
 // Reader returns the site whose sbatch reads what a job needs, which has a varqd: the first such
 // one, else this host's cluster.
 func Reader(all []*Site) *Site {
@@ -78,18 +67,6 @@ func (s *Site) Sacct(ctx context.Context, run Sacct, args ...string) ([]byte, er
 		args = append(args, "--clusters="+s.Name())
 	}
 	return run(ctx, s.program("sacct"), variables, args...)
-}
-
-// sbatch returns the site's sbatch for a job, with options of varq's.
-func (s *Site) sbatch(job *Job, options ...string) *sbatch.Program {
-	p := &sbatch.Program{Path: s.program(job.Command[0]), Env: os.Environ(), Own: options, Args: job.Command[1:]}
-	switch {
-	case s.SlurmConf != "":
-		p.Env = append(p.Env, "SLURM_CONF="+s.SlurmConf)
-	case !s.Own:
-		p.Cluster = s.Name()
-	}
-	return p
 }
 
 // program returns the path of a program of the site's Slurm.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,7 +12,8 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/doctor"
 )
 
-func newDoctor(env *Env, link *link.Link) *cobra.Command {
+// newDoctor returns the command doctor. host examines this host; see Env.
+func newDoctor(env *cli.Env, link *link.Link, host func(ctx context.Context, mungeSocket string) []doctor.Finding) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor [--json]",
@@ -32,7 +34,7 @@ commands. Each line is ok, a warning or a failure with its remedy.
 			if err != nil {
 				return err
 			}
-			findings := append(doctor.Varqd(cmd.Context(), varqd, time.Unix(env.Now(), 0)), env.Host(cmd.Context(), found.MungeSocket)...)
+			findings := append(doctor.Varqd(cmd.Context(), varqd, time.Unix(env.Now(), 0)), host(cmd.Context(), found.MungeSocket)...)
 			write := doctor.Write
 			if asJSON {
 				write = doctor.WriteJSON

@@ -1,5 +1,5 @@
-// Package options has the options that several commands of varq have: those of sbatch for a job, and
-// those of sacct for whom and what is shown, and how.
+// Package options has the options that several commands of varq have: those of sbatch for a job,
+// and those of sacct for whom and what is shown, and how.
 package options
 
 import (
@@ -31,8 +31,8 @@ type Job struct {
 // otherNames has the names that sbatch has for an option besides the one that its manual has.
 var otherNames = map[string]pflag.NormalizedName{"cluster": "clusters", "tasks-per-node": "ntasks-per-node"}
 
-// AddJob adds sbatch's options to flags. cluster returns the name of the cluster where the job is to
-// run, or "" if it is not known.
+// AddJob adds sbatch's options to flags. cluster returns the name of the cluster where the job is
+// to run, or "" if it is not known.
 func AddJob(flags *pflag.FlagSet, cluster func() string) *Job {
 	f := &Job{flags: pflag.NewFlagSet("job", pflag.ContinueOnError), cluster: cluster}
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {

@@ -1,5 +1,5 @@
-// Package quote has the commands that tell beforehand: quote, which reservation a job would get, and
-// predict, how long a job would wait.
+// Package quote has the commands that tell beforehand: quote, which reservation a job would get,
+// and predict, how long a job would wait.
 package quote
 
 import (

@@ -155,21 +155,6 @@ func showDrift(env *cli.Env, c api.Calibration) {
 	}
 }
 
-// rowName names the forecaster of a row, that its forecasts are of ends, and its group.
-func rowName(r *api.CalibrationRow) string {
-	var more []string
-	if r.Of == api.OfEnd {
-		more = append(more, r.Of)
-	}
-	if r.Group != "" {
-		more = append(more, r.Group)
-	}
-	if more == nil {
-		return r.Forecaster
-	}
-	return r.Forecaster + " (" + strings.Join(more, ", ") + ")"
-}
-
 // drawCalibration draws the reliability of all rows into the file path.
 func drawCalibration(env *cli.Env, path string, c api.Calibration) error {
 	picture := &plot.Reliability{Title: "Probabilities of a start, or of an end, in time"}

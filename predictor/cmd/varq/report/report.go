@@ -114,11 +114,3 @@ Columns: ` + table.Names(shadowColumns()),
 	}
 	return cmd
 }
-
-// groupColumn returns the column with the group's name, or no column if by is empty.
-func groupColumn[R any](by string, group func(R) string) []table.Column[R] {
-	if by == "" {
-		return nil
-	}
-	return []table.Column[R]{{Name: strings.ToUpper(by[:1]) + by[1:], Value: group}}
-}

@@ -21,6 +21,32 @@ import (
 // mostRequest is the largest file of --file, in bytes.
 const mostRequest = 64 << 10
 
+// read reads the file, whose options the command line overrides, and the command.
+func (f *flags) read(ctx context.Context, flags *pflag.FlagSet, args []string) error {
+	for name, empty := range map[string]bool{"sizes": f.Sizes == "", "ref-power": f.Power == 0} {
+		if flags.Changed(name) && empty {
+			return fmt.Errorf("--%s needs a value: is a variable of your shell empty?", name)
+		}
+	}
+	if f.file != "" {
+		if err := f.readFile(ctx, flags); err != nil {
+			return err
+		}
+	}
+	if len(args) > 0 {
+		f.Command = args
+	}
+	switch {
+	case len(f.Command) == 0:
+		return errors.New("nothing to submit: give sbatch and its options after --")
+	case f.Command[0] != "sbatch" && !strings.HasSuffix(f.Command[0], "/sbatch"):
+		return fmt.Errorf("%.40q is not sbatch: give sbatch and its options after --", f.Command[0])
+	case len(f.Command) == 1:
+		return errors.New("nothing to submit: give sbatch a script or --wrap")
+	}
+	return nil
+}
+
 // readFile reads the options of a file that are not given on the command line.
 func (f *flags) readFile(ctx context.Context, flags *pflag.FlagSet) error {
 	text, err := readBounded(ctx, f.file)

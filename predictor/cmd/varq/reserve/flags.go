@@ -1,13 +1,7 @@
 package reserve
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/varq-project/varq/predictor/promise/elastic"
 )
@@ -64,30 +58,4 @@ func (f *flags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the slots in order, and reserve nothing")
 	flags.BoolVar(&f.esr, "esr", false, "with --dry-run: show the success rates by the methods static, history and load, too")
 	_ = cmd.MarkFlagFilename("file", "yaml", "yml")
-}
-
-// read reads the file, whose options the command line overrides, and the command.
-func (f *flags) read(ctx context.Context, flags *pflag.FlagSet, args []string) error {
-	for name, empty := range map[string]bool{"sizes": f.Sizes == "", "ref-power": f.Power == 0} {
-		if flags.Changed(name) && empty {
-			return fmt.Errorf("--%s needs a value: is a variable of your shell empty?", name)
-		}
-	}
-	if f.file != "" {
-		if err := f.readFile(ctx, flags); err != nil {
-			return err
-		}
-	}
-	if len(args) > 0 {
-		f.Command = args
-	}
-	switch {
-	case len(f.Command) == 0:
-		return errors.New("nothing to submit: give sbatch and its options after --")
-	case f.Command[0] != "sbatch" && !strings.HasSuffix(f.Command[0], "/sbatch"):
-		return fmt.Errorf("%.40q is not sbatch: give sbatch and its options after --", f.Command[0])
-	case len(f.Command) == 1:
-		return errors.New("nothing to submit: give sbatch a script or --wrap")
-	}
-	return nil
 }

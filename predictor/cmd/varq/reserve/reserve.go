@@ -1,5 +1,5 @@
-// Package reserve has the commands about several clusters: reserve, which submits a job with a promise
-// at the one that the user prefers, or at several together, and sites, which lists them.
+// Package reserve has the commands about several clusters: reserve, which submits a job with a
+// promise at the one that the user prefers, or at several together, and sites, which lists them.
 package reserve
 
 import (

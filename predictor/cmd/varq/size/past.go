@@ -1,26 +1,12 @@
 package size
 
 import (
-	"bytes"
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
-	"github.com/varq-project/varq/predictor/cmd/varq/link"
 	"github.com/varq-project/varq/predictor/forecast/speedup"
 	"github.com/varq-project/varq/predictor/forecast/speedup/fit"
-	"github.com/varq-project/varq/predictor/promise/elastic"
-	"github.com/varq-project/varq/predictor/slurm/sacct"
-	"github.com/varq-project/varq/predictor/slurmtime"
-	"github.com/varq-project/varq/predictor/varqd/sites"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // past is what was learnt from past runs.
@@ -58,109 +44,4 @@ func rounded(c speedup.Curve) string {
 		return speedup.Downey{A: three(c.A), Sigma: three(c.Sigma)}.String()
 	}
 	return c.String()
-}
-
-// fitted returns the sizes by the past runs of the user's jobs of a name: those asked for, or if
-// there are none those that were run, doubled up to twice the largest.
-func (f *shapeFlags) fitted(ctx context.Context, env *cli.Env, from history, nodes []int32) (shapes, error) {
-	since, err := env.PastTime("--starttime", f.since)
-	if err != nil {
-		return shapes{}, cli.UsageError{Command: "varq size", Err: err}
-	}
-	if since > env.Now() {
-		return shapes{}, cli.UsageError{Command: "varq size", Err: fmt.Errorf("--starttime: %s is in the future: --fit goes by jobs of the past", env.Moment(since))}
-	}
-	runs, others, err := from.runs(ctx, env, f.fit, since)
-	if err != nil {
-		return shapes{}, err
-	}
-	// Any seed will do, as long as the same runs always give the same interval.
-	model, err := fit.Fit(runs, rand.New(rand.NewPCG(1, 1)))
-	if errors.Is(err, fit.ErrTooLittle) {
-		left := ""
-		if others > 0 {
-			left = fmt.Sprintf(" (%s not, and are left out)", cli.Count(others, "other did", "others did"))
-		}
-		return shapes{}, fmt.Errorf("%w\nThese are your jobs %q that completed since %s%s. Say by --sizes how long the job runs, or look further back with --starttime",
-			err, f.fit, env.Moment(since), left)
-	}
-	if err != nil {
-		return shapes{}, err
-	}
-	if nodes == nil {
-		nodes = around(model)
-	}
-	all := shapes{past: &past{model, others}}
-	for _, n := range nodes {
-		_, low, high := model.At(n)
-		all.list = append(all.list, shape{
-			nodes: n, low: low, high: high, times: model.Times(n),
-			limit: 60 * slurmtime.Minutes(int64(math.Ceil(model.Enough(n)))),
-		})
-	}
-	return all, nil
-}
-
-// around returns the sizes of a model's runs, and those between and up to twice as large that
-// double the least; if the program turned slower at some size, none above that.
-func around(m *fit.Model) []int32 {
-	least, most := m.Runs[0].Nodes, 2*m.Runs[len(m.Runs)-1].Nodes
-	if turn := m.Turn(); turn != 0 {
-		most = turn
-	}
-	var nodes []int32
-	for n := least; n <= most; n *= 2 {
-		nodes = append(nodes, n)
-	}
-	for _, r := range m.Runs {
-		if r.Nodes <= most {
-			nodes = append(nodes, r.Nodes)
-		}
-	}
-	slices.Sort(nodes)
-	nodes = slices.Compact(nodes)
-	if len(nodes) > elastic.MaxSizes {
-		nodes = nodes[:elastic.MaxSizes]
-	}
-	return nodes
-}
-
-// history is where past runs are found: the sacct of the cluster at hand.
-type history struct {
-	link *link.Link
-	run  sites.Sacct
-}
-
-// runs asks for the user's jobs of a name since a time. It returns the runs of those that
-// completed, and how many others ended.
-func (h history) runs(ctx context.Context, env *cli.Env, name string, since int64) (runs []fit.Run, others int, err error) {
-	here, err := h.link.Sites("")
-	if err != nil {
-		return nil, 0, err
-	}
-	out, err := here[0].Sacct(ctx, h.run, "-X", "-P", "--name="+name, "--starttime="+slurmtime.Format(since, env.Zone), "--format="+strings.Join(sacct.Fields, ","))
-	if err != nil {
-		return nil, 0, fmt.Errorf("the past jobs %q: %w", name, err)
-	}
-	type dated struct {
-		fit.Run
-		end int64
-	}
-	var all []dated
-	for r, err := range sacct.Records("sacct", bytes.NewReader(out), env.Zone) {
-		switch {
-		case err != nil:
-			return nil, 0, err
-		case !r.State.Finished() || r.Start == 0 || r.Allocated.Nodes < 1:
-		case r.State != workload.Completed || r.End <= r.Start:
-			others++
-		default:
-			all = append(all, dated{fit.Run{Nodes: r.Allocated.Nodes, Seconds: float64(r.End - r.Start)}, r.End})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b dated) int { return cmp.Compare(a.end, b.end) })
-	for _, r := range all {
-		runs = append(runs, r.Run)
-	}
-	return runs, others, nil
 }

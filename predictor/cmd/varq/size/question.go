@@ -23,9 +23,6 @@ type question struct {
 	forecaster string
 }
 
-// forecasters are the values of --forecaster; the first is varqd's own.
-var forecasters = []string{"varq", api.ForecasterDowney}
-
 // question returns what the options ask. An error is one of the command line.
 func (f *sizeFlags) question(env *cli.Env, asJSON bool) (question, error) {
 	q := question{rules: moldable.Rules{By: moldable.Least, Aversion: f.aversion}}

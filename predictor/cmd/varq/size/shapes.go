@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/options"
 	"github.com/varq-project/varq/predictor/promise/elastic"
@@ -29,20 +28,6 @@ func (f *shapeFlags) add(flags *pflag.FlagSet) {
 	flags.Int32Var(&f.refNodes, "ref-nodes", 0, "the number of `nodes` for which --time is the time, with --speedup")
 	flags.StringVar(&f.fit, "fit", "", "learn the speedup from your past jobs of this `name`")
 	flags.StringVarP(&f.since, "starttime", "S", "now-90days", "with --fit, only jobs from this `time` on")
-}
-
-// shape is a size that the job can have.
-type shape struct {
-	nodes     int32
-	limit     int64     // its time limit, seconds
-	times     []float64 // the run times expected, seconds, each equally likely
-	low, high float64   // the interval of their median, if it was fitted
-}
-
-// shapes are all sizes of a job, by their nodes. The past is nil unless they come from past runs.
-type shapes struct {
-	list []shape
-	past *past
 }
 
 // shapes returns the sizes that the options give.
@@ -80,7 +65,7 @@ func (f *shapeFlags) shapes(ctx context.Context, env *cli.Env, past history, job
 		return usage(err)
 	}
 	if f.fit != "" {
-		return f.fitted(ctx, env, past, nodes)
+		return past.fit(ctx, env, f.fit, f.since, nodes)
 	}
 	sizes, err := f.stated(job, nodes)
 	if err != nil {
@@ -118,17 +103,4 @@ func (f *shapeFlags) stated(job *options.Job, nodes []int32) ([]elastic.Size, er
 	}
 	reference := elastic.Reference{Size: elastic.Size{Nodes: f.refNodes, Seconds: limit}, Curve: curve}
 	return reference.Sizes(nodes)
-}
-
-// request returns the request of a prediction for the job in this shape.
-func (s shape) request(job *options.Job) (api.PredictRequest, error) {
-	shaped := *job
-	shaped.Size.Nodes = fmt.Sprint(s.nodes)
-	shaped.Time = slurmtime.FormatDuration(s.limit)
-	request, err := shaped.Request()
-	if err != nil {
-		return api.PredictRequest{}, err
-	}
-	needs, err := shaped.Needs()
-	return api.PredictRequest{Job: request, Needs: needs}, err
 }

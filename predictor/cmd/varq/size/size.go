@@ -7,19 +7,8 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/link"
 	"github.com/varq-project/varq/predictor/cmd/varq/options"
-	"github.com/varq-project/varq/predictor/promise/moldable"
 	"github.com/varq-project/varq/predictor/varqd/sites"
 )
-
-// sizeFlags has the options of size but those of the job.
-type sizeFlags struct {
-	shapes            shapeFlags
-	by, forecaster    string
-	finishBy, beginBy string
-	aversion          float64
-	plot              string
-	options           bool
-}
 
 // New returns the command size. run runs Slurm's sacct about the jobs of the user who runs varq; it
 // prints times in Unix seconds.
@@ -51,23 +40,10 @@ waits, and gives it another size if it is then expected to end sooner.`,
   varq size --sizes=4:2h,8:1h10m,16:45m --options`,
 		Args: cli.NoArguments,
 	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
-	f.shapes.add(flags)
-	flags.StringVar(&f.by, "by", "", "what is best: the least expected `turnaround`, the least cost, or the highest prob")
-	flags.StringVar(&f.finishBy, "finish-by", "", "show how probable it is that the job has ended by this `time`")
-	flags.StringVar(&f.beginBy, "begin-by", "", "show how probable it is that the job is running by this `time`")
-	flags.Float64Var(&f.aversion, "risk-aversion", 0, "wait for more nodes only if that is expected to save this `share` of the run time on those that start first")
-	flags.StringVar(&f.forecaster, "forecaster", forecasters[0], "whose forecast of the wait to go by: `varq` or downey, which has Downey's predictors with their bias corrected")
-	flags.StringVar(&f.plot, "plot", "", "draw wait, run time and turnaround against nodes into `FILE`.svg or .png")
-	_ = cmd.MarkFlagFilename("plot", "svg", "png")
-	flags.BoolVar(&f.options, "options", false, "print only the options of the best size, for sbatch $(varq size ...) job.sh")
-	asJSON := options.AddJSON(flags)
-	job := options.AddJob(flags, link.Cluster)
-	job.AddNeeds(flags)
-	criteria := cli.Names(moldable.Criteria, func(c moldable.Criterion) string { return string(c) })
-	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(criteria, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("forecaster", cobra.FixedCompletions(forecasters, cobra.ShellCompDirectiveNoFileComp))
+	f.add(cmd)
+	asJSON := options.AddJSON(cmd.Flags())
+	job := options.AddJob(cmd.Flags(), link.Cluster)
+	job.AddNeeds(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		asked, err := f.question(env, *asJSON)
 		if err != nil {

@@ -1,5 +1,5 @@
-// Package status has the commands about promises that were made: status shows them and what became of
-// them, limits how many more there may be, accept and cancel change them.
+// Package status has the commands about promises that were made: status shows them and what became
+// of them, limits how many more there may be, accept and cancel change them.
 package status
 
 import (
