@@ -1,5 +1,5 @@
-// Package packaging tests what an installation puts on a host: the files, the
-// configuration as delivered, the RPM packages, and that all of it can go again.
+// Package packaging tests what an installation puts on a host: the files, the configuration as
+// delivered, and the packages. It also tests that all of it can be removed again.
 package packaging
 
 import (

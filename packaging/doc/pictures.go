@@ -1,6 +1,6 @@
-// Command doc draws the pictures of the documentation into the current folder:
-// trajectory.svg, a reservation on a busy cluster whose past is made up but
-// whose waits come from queueing it.
+// Command doc draws the picture of the documentation, trajectory.svg, into the current folder. The
+// picture shows a reservation on a busy cluster. The cluster's past is synthetic, but its waits
+// come from a simulated queue.
 package main
 
 import (

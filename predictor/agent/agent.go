@@ -1,8 +1,8 @@
-// Package agent measures what may announce the failure of the node that it runs on, and sends that
+// Package agent measures signs that the node on which it runs may fail, and sends the measurements
 // to varqd.
 //
-// Invariant: nothing is stored or queued. Most signals are counts since the node booted, so that a
-// measurement that cannot be sent is not missed when the next one can.
+// Invariant: the agent stores and queues nothing. Most signals are counts since the node booted. So
+// if one measurement cannot be sent, the next one contains what it had to say.
 package agent
 
 import (

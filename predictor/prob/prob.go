@@ -1,4 +1,4 @@
-// Package prob reads and writes probabilities as people do.
+// Package prob reads and writes probabilities in the notations that people use.
 package prob
 
 import (

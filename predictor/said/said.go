@@ -1,5 +1,4 @@
-// Package said makes what others say fit to be shown, logged and stored: users, programs, and other
-// sites.
+// Package said makes text from users, programs and other sites fit to be shown, logged and stored.
 package said
 
 import (

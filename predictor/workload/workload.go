@@ -1,7 +1,7 @@
-// Package workload holds what every other package speaks of: jobs, what they
-// ask for, and the possible submissions a forecaster is asked about. It does no
-// I/O. Times are Unix seconds and durations are seconds, both int64, so that a
-// live cluster, a replayed log and a simulation run the same code.
+// Package workload has the terms that all packages share: jobs, what they ask for, and the possible
+// submissions that a forecaster is asked about. It does no I/O. Times are Unix seconds and
+// durations are seconds, both int64, so that a live cluster, a replayed log and a simulation run
+// the same code.
 package workload
 
 import (

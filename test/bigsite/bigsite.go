@@ -1,7 +1,7 @@
-// Package bigsite measures varq on a private Slurm of a big site's size: thousands of nodes that
-// are declared, jobs that run and wait, a large array, open reservations, and submissions all the
-// time. It does so with varq and without, so that the two can be held beside each other. Everything
-// runs on one machine: the commands of the users, Slurm's daemons, and varqd.
+// Package bigsite measures varq on a private Slurm of a big site's size: thousands of declared
+// nodes, jobs that run and wait, a large array, open reservations, and a steady stream of
+// submissions. It measures with varq and without, for comparison. Everything runs on one machine:
+// the users' commands, Slurm's daemons, and varqd.
 package bigsite
 
 import (

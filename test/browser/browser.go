@@ -1,5 +1,5 @@
-// Package browser runs Debian's Chromium for tests of pages, without a screen: it opens them, looks
-// at them, and has axe-core examine whether everybody can use them.
+// Package browser runs Debian's Chromium without a screen, to test web pages. It opens pages, takes
+// pictures of them, and lets axe-core examine whether the pages are accessible.
 package browser
 
 import (

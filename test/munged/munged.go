@@ -1,4 +1,4 @@
-// Package munged runs a munged of a test's own.
+// Package munged runs a private munged for a test.
 package munged
 
 import (

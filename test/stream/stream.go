@@ -1,6 +1,6 @@
-// Package stream makes up jobs that come one after the other, some of which can run on several
-// numbers of nodes, and runs them on real clusters, so that what varq does for them can be held
-// beside what Slurm does.
+// Package stream generates a stream of jobs, some of which can run on several numbers of nodes. It
+// runs the jobs on real clusters, so that the effects of varq can be compared with those of Slurm
+// alone.
 package stream
 
 import (

@@ -1,5 +1,5 @@
-// Package studytest has what tests of studies share: logs that are made up, outcomes that are
-// made up, and what holds of every study.
+// Package studytest has what the tests of studies share: synthetic logs, synthetic outcomes, and
+// checks that apply to every study.
 package studytest
 
 import (

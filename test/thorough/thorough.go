@@ -1,4 +1,4 @@
-// Package thorough tells the tests of make test from those that only make test-all runs.
+// Package thorough marks the tests that only make test-all runs, and make test leaves out.
 package thorough
 
 import (

@@ -1,6 +1,6 @@
-// Lastfail is an example of a forecaster of failures of the site's own: a node that has failed
-// fails again soon, as often as nodes did so far. Of nodes that have not failed lately it knows
-// nothing, and says so.
+// Lastfail is an example of a site's own forecaster of failures. It expects a node that has failed
+// lately to fail again soon, with the frequency of such repeated failures so far. About all other
+// nodes it says that it knows nothing.
 package main
 
 import (

@@ -1,7 +1,6 @@
-// Lastwait is an example of a forecaster of the site's own: the next wait of a
-// user's job is one of the user's last waits in that partition, each as likely as
-// the others. It knows nothing of the queue, and yet users who submit the same
-// again and again are hard to forecast better.
+// Lastwait is an example of a site's own forecaster of waits. The next wait of a user's job is one
+// of the user's last waits in that partition, each as likely as the others. Lastwait knows nothing
+// of the queue. Yet it is hard to beat for users who submit the same job again and again.
 package main
 
 import (

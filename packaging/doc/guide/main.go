@@ -1,5 +1,5 @@
-// Command guide renders the site guide, guide.md, into guide.html in the current folder: one file
-// without anything to fetch.
+// Command guide renders the site guide, guide.md, into guide.html in the current folder. The page
+// is a single file that loads nothing else.
 package main
 
 import (

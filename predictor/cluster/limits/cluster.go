@@ -1,10 +1,10 @@
-// Package limits knows what a cluster forbids: how long and how large a job may be in a
-// partition, under a QOS and an association, and which nodes Slurm's own reservations keep. One
-// of varq's reservations needs a longer job than its work does. So it may meet limits that the
-// work alone would not.
+// Package limits knows what a cluster forbids: how long and how large a job may be in a partition,
+// under a QOS and an association, and which nodes Slurm's own reservations keep. The job of a
+// reservation of varq must be longer than its work. So the job may exceed limits that the work
+// alone would not exceed.
 //
-// A Cluster has what Slurm's configuration and accounting say, and a Job is what that comes to for
-// one job.
+// A Cluster has what Slurm's configuration and accounting say. A Job says what that means for one
+// job.
 package limits
 
 import (

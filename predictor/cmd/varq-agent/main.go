@@ -1,5 +1,5 @@
-// Command varq-agent measures on a node what may announce its failure, and sends that to varqd; see
-// varq-agent(8).
+// Command varq-agent measures signs that its node may fail, and sends the measurements to varqd;
+// see varq-agent(8).
 package main
 
 import (

@@ -1,5 +1,6 @@
-// Command varq-lab holds varq's methods against logs: it simulates reservations on them, scores
-// forecasts, and repeats what papers did; see varq-lab(1). It needs neither Slurm nor varqd.
+// Command varq-lab tests varq's methods on logs: it simulates reservations on them, scores
+// forecasts, and repeats the experiments of papers; see varq-lab(1). It needs neither Slurm nor
+// varqd.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command varq shows the users of a Slurm cluster which reservations varqd can promise, which
-// it has promised, and how these ended; see varq(1).
+// Command varq shows the users of a Slurm cluster which reservations varqd can promise, which it
+// has promised, and how the promised ones ended; see varq(1).
 package main
 
 import (

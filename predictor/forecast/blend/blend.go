@@ -1,25 +1,26 @@
-// Package blend combines the forecasts of several experts into one whose probabilities
-// come true as often as they say.
+// Package blend combines the forecasts of several experts into one whose probabilities come true as
+// often as they say.
 //
 // A forecast passes through six stages, in the order of combine (blend.go):
 //
 //	experts         each answers the question by itself
 //	mixture         the experts' distributions are averaged, with weights learnt from
 //	                their scores on jobs of the same partition and QOS (package mixture).
-//	                Where the queue lies beyond all that was learnt from, the experts that
-//	                follow simulations gain the others' weights.
+//	                Where the queue is longer than any that was learnt from, the experts
+//	                that follow simulations gain the others' weights.
 //	tails           a little probability is moved to longer delays (tails.go)
 //	recalibration   each probability is replaced by how often such probabilities came
 //	                true (package recalibration)
-//	choice          the result is averaged with what it was before recalibration, at each
-//	                delay by the scores of both there (choice.go). Where the queue lies
-//	                beyond all that was learnt from, the tail before is kept (tails.go).
+//	choice          the result is averaged with the distribution before recalibration,
+//	                at each delay by the scores of both there (choice.go). Where the
+//	                queue is longer than any that was learnt from, the tail from before
+//	                recalibration is kept (tails.go).
 //	lower bounds    each probability gets a lower confidence bound, which promises
 //	                rest on (package recalibration)
 //
-// A Blend learns prequentially (Dawid 1984; learn.go): it forecasts jobs when they begin
-// to wait, stores these forecasts, and scores each when its job starts. It does so for
-// every job, or for a sample of the jobs while more than pending.Most wait.
+// A Blend learns prequentially (Dawid 1984; learn.go): it forecasts jobs when they begin to wait,
+// stores these forecasts, and scores each when its job starts. It does so for every job, or for a
+// sample of the jobs while more than pending.Most wait.
 package blend
 
 import (

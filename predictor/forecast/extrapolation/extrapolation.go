@@ -1,28 +1,29 @@
-// Package extrapolation corrects forecasts of a wait where the queue has become longer than
-// any that was learnt from.
+// Package extrapolation corrects forecasts of a wait where the queue has become longer than any
+// that was learnt from.
 //
-// A method that learns from past waits names none that has not been. When the queue grows
-// beyond what it was, such a method still says what it said of the longest queue it knows.
-// A simulation of the queue needs no past to tell that more work is ahead. The anchor is
-// a wait that was simulated for a job. Where the anchor lies beyond the edge of what was
-// learnt, the forecast is moved from what was learnt towards the anchor.
+// A method that learns from past waits never forecasts a longer wait than the longest it has seen.
+// When the queue grows longer than ever, such a method forecasts the same as for the longest queue
+// it knows. A simulation of the queue needs no past to tell that more work is ahead. The anchor is
+// a wait that was simulated for a job. Where the anchor lies beyond the edge of what was learnt,
+// the forecast is moved from what was learnt towards the anchor.
 //
 // Delays are compared by x(t) = log(shift + t), where shift is the edge, but neither less than
-// leastShift nor more than mostShift. A forecast with the quantiles Q(p) becomes
-// one with the quantiles Q'(p), where
+// leastShift nor more than mostShift. A forecast with the quantiles Q(p) becomes one with the
+// quantiles Q'(p), where
 //
 //	x(Q'(p)) = max(x(Q(p)), (1-s) x(Q(p)) + s (x(anchor) + r(p)))
 //	s        = (x(anchor) - x(edge)) / log(far), between 0 and 1
 //
-// r(p) is the p-quantile of x(wait) - x(anchor) over past waits with long anchors, and of doubt
-// that the anchor was right. So it is also learnt how far simulations are to be believed. A
-// forecast only becomes longer: a method may know of a delay that simulations do not see, but
-// none of work that is gone.
+// r(p) is the p-quantile of x(wait) - x(anchor) over two things: the past waits with long anchors,
+// and a weight doubt of waits that were exactly as long as their anchors. So r also measures how
+// reliable simulations are. A forecast only becomes longer: the method may know of a delay that
+// simulations do not see, but not of work that is gone.
 //
-// Waits count by their influence (package influence). A user's first burst has anchors that are
-// far off if nobody can know how long its jobs run, and all of them are off alike.
+// Waits count by their influence (package influence). In a user's first burst all anchors may err
+// in the same way, because nobody knows yet how long the user's jobs run.
 //
-// Trust says how far all that is to be believed, by scores of the jobs that came meanwhile.
+// Trust measures how far these corrections are to be believed, by scores of the jobs that came
+// meanwhile.
 package extrapolation
 
 import (

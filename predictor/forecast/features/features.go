@@ -1,7 +1,7 @@
-// Package features turns a question how long a job will wait, and what is known of the
-// queue at that time, into numbers: what the job needs, the hour and the day, how long
-// similar jobs have waited recently, which jobs wait now and for how long already, and what
-// is free. Package forest learns what these numbers mean for the wait.
+// Package features turns a question how long a job will wait into numbers. The numbers describe the
+// job and the queue at that time: what the job needs, the hour and the day, how long similar jobs
+// have waited recently, which jobs wait now and for how long already, and what is free. Package
+// forest learns what these numbers mean for the wait.
 package features
 
 import (

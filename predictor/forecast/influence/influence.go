@@ -1,4 +1,4 @@
-// Package influence bounds what the outcomes of one user's jobs teach about the jobs of others.
+// Package influence bounds how much the outcomes of one user's jobs teach about the jobs of others.
 package influence
 
 import (

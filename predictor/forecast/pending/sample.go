@@ -1,5 +1,5 @@
-// Package pending stores one value for each job that waits, until it waits no longer: for
-// example a forecast, to be scored once the wait is known.
+// Package pending stores one value for each waiting job until the job's wait is over. Such a value
+// is, for example, a forecast, to be scored once the wait is known.
 package pending
 
 import "maps"

@@ -1,5 +1,5 @@
-// Package speedup tells how much faster a program runs on more processors: by
-// Amdahl's law, by Downey's two-parameter curves, and as measured.
+// Package speedup computes how much faster a program runs on more processors. A speedup follows
+// Amdahl's law, follows one of Downey's two-parameter curves, or is a table of measurements.
 package speedup
 
 import "strconv"

@@ -1,10 +1,10 @@
-// Package abroad answers probes about clusters that have no varqd, by what their slurmrestd tells,
-// with the methods of package esr. Nothing that it learns of other users' jobs leaves it but these
-// numbers.
+// Package abroad answers probes about clusters that have no varqd. It reads a cluster's slurmrestd,
+// and estimates slots with the methods of package esr. These estimates are all that it discloses of
+// other users' jobs.
 //
 // Such a slurmrestd may answer garbage, slowly, never, or too much. Each reading is bounded in time
-// and size, and no more than one is under way; a probe waits for it for some seconds, and goes by
-// an older one, or says what is the matter.
+// and size, and no two readings run at once. A probe waits for a reading for some seconds. If the
+// reading does not come, the probe uses an older one, or reports the trouble.
 package abroad
 
 import (

@@ -1,16 +1,16 @@
-// Package faultscore scores varqd's forecasts of failures. Every six hours it stores what each
-// forecaster says of the nodes in service, and varqd of the nodes of running jobs together: how
-// probable it is that they fail within a day. When the day is over, it scores that by what
-// happened, and lets the site's own forecasters have as large a part in what varqd says as they
-// have deserved. Times are Unix seconds.
+// Package faultscore scores varqd's forecasts of failures. Every six hours it stores forecasts for
+// the next day: every forecaster's for each node in service, and varqd's for the nodes of each
+// running job together. A forecast is the probability of a failure within the day. When the day is
+// over, the package scores the forecasts by the failures that happened. The scores of the site's
+// own forecasters decide their parts in varqd's forecast. Times are Unix seconds.
 //
-// Invariants: what is said at a time rests on what was known then, and so do the alarm levels. A
-// forecast is scored once, whenever the process dies. These are not scored:
+// Invariants: a forecast, and its alarm levels, rest only on what was known when it was made. A
+// forecast is scored once, even if the process dies in between. These forecasts are not scored:
 //   - forecasts of nodes that Slurm no longer knows when the day is over
-//   - forecasts made while it cannot be known what happened in their day: varqd did not watch all
-//     the time, and accounting cannot be read
-//   - of a site of more than mostNodes nodes, all but a random sample of these each time, and so of
-//     sets
+//   - forecasts whose day is not known: varqd did not watch all the time, and accounting cannot be
+//     read
+//   - forecasts outside the sample: of more than mostNodes nodes, or more than mostSets sets, each
+//     round scores a random sample
 package faultscore
 
 import (

@@ -1,9 +1,10 @@
-// Package health follows the health of a cluster's nodes, as far as Slurm knows it. It turns what
-// accounting and slurmctld say about nodes into events, each once, of which some are failures.
+// Package health follows the health of a cluster's nodes, as far as Slurm knows it. It turns the
+// statements of accounting and slurmctld about nodes into events, each once. Some of these events
+// are failures.
 //
-// A failure is what costs a job its work, or takes a node away by itself: the node is DOWN, or
-// drained because its hardware has failed. What people plan is none, nor is a node that goes down
-// when it was drained already: then somebody works on it.
+// A failure costs a job its work, or takes a node out of service unplanned: the node is DOWN, or it
+// is drained because its hardware has failed. Planned maintenance is not a failure. Nor is it a
+// failure if a node goes down that was drained before, because then somebody works on it.
 package health
 
 import (

@@ -1,7 +1,7 @@
 // Package history caches past jobs from Slurm's accounting, so that varqd does not read months of
 // accounting at each start. The cache is one SQLite file with one row for each run of a job. It may
-// be deleted while varqd does not run, since Slurm has the same jobs. While its disk is full, or
-// its file out of reach, the cache is in memory. Times are Unix seconds.
+// be deleted while varqd does not run, since Slurm has the same jobs. While the disk is full, or
+// the file cannot be reached, the cache is in memory. Times are Unix seconds.
 package history
 
 import (

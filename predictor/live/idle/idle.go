@@ -1,5 +1,5 @@
-// Package idle records how many nodes were idle, every five minutes, and tells the method history
-// of package esr.
+// Package idle records every five minutes how many nodes are idle. The records are the input of the
+// method history of package esr.
 package idle
 
 import (

@@ -1,4 +1,4 @@
-// Package label bounds how many values a label of a Prometheus metric takes.
+// Package label bounds the number of values of a label of a Prometheus metric.
 package label
 
 import "sync"

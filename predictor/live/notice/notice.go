@@ -1,5 +1,5 @@
-// Package notice hands what becomes of promises to a program of the site's, such as one that sends
-// mail.
+// Package notice tells a program of the site's what becomes of promises. Such a program may, for
+// example, send mail.
 package notice
 
 import (

@@ -1,11 +1,10 @@
-// Package outlook answers what varqd is asked about waits: how long a job would wait, how
-// likely it starts in time, and what each forecaster says. The answers come from a Model.
-// Package ingest feeds the Model, and replaces it by a new one after a gap in what it
-// could observe. Times are Unix seconds.
+// Package outlook answers questions about waits: how long a job would wait, how likely it starts in
+// time, and what each forecaster says. The answers come from a Model. Package ingest feeds the
+// Model, and replaces it by a new one after a gap in its observations. Times are Unix seconds.
 //
-// The odds of promises compare how many promises were missed with how many the forecasts
-// expected to be missed. Past jobs do not show them. So they pass from a Model to the next,
-// and varqd stores them across restarts.
+// The odds of promises compare how many promises were missed with how many misses the forecasts
+// predicted. Past jobs do not show the odds. So the odds pass from a Model to the next, and varqd
+// stores them across restarts.
 package outlook
 
 import (

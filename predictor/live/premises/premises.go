@@ -1,5 +1,5 @@
-// Package premises has what every promise presupposes: the cluster's limits, nodes and operators,
-// as Slurm tells them. Times are Unix seconds.
+// Package premises has the premises of every promise: the cluster's limits, nodes and operators, as
+// Slurm reports them. Times are Unix seconds.
 package premises
 
 import (

@@ -1,4 +1,4 @@
-// Package records shows what was promised, and what was kept, to those who may see it.
+// Package records shows promises and their outcomes to the users who may see them.
 package records
 
 import (

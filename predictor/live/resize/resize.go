@@ -1,14 +1,14 @@
-// Package resize gives jobs another size while they wait, if their users have not locked in the one
-// that was chosen at submission (Downey 1997, section 6.1). Times are Unix seconds, and durations
-// seconds.
+// Package resize changes the sizes of jobs while they wait. It does so unless a job's user has
+// locked in the size that was chosen at submission (Downey 1997, section 6.1). Times are Unix
+// seconds, durations are seconds.
 //
-// Such a job has a row in the state file and its identifier in its comment. Look finds it in the
-// queue, asks again now and then which size it had better have, and changes it. The row ends when
-// the job starts or ends, and when somebody else changes the job.
+// Such a job has a row in the state file, and the row's identifier in its comment. Look finds the
+// job in the queue, asks now and then which size is best by the present forecast, and changes the
+// job. The row ends when the job starts or ends, or when somebody else changes the job.
 //
-// Invariants: the size is always one of those that the user has asked for. No job that has started
-// is changed. What a job's comment says has no effect unless the job is the user's own for whom the
-// row was made.
+// Invariants: the size is always one of those that the user has asked for. A job that has started
+// is not changed. The comment of a job has an effect only if the job belongs to the user for whom
+// the row was made.
 package resize
 
 import (

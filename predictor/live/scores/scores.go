@@ -1,6 +1,6 @@
-// Package scores stores forecasts of waits and of ends, and their scores. It has the forecasts of
-// waits for jobs that still wait, those of ends for jobs that have not ended, the sums of the
-// scores of the other forecasts, and the odds of promises. All are in the same file as the ledger.
+// Package scores stores forecasts of waits and of ends, and their scores. It stores the forecasts
+// of waits of jobs that still wait, the forecasts of ends of jobs that have not ended, the sums of
+// the scores of past forecasts, and the odds of promises. All are in the same file as the ledger.
 // Times are Unix seconds.
 package scores
 

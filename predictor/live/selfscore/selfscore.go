@@ -1,17 +1,18 @@
 // Package selfscore scores varqd's forecasters. For every job that begins to wait, it asks each
-// forecaster for a forecast and stores it. When the job starts, it scores the forecasts of its
-// wait, and when accounting says that it has ended, that of its end. Times are Unix seconds.
+// forecaster for a forecast and stores it. When the job starts, it scores the forecasts of the
+// job's wait. When accounting says that the job has ended, it scores the forecast of the job's end.
+// Times are Unix seconds.
 //
-// Invariant: whether a job is scored depends on when its wait began, and not on how long it
-// waited or ran. So the forecasters are asked also about a job that comes and starts between two
-// snapshots of the queue, and before they observe it. The only exception is a job that
-// accounting reports before the queue has shown it.
+// Invariant: whether a job is scored depends on when its wait began, and not on how long it waited
+// or ran. So the forecasters are asked also about a job that comes and starts between two snapshots
+// of the queue, and before they observe it. The only exception is a job that accounting reports
+// before the queue has shown it.
 //
-// An end is scored however it came, as package completion learns from it and backtest scores it: by
-// itself, at the time limit, or by scancel while the job ran. The forecasts are of all these ends,
-// and on some of them alone even a forecast that is right would seem wrong. But a job has not ended
-// if it was requeued, or if its nodes failed or were given to another job: it waits again, mostly,
-// and forecasts of ends know of no failures.
+// Ends of three kinds are scored, as package completion learns from them and package backtest
+// scores them: the job ended by itself, it reached the time limit, or scancel ended it while it
+// ran. The forecasts are of all three kinds together. Scores on some kinds alone would make even a
+// right forecast look wrong. A job has not ended if it was requeued, or if its nodes failed or were
+// given to another job. Most such jobs wait again, and forecasts of ends know nothing of failures.
 //
 // These jobs are not scored:
 //   - job arrays, whose tasks become jobs of their own only as they start
@@ -19,10 +20,12 @@
 //   - jobs whose wait began while varqd did not read the queue
 //   - jobs that are cancelled before they start, held, or given another begin time
 //   - jobs that wait for some nodes of their partition only, or for a limit of their user or
-//     account, of which forecasts know nothing
+//     account: forecasts know nothing of these
 //   - jobs that begin to wait while too few nodes for them are in service
 //   - jobs that begin to wait while the store is full
-//   - of the jobs whose wait is scored, the ends of those that were requeued or lost their nodes
+//
+// Of the jobs whose wait is scored, the ends of those that were requeued or lost their nodes are
+// not scored.
 package selfscore
 
 import (

@@ -1,16 +1,18 @@
-// Package shadow tells what varqd would promise if it made promises: for a sample of the jobs that
-// begin to wait it plans reservations that nobody has asked for, and when the job has started it
-// knows which of them would have been kept. It changes no job. Times are Unix seconds.
+// Package shadow tells what varqd would promise if it made promises. For a sample of the jobs that
+// begin to wait, it plans reservations that nobody has asked for. When the job has started, it
+// knows which of these reservations would have been kept. It changes no job. Times are Unix
+// seconds.
 //
-// Such a reservation wants the work to start within a lead that is drawn at random, with each of
-// Probs. varqd would make a job like it eligible at a time that leaves so long a wait until the
-// deadline as the forecast demands. The job watched is eligible now. So the reservation is planned
-// for now: within is the shortest wait that is long enough, by the forecast of now; with a longer
-// lead the same job would have become eligible later. It would have been kept if the job waits no
-// longer, and its nodes would have idled for the rest of that time.
+// Such a reservation asks that the work starts within a lead, with one of the probabilities Probs.
+// The lead is drawn at random. varqd would make the reservation's job eligible at a time before the
+// deadline. The time between the two would be the wait that the forecast demands: the shortest wait
+// that is long enough for the probability. But the job watched is eligible now. So the reservation
+// is planned for now, and that wait is called within. With a longer lead the same job would have
+// become eligible later. The reservation would have been kept if the job waits no longer than
+// within. Its nodes would have idled for the rest of within.
 //
-// The job itself has the time limit of its work alone, and not one enlarged by the hold, with
-// which it might have waited longer.
+// The job watched has the time limit of its work alone. The job of a reservation would have a
+// longer limit, by the hold, and might have waited longer.
 package shadow
 
 import (

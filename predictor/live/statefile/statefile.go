@@ -1,9 +1,13 @@
 // Package statefile opens the file in which varqd stores what it cannot learn again from Slurm:
-// promises (package ledger), the scores of forecasts (packages scores and faultscore), what would
-// have been promised (package shadow), what was noticed of nodes (package vitals), groups of
-// promises (package groups), how many nodes were idle (package idle), and which jobs' sizes are not
-// locked in (package resize). These packages read and write the rows. This package defines the
-// tables of all, because the steps that build a file have one order.
+//   - promises (package ledger) and groups of promises (package groups)
+//   - the scores of forecasts (packages scores and faultscore)
+//   - what would have been promised (package shadow)
+//   - signs of trouble on nodes (package vitals)
+//   - how many nodes were idle (package idle)
+//   - jobs whose sizes are not locked in (package resize)
+//
+// These packages read and write the rows. This package defines all tables, because the steps that
+// build a file have one order.
 package statefile
 
 import (

@@ -1,8 +1,8 @@
-// Package vitals turns what the agents on the nodes measure into events that may announce failures:
-// counts of errors that grow, and levels that leave their trends. Times are Unix seconds.
+// Package vitals turns the measurements of the agents on the nodes into events that may announce
+// failures: counts of errors that grow, and levels that leave their trends. Times are Unix seconds.
 //
-// Invariants: of a node and kind there is at most one event in each quiet seconds, also across
-// restarts. What is kept of a node is bounded, whatever its agent sends, and so is what is stored.
+// Invariants: a node has at most one event of a kind in quiet seconds, also across restarts. The
+// memory and the storage that a node takes are bounded, whatever its agent sends.
 package vitals
 
 import (

@@ -1,5 +1,5 @@
-// Package failures reads logs of the failures of nodes: those of Los Alamos (LA-UR-05-7318), and a
-// neutral table that any site can write.
+// Package failures reads logs of node failures in two formats: the logs of Los Alamos
+// (LA-UR-05-7318), and a neutral table that any site can write.
 //
 // The neutral table is CSV with a line for each failure, below a header that names the columns:
 //
@@ -7,10 +7,10 @@
 //	n017,2026-03-01T04:12:00,2026-03-01T09:30:00,memory,alpha
 //	n018,,,,alpha
 //
-// Columns may be in any order; up, cause and system may be missing, and further ones are ignored.
-// Times are Unix seconds, or as Slurm prints them. up may be empty: nobody knows when the node came
-// back. A line without down only says that there is such a node, which never failed: without such
-// lines a log knows no nodes but those that failed.
+// Columns may be in any order. The columns up, cause and system may be missing, and unknown columns
+// are ignored. Times are Unix seconds, or have Slurm's format. An empty up means that nobody knows
+// when the node came back. A line without down declares a node that never failed. Without such
+// lines a log knows only the nodes that failed.
 package failures
 
 import (

@@ -1,6 +1,6 @@
-// Package trace reads the jobs of logs for the simulator, and writes the simulator's
-// schedules and the logs of Slurm clusters. Logs are in the Standard Workload Format, plain
-// or compressed with gzip.
+// Package trace reads the jobs of logs for the simulator. It writes the simulator's schedules, and
+// the logs of Slurm clusters. Logs are in the Standard Workload Format, plain or compressed with
+// gzip.
 package trace
 
 import (

@@ -1,4 +1,5 @@
-// Package axes draws a title and two axes on a sheet, between which others draw data.
+// Package axes draws a title and two axes on a sheet. The layers of a plot draw data between the
+// axes.
 package axes
 
 import (

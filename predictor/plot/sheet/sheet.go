@@ -1,6 +1,6 @@
-// Package sheet is a sheet of paper: areas, lines, dots and words are put on it, the first at the
-// bottom, and it is written as SVG or PNG. Lengths are points, of which an inch has 72. Places are
-// measured from the lower left corner, to the right and up.
+// Package sheet is a sheet of paper for areas, lines, dots and words. What is drawn later covers
+// what was drawn before. A sheet is written as SVG or PNG. Lengths are points: 72 make an inch.
+// Places are measured from the lower left corner, to the right and up.
 package sheet
 
 import (

@@ -1,11 +1,10 @@
-// Package elastic finds when, where and on how many nodes a job that is not rigid is to run, after
-// Röblitz, Schintke and Wendler, "Elastic Grid Reservations with User-Defined Optimization
+// Package elastic finds when, where and on how many nodes a job runs best if it is not rigid. It
+// follows Röblitz, Schintke and Wendler, "Elastic Grid Reservations with User-Defined Optimization
 // Policies" (2005).
 //
 // A Request has several sizes and a window of time. Each site answers it with slots: a start, an
-// end, a number of nodes, a cost and a probability. A Ranking puts those that are probable enough
-// into the order of the user's Preferences, and Reserve tries them one after the other until one
-// holds.
+// end, a number of nodes, a cost and a probability. A Ranking sorts the slots that are probable
+// enough by the user's Preferences. Reserve tries the slots in this order until one holds.
 package elastic
 
 import (

@@ -1,7 +1,7 @@
-// Package esr estimates how probable it is that a reservation can be had, by the three methods of
-// Röblitz, Schintke and Wendler, "Elastic Grid Reservations with User-Defined Optimization
-// Policies" (2005), section 3.2.3: its estimated success rate. They need little, and so they serve
-// for sites that have no forecasts, and to compare forecasts with.
+// Package esr estimates how probable it is that a reservation can be had: the estimated success
+// rate of Röblitz, Schintke and Wendler, "Elastic Grid Reservations with User-Defined Optimization
+// Policies" (2005), section 3.2.3. It has the paper's three methods. They need little data. So they
+// serve for sites without forecasts, and as a comparison for forecasts.
 package esr
 
 import "math"

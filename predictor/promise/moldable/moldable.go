@@ -1,6 +1,7 @@
-// Package moldable chooses the number of nodes of a job that can run on several, from the forecast
-// of its wait for each (Downey, "Using Queue Time Predictions for Processor Allocation", 1997):
-// more nodes are waited for longer, and run the job faster.
+// Package moldable chooses the number of nodes of a job that can run on several numbers of nodes.
+// It compares the forecasts of the job's wait for each number (Downey, "Using Queue Time
+// Predictions for Processor Allocation", 1997). With more nodes the job waits longer and runs
+// faster.
 package moldable
 
 import (

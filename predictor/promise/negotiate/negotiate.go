@@ -1,10 +1,11 @@
-// Package negotiate finds the deadline by which the end of a job can be promised, after Oliner,
-// Rudolph, Sahoo, Moreira and Gupta, "Probabilistic QoS Guarantees for Supercomputing Systems" (DSN
-// 2005), section 3.5: the system quotes deadlines with their probabilities, of which a later one
-// has a higher one, and the user takes the earliest that is probable enough for her.
+// Package negotiate finds the deadline by which the end of a job can be promised. It follows
+// Oliner, Rudolph, Sahoo, Moreira and Gupta, "Probabilistic QoS Guarantees for Supercomputing
+// Systems" (DSN 2005), section 3.5. There the system quotes deadlines with their probabilities: the
+// later the deadline, the higher the probability. The user takes the earliest deadline that is
+// probable enough for her.
 //
 // A user who names a deadline and a probability gets a promise, or else other deadlines to choose
-// from. With a Risk she leaves the choice to varq.
+// from. A user who names a Risk leaves the choice to varq.
 package negotiate
 
 import (

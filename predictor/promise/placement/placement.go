@@ -1,6 +1,6 @@
-// Package placement chooses which nodes a job had better do without, because they are likely to
-// fail while it runs: the fault-aware placement of Oliner, Rudolph, Sahoo, Moreira and Gupta
-// (2005), section 4.1, as far as it can be had from outside of the scheduler.
+// Package placement chooses the nodes that a job should avoid, because they are likely to fail
+// while it runs. This is the fault-aware placement of Oliner, Rudolph, Sahoo, Moreira and Gupta
+// (2005), section 4.1, as far as it is possible from outside of the scheduler.
 package placement
 
 import (

@@ -1,8 +1,9 @@
-// Package policy says who may reserve, and how much at once, by a site's rules.
+// Package policy applies a site's rules: who may reserve, and how much at once.
 //
-// A rule applies to the reservations that it selects, by partition, account, QOS and user. Limits
-// bind together: every rule that applies must be kept. Of Reserve and Cost the first rule that
-// applies and has a value decides. A site without rules limits nobody. Costs are in node-seconds.
+// A rule applies to the reservations that it selects, by partition, account, QOS and user. Every
+// limit of every rule that applies must be kept. For Reserve and for Cost only one rule decides:
+// the first that applies and has a value. A site without rules limits nobody. Costs are in
+// node-seconds.
 package policy
 
 import (

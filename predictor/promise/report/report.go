@@ -1,8 +1,7 @@
-// Package report compares what was promised with what was kept. It compares the share of
-// promises kept with the probability promised (the VARQ paper's Table 2), and the
-// node-seconds that the reservations cost with those that their work needed (Table 3). It
-// does not judge promises: live/keeper/outcome.go decides whether a promise was kept. Times
-// are Unix seconds.
+// Package report compares what was promised with what was kept. It compares the share of promises
+// kept with the probability promised (the VARQ paper's Table 2), and the node-seconds that the
+// reservations cost with those that their work needed (Table 3). It does not judge promises:
+// package course decides whether a promise was kept. Times are Unix seconds.
 package report
 
 import (

@@ -1,6 +1,6 @@
-// Package tariff tells what a site charges for nodes over a time: a price by the hour of the week,
-// after equation 6 of Röblitz, Schintke and Wendler, "Elastic Grid Reservations with User-Defined
-// Optimization Policies" (2005).
+// Package tariff computes what a site charges for nodes over a time. The price depends on the hour
+// of the week, after equation 6 of Röblitz, Schintke and Wendler, "Elastic Grid Reservations with
+// User-Defined Optimization Policies" (2005).
 package tariff
 
 import (

@@ -1,4 +1,4 @@
-// Package program runs Slurm's commands, bounded in time and in what they may print.
+// Package program runs Slurm's commands. It bounds their run time and the length of their output.
 package program
 
 import (

@@ -1,5 +1,5 @@
-// Package sacctmgr reads from accounting, by Slurm's sacctmgr command, what the REST API lacks: the
-// history of the nodes.
+// Package sacctmgr reads the history of the nodes from accounting, by Slurm's sacctmgr command. The
+// REST API lacks this history.
 package sacctmgr
 
 import (

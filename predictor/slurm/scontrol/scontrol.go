@@ -1,5 +1,5 @@
-// Package scontrol runs Slurm's scontrol command. It reads the facts about a cluster that
-// some versions of the REST API lack, and changes the jobs that some reject.
+// Package scontrol runs Slurm's scontrol command. It reads the facts about a cluster that some
+// versions of the REST API lack. It makes the changes of jobs that some versions reject.
 package scontrol
 
 import (

@@ -1,4 +1,5 @@
-// Package slurmconf reads from a slurm.conf what varq compares with its own configuration.
+// Package slurmconf reads the settings of a slurm.conf that varq compares with its own
+// configuration.
 package slurmconf
 
 import (

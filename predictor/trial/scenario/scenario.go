@@ -1,12 +1,10 @@
-// Package scenario simulates a cluster on which a share of the jobs ask for
-// reservations. There are two kinds. A hard reservation is a fixed start time, which
-// the scheduler grants and never breaks. A reservation of VARQ's promises a start by a
-// deadline with a probability; package trajectory plans it, as for varqd. A Result
-// tells what became of the jobs that asked for a reservation, and how long all others
-// waited. A scenario may have outages, in which no job starts.
+// Package scenario simulates a cluster on which a share of the jobs ask for reservations. There are
+// two kinds. A hard reservation is a fixed start time, which the scheduler grants and never breaks.
+// A VARQ reservation promises a start by a deadline with a probability; package trajectory plans
+// it, as for varqd. A Result tells what became of the jobs that asked for a reservation, and how
+// long all others waited. A scenario may have outages, in which no job starts.
 //
-// The result depends on the scenario and its jobs alone: the same input gives the same
-// result.
+// The result depends on the scenario and its jobs alone: equal input gives an equal result.
 package scenario
 
 import (

@@ -1,11 +1,11 @@
-// Package study repeats the experiments of papers in simulation. A Study has independent
-// cases; each case has one setting and one seed. The Study makes a Report from the outcomes
-// of the cases. The Report compares each number of the paper with ours, gives a confidence
-// interval over the seeds, and lists how our setting differs from the paper's. A Report is
-// data; package plot draws its figures.
+// Package study repeats the experiments of papers in simulation. A Study has independent cases;
+// each case has one setting and one seed. The Study makes a Report from the outcomes of the cases.
+// The Report compares each number of the paper with ours, gives a confidence interval over the
+// seeds, and lists how our setting differs from the paper's. A Report is data; package plot draws
+// its figures.
 //
-// Each paper has a folder below this one, with its studies and the simulator that only they use.
-// Here is what several papers share.
+// Each paper has a folder below this one. The folder has the paper's studies, and the simulator
+// that only these use. This package has what the studies of several papers share.
 package study
 
 import (

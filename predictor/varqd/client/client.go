@@ -1,9 +1,9 @@
-// Package client is a client of varqd's API. It connects by the unix socket of its
-// own host, where the kernel proves to each end who is at the other, or by TCP, where
-// munge credentials do. varqd itself connects to those of other sites by TLS, where
-// certificates do.
+// Package client is a client of varqd's API. On varqd's own host it connects by the unix socket,
+// where the kernel tells each end who is at the other end. From other hosts it connects by TCP,
+// where munge credentials prove the same. varqd itself connects to other sites' varqds by TLS,
+// where certificates prove it.
 //
-// Invariant: no answer is taken from anybody but varqd's user, or the site that is asked.
+// Invariant: the client accepts answers only from varqd's user, or from the site that it asked.
 package client
 
 import (

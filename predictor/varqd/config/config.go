@@ -1,7 +1,6 @@
-// Package config reads varq's configuration file, /etc/varq/varq.yaml. The file
-// is decoded strictly: a key that does not exist is an error that names file and
-// line. Everything has a default, so an empty file is a working one; a login
-// node's file needs the section client alone.
+// Package config reads varq's configuration file, /etc/varq/varq.yaml. The file is decoded
+// strictly: an unknown key is an error that names file and line. Everything has a default, so an
+// empty file is valid. The file of a login node needs only the section client.
 package config
 
 import (

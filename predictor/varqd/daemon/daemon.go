@@ -1,7 +1,7 @@
-// Package daemon puts varqd together. It opens the files, makes the client of Slurm, serves the
-// API, and runs a loop for each thing that goes on: learn reads accounting, refresh reads the
-// cluster's limits, watch looks at the queue, follow passes what it has shown to the scorer
-// and the forecasters, tend looks at the nodes, and others speak with other sites. See Run.
+// Package daemon puts varqd together. It opens the files, makes the client of Slurm, and serves the
+// API. It runs several loops: learn reads accounting, refresh reads the cluster's limits, watch
+// looks at the queue, follow passes snapshots of the queue to the scorer and the forecasters, tend
+// looks at the nodes, and others speak with other sites. See Run.
 package daemon
 
 import (

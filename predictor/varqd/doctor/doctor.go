@@ -1,6 +1,6 @@
-// Package doctor examines whether varq can work here: the files that varqd's configuration
-// names, the Slurm that it asks, and what a host needs on which users submit jobs. Each finding
-// that is not well comes with what to do about it.
+// Package doctor examines whether varq can work on this host. It examines the files that varqd's
+// configuration names, the Slurm that varqd asks, and what a host needs if users submit jobs on it.
+// Each finding of a problem says what to do about it.
 package doctor
 
 import (

@@ -1,6 +1,6 @@
-// Package jobrisk finds the risk of a job's nodes, on one of them. It asks varqd, and keeps the
-// answer in a file of the user's on the node: so the job has its advice at once, and also while
-// varqd is away.
+// Package jobrisk finds the risk of a job's nodes. It runs on one of these nodes. It asks varqd,
+// and keeps the answer in a file of the user's on the node. So the job gets advice at once, even
+// while varqd cannot be reached.
 package jobrisk
 
 import (

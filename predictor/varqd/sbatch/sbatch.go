@@ -1,6 +1,6 @@
-// Package sbatch runs sbatch for a user, and learns from varq-filter, which plans the job, what
-// sbatch does not tell: the job's request as Slurm has read it from options, environment and
-// script, the plan, and the job.
+// Package sbatch runs sbatch for a user. varq-filter, which plans the job, reports back what sbatch
+// itself does not: the job's request as Slurm has read it from options, environment and script, the
+// plan, and the job.
 package sbatch
 
 import (

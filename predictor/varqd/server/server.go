@@ -1,8 +1,9 @@
-// Package server serves varqd's API, which is JSON over HTTP. On a unix socket the
-// kernel identifies the user who asks; on TCP a munge credential on each request
-// does, and one on each answer proves that varqd has made it, for this request. On
-// TLS a certificate identifies the site whose varqd asks, which says for which of the
-// users that it may speak for.
+// Package server serves varqd's API, which is JSON over HTTP. Clients connect in three ways:
+//   - On a unix socket the kernel identifies the user.
+//   - On TCP a munge credential on each request identifies the user. A munge credential on each
+//     answer proves that varqd made the answer, for this request.
+//   - On TLS a certificate identifies the site whose varqd asks. That varqd says for which user it
+//     asks. The user must be one for whom the site may speak.
 //
 // Invariant: nothing else in a request decides which user asks.
 package server

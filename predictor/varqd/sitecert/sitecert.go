@@ -1,10 +1,10 @@
 // Package sitecert has the certificates by which the varqds of sites that share no munge key prove
-// to each other who they are. A certificate is a site's if an authority that the files name has
-// signed it, and if the site's name is one of its DNS names, letter by letter: wildcards stand for
-// no site.
+// their identities to each other. A certificate is valid for a site under two conditions. It is
+// signed by one of the authorities that the files name. The site's name is literally one of the
+// certificate's DNS names: a wildcard matches no site.
 //
-// The files are read again when they change. Of those that make no sense nothing is used: what was
-// read before stays in use.
+// The files are read again when they change. If the new files make no sense, none of them is used,
+// and what was read before stays in use.
 package sitecert
 
 import (

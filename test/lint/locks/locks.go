@@ -1,12 +1,13 @@
-// Package locks finds, in the source of a program, mutexes that may be locked while they are locked
-// already, and mutexes that are locked in one order here and in another there. Either hangs a
-// program once in a while; a read lock that is taken twice does when somebody waits to write in
-// between.
+// Package locks finds two kinds of errors in the source of a program: mutexes that may be locked
+// while they are locked already, and mutexes that are locked in one order here and in another
+// there. Either error hangs a program once in a while. A read lock that is taken twice hangs it if
+// another goroutine waits to write in between.
 //
-// It knows a mutex by the field or variable that it is, not by the value: of two values of one type
-// it does not know which is locked. Calls of interfaces and of functions that are passed on count,
-// by variable type analysis (package vta). What another goroutine does, does not, nor what a
-// package outside of the program calls back, but for slices, maps and sort.
+// The package identifies a mutex by its field or variable, not by its value. So it cannot tell
+// apart the mutexes of two values of one type. It follows calls of interfaces, and calls of
+// functions that are passed on, by variable type analysis (package vta). It does not follow other
+// goroutines. Nor does it follow calls back from packages outside of the program, except from
+// slices, maps and sort.
 package locks
 
 import (

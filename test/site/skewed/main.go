@@ -1,4 +1,4 @@
-// Command skewed is varqd on a host whose clock is wrong, for tests.
+// Command skewed is a varqd for tests that runs as if its host's clock were wrong.
 package main
 
 import (

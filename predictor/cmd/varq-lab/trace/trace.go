@@ -1,4 +1,4 @@
-// Package trace is the command that makes a log of what Slurm's accounting printed.
+// Package trace is the command that converts the output of Slurm's accounting into a log.
 package trace
 
 import (

@@ -1,5 +1,5 @@
-// Package cli has what the commands of varq and varq-lab share: their environment, the errors of a
-// command line, and the formats of numbers, lists and JSON.
+// Package cli has what the commands of varq and varq-lab share: the environment of a command, the
+// errors of a command line, and the formats of numbers, lists and JSON.
 package cli
 
 import (

@@ -1,6 +1,7 @@
-// Package every is the command for jobs that recur, each time with a promise: it keeps a user's
-// series in a folder of hers, and whenever 'varq every run' is called, by her crontab or Slurm's,
-// it has sbatch reserve, as her, what is due. No daemon takes part: varqd runs nothing for a user.
+// Package every is the command for recurring jobs, each with a promise. It keeps the series of a
+// user's jobs in a folder of the user. Crontab or Slurm's scrontab calls 'varq every run' for her.
+// The command then runs sbatch, as the user, to reserve for the jobs that are due. No daemon takes
+// part: varqd runs nothing for a user.
 package every
 
 import (

@@ -1,5 +1,5 @@
-// Package told says of reservations and offers, in words, what the commands of varq and its pages
-// tell alike.
+// Package told describes reservations and offers in words. The commands of varq and its web pages
+// use the same words.
 package told
 
 import (

@@ -1,5 +1,6 @@
 // Package web is the command that shows varqd's answers as pages in the user's browser. It serves
-// them on localhost, for her alone, and asks varqd as she would by the other commands.
+// the pages on localhost, for this user alone. It asks varqd the same questions as the other
+// commands do, as the same user.
 package web
 
 import (

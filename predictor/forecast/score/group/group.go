@@ -1,4 +1,4 @@
-// Package group tells for which jobs forecasts hold least. A group is the jobs that have one
+// Package group finds the jobs for which forecasts are worst. A group is the jobs that have one
 // property in common: the month or the hour of their submission, their queue, size, time limit or
 // user, their place in a burst, or how wide their forecast is.
 package group

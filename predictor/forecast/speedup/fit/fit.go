@@ -1,6 +1,6 @@
-// Package fit finds the speedup of a program from its past runs: how long each took, and
-// on how many nodes. Runs of one size differ, as their inputs do; so the answer is a curve
-// with an interval, and how runs lie around it.
+// Package fit finds the speedup of a program from its past runs: how long each run took, and on how
+// many nodes. Runs of one size take different times, because their inputs differ. So the answer is
+// a curve with a confidence interval, and the scatter of the runs around the curve.
 package fit
 
 import (

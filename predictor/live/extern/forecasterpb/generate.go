@@ -1,5 +1,5 @@
-// Package forecasterpb is what varqd and a forecaster outside it say to each
-// other, generated from forecaster.proto.
+// Package forecasterpb has the messages between varqd and a site's own forecaster. It is generated
+// from forecaster.proto.
 package forecasterpb
 
 //go:generate go run ./protogen

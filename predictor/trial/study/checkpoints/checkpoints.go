@@ -1,7 +1,7 @@
-// Package checkpoints is the study "checkpoints": what checkpoints and lost work cost by varq's
-// advice, by that of "Probabilistic QoS Guarantees for Supercomputing Systems" (Oliner et al.
-// 2005, equation 1), by Young's and Daly's intervals and by SCR's settings, when failures that
-// happened meet jobs that happened.
+// Package checkpoints is the study "checkpoints". It combines a real log of jobs with a real log of
+// failures, and compares rules for checkpoints by the costs of the checkpoints and of the work
+// lost. The rules are varq's advice, the rule of "Probabilistic QoS Guarantees for Supercomputing
+// Systems" (Oliner et al. 2005, equation 1), Young's and Daly's intervals, and SCR's settings.
 package checkpoints
 
 import (

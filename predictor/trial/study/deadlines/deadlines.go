@@ -1,7 +1,8 @@
-// Package deadlines is the study "deadlines": whether ends are promised better by distributions
-// than by point estimates of waits and run times, by users' limits, or by Slurm's --deadline. Its
-// measures are those of "3Sigma: Distribution-based Cluster Scheduling for Runtime Uncertainty"
-// (Park et al. 2018, section 5): deadlines missed, goodput, and the latency of the other jobs.
+// Package deadlines is the study "deadlines". It compares four ways to decide which ends are
+// promised: distributions of waits and run times, point estimates of them, users' limits, and
+// Slurm's --deadline. Its measures are those of "3Sigma: Distribution-based Cluster Scheduling for
+// Runtime Uncertainty" (Park et al. 2018, section 5): deadlines missed, goodput, and the latency of
+// the other jobs.
 package deadlines
 
 import (

@@ -1,7 +1,7 @@
-// Package faults is the study of how well failures of nodes are forecast. Each log is lived
-// through from its first failure on, a day at a time: every morning the forecaster tells how
-// probable it is that each node fails that day, and that a job's nodes do. It learns all the
-// time, and is judged by what it says after the first 60 % of the days.
+// Package faults is the study of how well failures of nodes are forecast. It replays each log from
+// its first failure on, day by day. Every morning the forecaster says how probable it is that each
+// node fails on that day, and that at least one of a job's nodes fails. The forecaster learns all
+// the time. Its forecasts after the first 60 % of the days are judged.
 package faults
 
 import (

@@ -1,7 +1,7 @@
-// Package joint is the study "joint": whether promises about two sites are kept, that a job
-// starts at any of both by a deadline, or at both. "VARQ: Implementing Probabilistic Advanced
-// Reservations for Batch-scheduled Parallel Machines" (Nurmi, Wolski and Brevik 2007, section
-// 4.6) takes sites to be independent.
+// Package joint is the study "joint". It tests whether promises about two sites are kept: that a
+// job starts by a deadline at one of two sites at least, or at both. "VARQ: Implementing
+// Probabilistic Advanced Reservations for Batch-scheduled Parallel Machines" (Nurmi, Wolski and
+// Brevik 2007, section 4.6) assumes that sites are independent.
 package joint
 
 import (

@@ -1,6 +1,6 @@
 // Package moldable has two studies of jobs that choose their size by the forecast of their wait.
-// Study is the study "moldable": what such jobs gain, as `varq size` chooses for them, on logs of
-// which a share of the jobs is made moldable, and on Downey's own machine. Downey is the study
+// Study is the study "moldable": how much such jobs gain if `varq size` chooses for them. It uses
+// logs in which a share of the jobs is made moldable, and Downey's own machine. Downey is the study
 // "downey", which repeats Downey's paper about that machine.
 package moldable
 

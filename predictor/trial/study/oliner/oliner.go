@@ -1,7 +1,7 @@
-// Package oliner is the study of "Probabilistic QoS Guarantees for Supercomputing Systems"
-// (Oliner, Rudolph, Sahoo, Moreira and Gupta 2005): what jobs, their users and the cluster gain
-// if failures are foretold with an accuracy a, and users accept the earliest deadline with a
-// probability of at least U.
+// Package oliner is the study of "Probabilistic QoS Guarantees for Supercomputing Systems" (Oliner,
+// Rudolph, Sahoo, Moreira and Gupta 2005). Failures are predicted with an accuracy a, and users
+// accept the earliest deadline with a probability of at least U. The study measures what jobs,
+// users and the cluster gain.
 package oliner
 
 import (

@@ -1,6 +1,6 @@
 // Package roblitz is the study of "Elastic Grid Reservations with User-Defined Optimization
-// Policies" (Röblitz, Schintke and Wendler 2005): how many elastic reservations succeed, how many
-// slots are tried for them, and what the other jobs wait.
+// Policies" (Röblitz, Schintke and Wendler 2005). It measures how many elastic reservations
+// succeed, how many slots are tried for them, and how long the other jobs wait.
 package roblitz
 
 import (

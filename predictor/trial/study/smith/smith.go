@@ -1,6 +1,6 @@
 // Package smith is the study of "Scheduling with Advanced Reservations" (Smith, Foster and Taylor
-// 2000): what hard reservations cost the jobs that do not reserve, and how near to the time asked
-// for they are granted.
+// 2000). It measures what hard reservations cost the jobs that do not reserve, and how close the
+// reserved start times are to the times asked for.
 package smith
 
 import (

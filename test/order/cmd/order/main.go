@@ -1,5 +1,5 @@
-// Command order runs a stream of jobs on a private Slurm and writes a recording of its queue, or
-// replays recordings and tells how well waits are forecast with what Slurm says of its order, and
+// Command order runs a stream of jobs on a private Slurm and records its queue. Or it replays
+// recordings and measures how well waits are forecast, with what Slurm says of its order and
 // without.
 package main
 

@@ -1,6 +1,6 @@
-// Protogen compiles forecaster.proto in the current folder and writes its Go
-// code beside it. The compiler is a Go module, so that generating needs nothing
-// but Go: every version is pinned, by go.mod or here.
+// Protogen compiles forecaster.proto in the current folder and writes its Go code beside it. The
+// compiler is a Go module, so that the generation needs nothing but Go. Every version is pinned, by
+// go.mod or here.
 package main
 
 import (

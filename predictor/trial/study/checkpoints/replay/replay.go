@@ -1,5 +1,5 @@
-// Package replay puts the jobs of one log under the failures of another, and counts what
-// checkpoints and the work lost between them cost by one Rule of package checkpoint or another.
+// Package replay runs the jobs of one log under the failures of another. For each Rule of package
+// checkpoint it counts the costs of the checkpoints and of the work lost between them.
 package replay
 
 import (

@@ -1,8 +1,8 @@
 // Package deadline simulates a cluster on which some users need the end of a job by a deadline.
-// They ask for a promise when they submit the job, and take it elsewhere if there is none. An
-// Admission decides which ends are promised. What comes of it is measured as in "3Sigma:
-// Distribution-based Cluster Scheduling for Runtime Uncertainty" (Park, Tumanov, Jiang, Kozuch and
-// Ganger, EuroSys 2018): deadlines missed, goodput, and the latency of the jobs without deadlines.
+// They ask for a promise when they submit the job, and take the job elsewhere if it is refused. An
+// Admission decides which ends are promised. The measures are those of "3Sigma: Distribution-based
+// Cluster Scheduling for Runtime Uncertainty" (Park, Tumanov, Jiang, Kozuch and Ganger, EuroSys
+// 2018): deadlines missed, goodput, and the latency of the jobs without deadlines.
 //
 // The cluster is one pool of processors, first come, first served, with EASY backfilling by the
 // users' limits. A job that misses its deadline goes on. Equal arguments give equal results.

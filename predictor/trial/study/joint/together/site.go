@@ -1,6 +1,6 @@
-// Package together tries promises about jobs at two sites: that any of both has started by a
-// deadline, or all. Each site replays its log with a forecaster of its own. Joint probabilities are
-// made and learnt on line along both.
+// Package together tests promises about jobs at two sites: that at least one has started by a
+// deadline, or that both have. Each site replays its log with a forecaster of its own. Both replays
+// advance together. Joint probabilities are forecast and learnt from on the way.
 package together
 
 import (

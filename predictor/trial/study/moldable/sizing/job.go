@@ -1,8 +1,8 @@
-// Package sizing simulates a cluster on which some jobs can run on several numbers of processors:
-// the size of each is chosen when it is submitted, as `varq size` does it, or when it starts. The
-// cluster is first come, first served, with EASY backfilling.
+// Package sizing simulates a cluster on which some jobs can run on several numbers of processors.
+// The size of each job is chosen when it is submitted, as `varq size` chooses it, or when the job
+// starts. The cluster is first come, first served, with EASY backfilling.
 //
-// The result depends on the jobs and the Chooser alone. Times are Unix seconds, and durations
+// The result depends on the jobs and the Chooser alone. Times are Unix seconds, durations are
 // seconds.
 package sizing
 

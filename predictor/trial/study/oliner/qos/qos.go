@@ -1,19 +1,19 @@
 // Package qos simulates the cluster of "Probabilistic QoS Guarantees for Supercomputing Systems"
 // (Oliner, Rudolph, Sahoo, Moreira and Gupta 2005). Its nodes fail and recover. A predictor
-// foretells failures, and the scheduler promises of each job that it is complete by a deadline with
-// a probability.
+// predicts failures. The scheduler promises for each job that the job is complete by a deadline
+// with a probability.
 //
-// The scheduler is first come, first served, with backfilling. At its submission each job gets a
-// start and a set of nodes, its partition, and both stay as they are. It starts as early as the
-// jobs that came before allow, on those of the nodes free for it that are least likely to fail. If
-// that is too likely for its user, the job starts later: at the first moment from which there are
-// nodes that are likely enough not to fail until its end. The deadline is that end, if all
-// checkpoints are performed.
+// The scheduler is first come, first served, with backfilling. When a job is submitted, it gets a
+// start and a set of nodes, called its partition. Neither changes unless a failure forces it. The
+// job starts as early as the earlier jobs allow, on the free nodes that are least likely to fail.
+// If a failure is too likely for the job's user, the job starts later: at the first time at which
+// some nodes are likely enough not to fail until its end. The deadline is this end, computed as if
+// all checkpoints were performed.
 //
-// While a job runs it requests checkpoints, and a rule decides which of them are performed. If one
-// of its nodes fails, the job gets a new start and new nodes, as early as possible, and begins
-// there from its last complete checkpoint. The node is down for a while, and jobs that were to
-// start on it are put off, on the nodes they have, and so are those that were to follow them there.
+// A running job requests checkpoints, and a rule decides which of them are performed. If one of its
+// nodes fails, the job gets a new start and new nodes, as early as possible, and begins there from
+// its last complete checkpoint. The failed node is down for a while. Jobs that were to start on it
+// start later, on the same nodes, and so do the jobs that were to follow them there.
 //
 // Equal arguments give equal results.
 package qos

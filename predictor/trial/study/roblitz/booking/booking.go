@@ -1,9 +1,9 @@
-// Package booking simulates a cluster of which some users reserve processors ahead, by the elastic
-// requests of Röblitz, Schintke and Wendler, "Elastic Grid Reservations with User-Defined
-// Optimization Policies" (2005), as their section 4 does: each request has a window of time and a
-// range of processors, the site answers it with slots and their estimated success rates, and the
-// slots that are good enough are tried in the order of the user's preferences. What comes of it is
-// how many requests succeed, how many slots are tried in vain, and what the other jobs wait.
+// Package booking simulates a cluster on which some users reserve processors ahead. They use the
+// elastic requests of Röblitz, Schintke and Wendler, "Elastic Grid Reservations with User-Defined
+// Optimization Policies" (2005), section 4. Each request has a window of time and a range of
+// processors. The site answers with slots and their estimated success rates. The slots that are
+// good enough are tried in the order of the user's preferences. The results are how many requests
+// succeed, how many slots are tried in vain, and how long the other jobs wait.
 //
 // The cluster is one pool of processors, first come, first served, with backfilling by the users'
 // limits. Equal arguments give equal results.

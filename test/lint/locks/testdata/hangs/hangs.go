@@ -1,4 +1,4 @@
-// Package hangs has what hangs a program: each method named in the test does, by a mutex of its
+// Package hangs has code that may hang. Each method that the test names may hang by a mutex of its
 // own.
 package hangs
 

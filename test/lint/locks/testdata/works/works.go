@@ -1,4 +1,4 @@
-// Package works has what looks as if it hung a program.
+// Package works has code that looks as if it may hang, but does not.
 package works
 
 import "sync"
