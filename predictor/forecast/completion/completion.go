@@ -2,18 +2,19 @@
 //
 // A forecast passes through three stages:
 //
-//	sum             the distribution of the wait is convolved with the distribution of the run
-//	                time, which the time limit truncates. (A product of two probabilities, of a
-//	                start in time and of a run within the rest, would ask for far later deadlines.)
-//	dependence      jobs that waited for longer than expected may also run for longer: a Gaussian
-//	                copula, whose correlation is learnt, joins the two (dependence.go)
-//	recalibration   each probability is replaced by how often such probabilities came true, for
-//	                wait and run time together (package recalibration). The forecast is a mixture
-//	                of the replaced and the plain probability, by how well each has done, because
-//	                what came of a forecast is known late.
+//	sum             the distribution of the wait is convolved with the distribution of the
+//	                run time, which the time limit truncates. (The product of two
+//	                probabilities, of a start in time and of a run within the rest, would
+//	                require far later deadlines.)
+//	dependence      jobs that waited for longer than expected may also run for longer: a
+//	                Gaussian copula with a learnt correlation joins the two (dependence.go)
+//	recalibration   each probability is replaced by how often such probabilities came true,
+//	                for wait and run time together (package recalibration). The outcome of
+//	                a forecast is known late. So the forecast is a mixture of the replaced
+//	                and the plain probability, by how well each has done.
 //
-// Like a blend, a Forecaster learns prequentially: it forecasts every job when it begins to wait,
-// and learns when the job has ended.
+// Like a blend, a Forecaster learns prequentially: it forecasts every job when the job begins to
+// wait, and learns when the job has ended.
 package completion
 
 import (
@@ -35,7 +36,8 @@ type RunTimes interface {
 	RunTime(q *forecast.Question) walltime.Distribution
 }
 
-// Forecaster is a forecast.Forecaster of the time from when a job begins to wait until it ends.
+// Forecaster is a forecast.Forecaster of the time from the beginning of a job's wait to the job's
+// end.
 type Forecaster struct {
 	waits         forecast.Forecaster
 	runs          RunTimes
@@ -45,10 +47,10 @@ type Forecaster struct {
 	weights       mixture.Weights         // of the sum and of the sum recalibrated
 	unscored      pending.Sample[*record] // by job that has not ended
 	latest        atomic.Pointer[record]  // the newest forecast, or nil if an event has come since
-	answer        forecast.Answer         // room
+	answer        forecast.Answer         // reused by Expect
 }
 
-// record is what a Forecaster needs of a forecast to learn from its outcome.
+// record is what a Forecaster stores of a forecast to learn from its outcome.
 type record struct {
 	question     forecast.Question
 	answered     bool
@@ -56,7 +58,7 @@ type record struct {
 	run          walltime.Distribution
 	sum          delay.Distribution
 	recalibrated recalibration.Forecast
-	waited       float64 // rank of the wait, in (0,1), once it is known; or 0
+	waited       float64 // rank of the wait, in (0,1), or 0 until it is known
 }
 
 // New returns a Forecaster that has learnt nothing. Its Observer methods pass each event on to
@@ -65,9 +67,9 @@ func New(waits forecast.Forecaster, runs RunTimes, rng *rand.Rand) *Forecaster {
 	return &Forecaster{waits: waits, runs: runs, rng: rng, recalibration: recalibration.New(), weights: mixture.New(2), unscored: pending.New[*record]()}
 }
 
-// everybody is the one group of weights, and the one user of the recalibration. The run times of
-// users, which are what these differ by, are in the sum; on real logs a recalibration of each user
-// made the losses of high quantiles greater by 5 %.
+// everybody is the one group of weights, and the one user of the recalibration. The sum already has
+// each user's run times, and users differ mainly in these. On real logs a recalibration for each
+// user made the losses of high quantiles 5 % greater.
 const everybody = ""
 
 // Name is the name of a Forecaster.
@@ -76,8 +78,8 @@ const Name = "completion"
 // Name implements forecast.Forecaster.
 func (*Forecaster) Name() string { return Name }
 
-// Forecast implements forecast.Forecaster: a.Wait and a.Lower are of the time until the job ends,
-// and the Evidence is that of its wait.
+// Forecast implements forecast.Forecaster. a.Wait and a.Lower are about the time until the job
+// ends. The Evidence is that of the forecast of the wait.
 func (f *Forecaster) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	r := &record{question: *q}
 	r.answered = f.waits.Forecast(q, a)
@@ -92,8 +94,8 @@ func (f *Forecaster) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return true
 }
 
-// join replaces the distribution of a wait by that of the time until a job with a run time has
-// ended, and notes in r what it was made of.
+// join takes the distribution of a job's wait in a.Wait, and replaces it by the distribution of the
+// time until the job ends. r gets the intermediate results.
 func (f *Forecaster) join(r *record, a *forecast.Answer, run *walltime.Distribution) {
 	f.dependence.sum(&a.Wait, run, &r.sum)
 	f.recalibration.Apply(everybody, &r.sum, &r.recalibrated)
@@ -136,9 +138,10 @@ func (f *Forecaster) Ended(j *workload.Job) {
 	f.waits.Ended(j)
 }
 
-// Expect forecasts the answer to q, a question about a job that begins to wait, and stores the
-// forecast until the job ends. Submitted, Started and Ended do what Expect, Waited and Score do,
-// and then pass the event on; a caller of these tells waits itself.
+// Expect forecasts the answer to q, a question about a job that begins to wait. It stores the
+// forecast until the job ends. Submitted, Started and Ended call Expect, Waited and Score, and then
+// pass the event on to the forecaster of waits. A caller of Expect, Waited and Score does that
+// itself.
 func (f *Forecaster) Expect(j *workload.Job, q forecast.Question) {
 	if f.unscored.Wants(j.ID) {
 		r := f.latest.Load()
@@ -161,7 +164,7 @@ func (f *Forecaster) Waited(j *workload.Job) {
 	}
 }
 
-// Score learns from the forecast stored for a job that has ended. A job that never started teaches
+// Score learns from the stored forecast for a job that has ended. A job that never started teaches
 // nothing.
 func (f *Forecaster) Score(j *workload.Job) {
 	f.latest.Store(nil)

@@ -38,7 +38,7 @@ func (r *runTimes) RunTime(q *forecast.Question) walltime.Distribution {
 	return r.Distribution(&sched.Job{Limit: q.Limit, Procs: 1, User: 1, Queue: 1, Group: 1, App: -1, Partition: -1}, 0)
 }
 
-// learnt returns run times that were drawn as draw says.
+// learnt returns a predictor that has learnt from run times drawn by draw.
 func learnt(limit int64, draw func() int64) *runTimes {
 	r := &runTimes{}
 	for i := range int64(400) {
@@ -54,7 +54,7 @@ func dependent(correlation float64) dependence {
 	return dependence{n: 1e9, waits: 1e9, runs: 1e9, products: correlation * 1e9}
 }
 
-// The sum is the distribution of sums that are drawn, also where wait and run time depend on one
+// The sum has the same distribution as sums that are drawn, also if wait and run time depend on one
 // another.
 func TestSumAgainstDraws(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
@@ -85,8 +85,8 @@ func TestSumAgainstDraws(t *testing.T) {
 	}
 }
 
-// The forecasts come true as often as they say, although the wait's are far too short and both
-// depend on one another.
+// The forecasts come true as often as they say, although the forecasts of waits are far too short,
+// and waits and run times depend on one another.
 func TestForecastsHold(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	runs := learnt(limit, func() int64 { return int64(600 * math.Exp(r.NormFloat64())) })
@@ -128,7 +128,7 @@ func TestForecastsHold(t *testing.T) {
 	}
 }
 
-// Jobs that never start, or about whose wait nothing is known, teach nothing and leave nothing
+// Jobs that never start, and jobs without a forecast of the wait, teach nothing and leave nothing
 // behind.
 func TestNothingToLearn(t *testing.T) {
 	for name, waits := range map[string]scripted{"cancelled": {forecasttest.Exponential(60)}, "no forecast": {}} {

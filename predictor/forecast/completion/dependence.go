@@ -9,15 +9,15 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 )
 
-// dependence is the correlation of waits and run times beyond what their forecasts know: that of
-// the normal scores of their ranks under these (a Gaussian copula).
-// sums over jobs, which fade: of scores, their squares and products
+// dependence measures the correlation of waits and run times beyond what their forecasts know. It
+// is the correlation of the normal scores of their ranks under these forecasts (a Gaussian copula).
+// The fields are fading sums over jobs: of the scores, their squares and their products.
 type dependence struct{ n, wait, run, waits, runs, products float64 }
 
 const (
 	memory    = 2000. // jobs, mean age
-	believe   = 200.  // jobs without correlation, taken to have been seen before the first
-	farthest  = 3.    // a normal score
+	believe   = 200.  // jobs without correlation, assumed to have been seen at the beginning
+	farthest  = 3.    // the largest absolute normal score
 	strongest = .9
 	parts     = 64 // quantiles of the run time that are added to the wait
 	weakest   = .01
@@ -76,7 +76,7 @@ func (d *dependence) sum(wait *delay.Distribution, run *walltime.Distribution, t
 			total[k] += given.Within(delay.At(k)-seconds) / parts
 		}
 	}
-	for k := range total { // sums of many are not exact
+	for k := range total { // sums of many numbers are not exact
 		total[k] = min(1, total[k])
 		if k > 0 {
 			total[k] = max(total[k], total[k-1])

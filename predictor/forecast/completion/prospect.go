@@ -8,23 +8,23 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 )
 
-// Circumstances are what a forecast of one job's end rests on, beside the question.
+// Circumstances are what a forecast of one job's end rests on, besides the question.
 type Circumstances struct {
-	// FailureRate is how many failures of the job's nodes are expected in a second of its run.
+	// FailureRate is the expected number of failures of the job's nodes per second of its run.
 	FailureRate float64
 	// Checkpoints is the time between the job's checkpoints, in seconds of its run; 0 for none.
 	Checkpoints int64
 }
 
-// Prospect is when one job will have ended, as far as that may be promised. The zero Prospect is
-// that of a job that never ends.
+// Prospect forecasts when one job will have ended, as far as the end may be promised. The zero
+// Prospect is for a job that never ends.
 //
 // A job that is stopped at its time limit has not done its work, and a promise about its end is
-// then void. So the probabilities are those given that this does not happen.
+// then void. So the probabilities are conditional: the job is not stopped at its limit.
 type Prospect struct {
 	end     delay.Distribution // lower bounds on the probability that the job has ended
-	timeOut delay.Distribution // that its limit has ended it
-	lost    delay.Distribution // by which failures lower the probability that it has ended
+	timeOut delay.Distribution // the probability that the time limit has ended the job
+	lost    delay.Distribution // by how much failures lower the probability that the job has ended
 }
 
 // Prob returns the probability that the job has done its work within a number of seconds from the
@@ -38,7 +38,7 @@ func (p *Prospect) Prob(seconds float64) float64 {
 }
 
 // Within returns the least number of seconds, a multiple of step, within which the job has done its
-// work with a probability. It reports false if there is none.
+// work with the probability prob. It reports false if there is none.
 func (p *Prospect) Within(prob float64, step int64) (seconds int64, ok bool) {
 	for i := range delay.Points {
 		if p.Prob(delay.At(i)) < prob {
@@ -64,8 +64,8 @@ func (p *Prospect) TimeOut() float64 { return p.timeOut[delay.Points-1] }
 // within a number of seconds.
 func (p *Prospect) Lost(seconds float64) float64 { return p.lost.Within(seconds) }
 
-// Wait forecasts what is left of the wait of a job that has been waiting for some seconds at the
-// question's Submit. It reports false if there is no forecast; a.Down may then say why.
+// Wait forecasts the rest of the wait of a job that has waited for some seconds at the question's
+// Submit. It reports false if there is no forecast; a.Down may then say why.
 func (f *Forecaster) Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool {
 	if !f.waits.Forecast(q, a) {
 		return false
@@ -74,8 +74,9 @@ func (f *Forecaster) Wait(q *forecast.Question, waited int64, a *forecast.Answer
 	return true
 }
 
-// Prospect forecasts the end of a job that waits, or will, from the forecast of its wait: from
-// Wait's, in which the caller may have taken account of what the Forecaster does not know of.
+// Prospect forecasts the end of a job that waits or will wait, from the forecast of its wait. wait
+// is the result of the method Wait. The caller may have adjusted it for what the Forecaster does
+// not know.
 //
 // It takes O(parts^2 delay.Points) if nodes may fail.
 func (f *Forecaster) Prospect(q *forecast.Question, c Circumstances, wait *delay.Distribution) (p Prospect) {
@@ -92,9 +93,9 @@ func (f *Forecaster) Prospect(q *forecast.Question, c Circumstances, wait *delay
 	return p
 }
 
-// Rest forecasts the end of a job that has run for age seconds, from then on: as Prospect would if
-// it did not wait, given that it has not ended yet. A failure counts as if the job never ended,
-// because what it is to wait for then is not known.
+// Rest forecasts how much longer a job will run that has run for age seconds. It is like Prospect
+// without a wait, under the condition that the job has not ended yet. A failure counts as if the
+// job never ended, because the wait after a failure is not known.
 func (f *Forecaster) Rest(q *forecast.Question, age int64, c Circumstances) (p Prospect) {
 	run := f.runs.RunTime(q)
 	limit := max(q.Limit, 1)
@@ -124,10 +125,11 @@ func (f *Forecaster) Rest(q *forecast.Question, age int64, c Circumstances) (p P
 	return p
 }
 
-// given makes d, the distribution of a delay that begins now, that of what is left of one that has
-// lasted for some seconds. It is between two: that the delay has so much less to go, and that it is
-// as if it began now, which holds for whatever keeps a job that should have started long ago. Each
-// counts as much as it is likely to have made the delay last so long.
+// given takes the distribution of a delay that begins now, and makes it the distribution of the
+// rest of a delay that has lasted for some seconds. The result mixes two hypotheses. Under the
+// first, the rest is shorter by the time that has passed. Under the second, the delay is as if it
+// began now: this holds for a job that should have started long ago and is kept by something
+// unknown. Each has the weight of the probability with which it makes the delay last so long.
 func given(d *delay.Distribution, lasted float64) {
 	if lasted <= 0 {
 		return
@@ -139,12 +141,12 @@ func given(d *delay.Distribution, lasted float64) {
 	}
 }
 
-// starts is how many times of a failure within a run are looked at.
+// starts is how many times of a failure within a run are considered.
 const starts = 4
 
 // lost returns by how much failures lower the probability that a job has ended. After a failure the
-// job waits once more, and repeats its work since the last checkpoint. After a second one, it never
-// ends.
+// job waits once more, and repeats its work since the last checkpoint. After a second failure the
+// job never ends.
 func lost(wait *delay.Distribution, run *walltime.Distribution, c Circumstances) (less delay.Distribution) {
 	if c.FailureRate <= 0 {
 		return less

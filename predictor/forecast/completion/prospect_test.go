@@ -12,14 +12,14 @@ import (
 	"github.com/varq-project/varq/test/thorough"
 )
 
-// certain returns a Forecaster whose lower bounds are the probabilities themselves, and whose
-// forecasts are not recalibrated, as it has seen that they hold.
+// certain returns a Forecaster whose lower bounds equal its probabilities. Its recalibration
+// changes nothing, because its past forecasts have come true as often as they said.
 func certain(t *testing.T, wait *delay.Distribution, runs *runTimes) *Forecaster {
 	t.Helper()
 	return trained(wait, runs, 1)
 }
 
-// trained returns a Forecaster of jobs that run for a number of times as long as is forecast.
+// trained returns a Forecaster of jobs that run for a number of times as long as forecast.
 func trained(wait *delay.Distribution, runs *runTimes, times float64) *Forecaster {
 	f := New(scripted{wait}, runs, rand.New(rand.NewPCG(4, 4)))
 	f.SetConfidence(.5)
@@ -36,8 +36,8 @@ func trained(wait *delay.Distribution, runs *runTimes, times float64) *Forecaste
 	return f
 }
 
-// The probabilities are how often jobs that are drawn have done their work in time, of those that
-// are not stopped before at their limit.
+// The probabilities are the shares of drawn jobs that have done their work in time, among the jobs
+// that are not stopped at their limit before.
 func TestProspectAgainstDraws(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	wait := forecasttest.Exponential(1800)
@@ -64,7 +64,7 @@ func TestProspectAgainstDraws(t *testing.T) {
 		for _, by := range []float64{1800, 3600, 7200, 9000, 20_000} {
 			done, stopped := 0., 0.
 			for range draws {
-				// without memory: what has been waited for does not matter
+				// exponential waits have no memory: the time already waited does not matter
 				waited := -1800 * math.Log(r.Float64())
 				ran := float64(run.Draw(r))
 				total := waited + ran
@@ -87,7 +87,7 @@ func TestProspectAgainstDraws(t *testing.T) {
 				}
 			}
 			want := done / (draws - stopped)
-			if got := p.Prob(by); math.Abs(got-want) > .03 { // twice what recalibration errs by
+			if got := p.Prob(by); math.Abs(got-want) > .03 { // twice the error of recalibration
 				t.Errorf("%s: %.3f within %g s, drawn %.3f", name, got, by, want)
 			}
 		}
@@ -103,7 +103,7 @@ func TestProspectAgainstDraws(t *testing.T) {
 	}
 }
 
-// What is left of a run is what runs that have lasted as long have left.
+// The rest of a run has the distribution of the rests of drawn runs that have lasted as long.
 func TestRestAgainstDraws(t *testing.T) {
 	thorough.Only(t)
 	r := rand.New(rand.NewPCG(6, 6))
@@ -123,7 +123,7 @@ func TestRestAgainstDraws(t *testing.T) {
 				continue
 			case ran >= limit && !late:
 				continue // stopped
-			case !late && fails >= float64(by): // a failure counts though it may come after the end
+			case !late && fails >= float64(by): // a failure counts although it may come after the end
 				done++
 			}
 			all++
@@ -138,8 +138,8 @@ func TestRestAgainstDraws(t *testing.T) {
 	}
 }
 
-// A job that starts at once, and has not run yet, is no less likely to end in time than when it was
-// promised.
+// A job that starts at once, and has not run yet, is at least as likely to end in time as when it
+// was promised.
 func TestRestFollowsProspect(t *testing.T) {
 	thorough.Only(t)
 	r := rand.New(rand.NewPCG(7, 7))
@@ -162,8 +162,8 @@ func TestRestFollowsProspect(t *testing.T) {
 	}
 }
 
-// A job that has waited for longer than any before is forecast as if it came now: that it never
-// starts is not known. One that has waited for a part of its time has less to go.
+// A job that has waited for longer than any before is forecast as if it came now, because it is not
+// certain that it never starts. A job that has waited for a part of its time has less to go.
 func TestLongWait(t *testing.T) {
 	minutes := func(from, to float64) (d delay.Distribution) {
 		for i := range d {
@@ -179,14 +179,14 @@ func TestLongWait(t *testing.T) {
 	given(&d, 300)
 	for _, seconds := range []float64{60, 150, 300, 500} {
 		less, begun := min(1, seconds/300), seconds/600
-		// twice what recalibration errs by
+		// twice the error of recalibration
 		if got, want := d.Within(seconds), (less*.5+begun)/1.5; math.Abs(got-want) > .03 {
 			t.Errorf("after five minutes: %.3f within %g s, want %.3f", got, seconds, want)
 		}
 	}
 }
 
-// A job of which nothing is known, and one that no wait has an end for, can be promised nothing.
+// Nothing can be promised for a job of which nothing is known, or for a job whose wait has no end.
 func TestNoProspect(t *testing.T) {
 	runs := learnt(limit, func() int64 { return 60 })
 	var a forecast.Answer

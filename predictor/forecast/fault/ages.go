@@ -2,12 +2,12 @@ package fault
 
 import "math"
 
-// ages is a Weibull model of the time from one failure of a node to its next. A shape below 1 says
-// that the longer a node has been well, the longer it will be.
+// ages is a Weibull model of the time from one failure of a node to its next. A shape below 1 means
+// that the longer a node has been well, the longer it will stay well.
 type ages struct {
-	last         []float64 // by node: its last failure, or the start, in days since the start
-	gaps         []float64 // between failures, in days: the last mostGaps of them
-	next         int       // which of gaps is the oldest, once they are as many as kept
+	last         []float64 // by node: the time of its last failure, or of the start, in days since the start
+	gaps         []float64 // between failures, in days: the last mostGaps gaps
+	next         int       // the index of the oldest gap, once there are mostGaps
 	shape, scale float64   // scale is in days; 0: not fitted yet
 }
 
@@ -32,8 +32,8 @@ func (a *ages) observe(n int, now float64) {
 	a.last[n] = now
 }
 
-// fit fits shape and scale by likelihood to the gaps, and to the time that has passed since the
-// last failure of each node, which is a gap that has not ended.
+// fit fits shape and scale to the gaps by maximum likelihood. The time since the last failure of
+// each node is a gap that has not ended, that is, a censored observation.
 func (a *ages) fit(now float64) {
 	if len(a.gaps) < fewGaps {
 		return
@@ -55,7 +55,7 @@ func (a *ages) fit(now float64) {
 		}
 		return sum, weighted
 	}
-	// The derivative of the likelihood by the shape, once the scale is the best for it, falls as
+	// With the best scale for each shape, the derivative of the likelihood by the shape falls as
 	// the shape grows.
 	low, high := leastShape, mostShape
 	for high/low > 1.001 {
@@ -71,7 +71,7 @@ func (a *ages) fit(now float64) {
 	a.scale = math.Pow(sum/float64(len(a.gaps)), 1/a.shape)
 }
 
-// expected returns the hazard of a node, summed over a span of days from now on.
+// expected returns the cumulative hazard of a node over a span of days from now on.
 func (a *ages) expected(n int, now, span float64) float64 {
 	if a.scale == 0 {
 		return 0

@@ -18,8 +18,8 @@ func names(n int) []string {
 	return all
 }
 
-// made makes up the failures of a number of nodes on so many days, ordered by time: each node has
-// a rate of its own, and a failure may bring about others on the same node and on all the others.
+// made generates the failures of a number of nodes on so many days, ordered by time. Each node has
+// a rate of its own. A failure may cause others on the same node and on all other nodes.
 func made(nodes, days int, rate, spread, again, others float64, r *rand.Rand) []Event {
 	list := names(nodes)
 	var events []Event
@@ -43,12 +43,12 @@ func made(nodes, days int, rate, spread, again, others float64, r *rand.Rand) []
 	return events
 }
 
-// result is what forecasts came to: nats lost, and failures expected and seen, of windows of a node
-// each.
+// result sums up forecasts for windows of one node each: the nats lost, and the failures expected
+// and seen.
 type result struct{ loss, constant, own, expected, failed float64 }
 
-// try lets a model live through the events, and looks at its forecasts for all nodes of each window
-// of a number of days, from a day on.
+// try replays the events for a model. From a day on, it compares the model's forecasts for all
+// nodes with each window of a number of days.
 func try(nodes, days, from, window int, events []Event) result {
 	list := names(nodes)
 	m := New(list, nil, 0)
@@ -89,7 +89,7 @@ func try(nodes, days, from, window int, events []Event) result {
 	return sum
 }
 
-// The model finds what there is to find in the past, and nothing else.
+// The model finds the patterns that are in the past, and no others.
 func TestForecasts(t *testing.T) {
 	const nodes, days = 100, 600
 	for _, c := range []struct {
@@ -145,7 +145,7 @@ func TestNoLookAhead(t *testing.T) {
 	if a, b := forecast(past), forecast(other); !slices.Equal(a, b) {
 		t.Error("another future makes another forecast")
 	}
-	// What was forecast stays as it was.
+	// The old forecast stays as it was.
 	going := New(names(nodes), nil, 0)
 	for _, e := range past[:len(past)/2] {
 		going.Observe(e)
@@ -158,7 +158,7 @@ func TestNoLookAhead(t *testing.T) {
 	if after := kept.Prob(names(5), 3600, 86400); after != before || going.Prob(names(5), 3600, 86400) == before {
 		t.Errorf("a forecast changes from %g to %g", before, after)
 	}
-	// The same by one model that goes on: it tells the same before it knows the future.
+	// Another model goes on from event to event: it forecasts the same before it knows the future.
 	m, next := New(names(nodes), nil, 0), 0
 	for ; next < len(past) && past[next].At < at; next++ {
 		m.Observe(past[next])
@@ -172,7 +172,7 @@ func TestNoLookAhead(t *testing.T) {
 	}
 }
 
-// Nodes that fail together make a set of them fail more rarely than if each failed by itself.
+// If nodes fail together, a set of them fails less often than if each failed independently.
 func TestSets(t *testing.T) {
 	const nodes, days = 32, 1500
 	list, r := names(nodes), rand.New(rand.NewPCG(5, 5))
@@ -204,7 +204,7 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// Where hardly any time has passed, one failure does not make the next certain.
+// After hardly any time, one failure does not make the next certain.
 func TestFirstFailure(t *testing.T) {
 	for _, nodes := range []int{1, 2, 1000} {
 		m := New(names(nodes), nil, 0)
@@ -220,7 +220,7 @@ func TestFirstFailure(t *testing.T) {
 	}
 }
 
-// That people drain all nodes at once makes none of them seem about to fail.
+// If people drain all nodes at once, none of the nodes seems about to fail.
 func TestPlannedWork(t *testing.T) {
 	list := names(100)
 	m := New(list, []string{"drained"}, 0)
@@ -232,7 +232,7 @@ func TestPlannedWork(t *testing.T) {
 	}
 }
 
-// A node that fails several times a day has more failures in a week than in a day, and none is safe
+// A node that fails several times a day has more failures in a week than in a day, and is not safe
 // after the first.
 func TestRiskGoesOn(t *testing.T) {
 	m := New(names(10), nil, 0)
@@ -254,7 +254,7 @@ func TestRiskGoesOn(t *testing.T) {
 	}
 }
 
-// The risk of a set grows with the set and with the time, more or less, whatever their sizes.
+// The risk of a set grows with the set and with the time, more or less, whatever its size.
 func TestSetsGrow(t *testing.T) {
 	const nodes, days = 300, 400
 	list, r := names(nodes), rand.New(rand.NewPCG(9, 9))
@@ -275,7 +275,7 @@ func TestSetsGrow(t *testing.T) {
 		}
 		last = p
 	}
-	// However often sets are hit, the risk of one is less than 1.
+	// However often sets are hit, the risk of a set is less than 1.
 	f := m.Forecast(list)
 	for i := range f.sizes {
 		f.sizes[i] = sizes{}
@@ -299,7 +299,8 @@ func TestSetsGrow(t *testing.T) {
 	}
 }
 
-// Events of another kind that come before failures make these likely, and are named as the reason.
+// If events of another kind come before failures, they make failures likely, and are named as the
+// evidence.
 func TestKinds(t *testing.T) {
 	const nodes, days = 60, 600
 	list, r := names(nodes), rand.New(rand.NewPCG(3, 3))
@@ -332,7 +333,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Nothing makes a probability leave 0 to 1, or a risk shrink as the span grows.
+// Nothing makes a probability leave [0,1], or a risk shrink as the span grows.
 func FuzzModel(f *testing.F) {
 	f.Add(uint64(1), 3, int64(0), int64(1_700_000_000), 5)
 	f.Add(uint64(2), 0, int64(100), int64(5), 1)

@@ -2,20 +2,20 @@ package fault
 
 import "math"
 
-// Forecast is what a Model says of some nodes at one time. Nothing that the Model learns later
-// changes it, and its methods, but for Correct, may be called concurrently.
+// Forecast is what a Model forecasts for some nodes at one time. It does not change as the Model
+// learns more. Its methods, except Correct, may be called concurrently.
 type Forecast struct {
 	nodes map[string]growth
 	other growth // of a node of which nothing is known
 	sizes [len(horizons)]sizes
 }
 
-// growth has how many failures of a node are expected within each of the horizons. It does not
-// fall.
+// growth has the number of failures of a node that are expected within each of the horizons. It
+// never decreases.
 type growth [len(horizons)]float64
 
-// within returns how many failures are expected within a number of seconds: evenly more between the
-// horizons, and beyond the last.
+// within returns the number of failures expected within a number of seconds, by linear
+// interpolation between the horizons and linear extrapolation beyond the last.
 func (g *growth) within(span int64) float64 {
 	days, before, at := float64(span)/day, 0., 0.
 	for i, expected := range g {
@@ -27,7 +27,7 @@ func (g *growth) within(span int64) float64 {
 	panic("fault: no horizons")
 }
 
-// Forecast returns what the Model says now of these nodes.
+// Forecast returns what the Model forecasts now for these nodes.
 func (m *Model) Forecast(nodes []string) *Forecast {
 	f := &Forecast{nodes: make(map[string]growth, len(nodes)), other: m.growth(-1)}
 	for _, node := range nodes {
@@ -48,8 +48,8 @@ func (f *Forecast) Expected(node string, span int64) float64 {
 	return growth.within(span)
 }
 
-// Correct multiplies by a factor how many failures of a node are expected within any span. Of a
-// node that the Forecast is not about nothing changes.
+// Correct multiplies the expected failures of a node by a factor, for any span. It does nothing if
+// the Forecast does not have the node.
 func (f *Forecast) Correct(node string, factor float64) {
 	growth, ok := f.nodes[node]
 	if !ok {
@@ -62,8 +62,8 @@ func (f *Forecast) Correct(node string, factor float64) {
 }
 
 // Prob returns the probability that at least one of the nodes fails between two times, in seconds
-// from the time of the Forecast on. A node that the Forecast is not about is taken to be one of
-// which nothing is known.
+// after the time of the Forecast. A node that the Forecast does not have counts as a node of which
+// nothing is known.
 func (f *Forecast) Prob(nodes []string, from, to int64) float64 {
 	if len(nodes) == 0 || to <= from {
 		return 0
@@ -76,21 +76,21 @@ func (f *Forecast) Prob(nodes []string, from, to int64) float64 {
 	share := f.share(len(nodes), float64(to-from)/day)
 	set := -math.Expm1(-sum) * min(1, share)
 	if share > 1 {
-		set = -math.Expm1(-sum * share) // so that no set is sure to fail
+		set = -math.Expm1(-sum * share) // so that no set is certain to fail
 	}
 	return max(-math.Expm1(-largest), set)
 }
 
-// mostFailures is the most that Failures returns: more make no difference, and the probability of
-// none, which is exp(-mostFailures), is still told from 0.
+// mostFailures is the largest result of Failures. A larger one would make no difference. And
+// exp(-mostFailures), the probability of no failure, can still be told from 0.
 const mostFailures = 30
 
-// Failures returns how many failures are expected where there is one with a probability, at most
-// mostFailures.
+// Failures returns the expected number of failures that corresponds to a probability of at least
+// one, at most mostFailures.
 func Failures(prob float64) float64 { return min(-math.Log1p(-prob), mostFailures) }
 
-// share returns sizes.share for a set of so many nodes and a span in days: between the horizons,
-// one between theirs.
+// share returns sizes.share for a set of so many nodes and a span in days. Between the horizons it
+// interpolates.
 func (f *Forecast) share(set int, span float64) float64 {
 	last := 0
 	for i, horizon := range horizons {

@@ -2,37 +2,37 @@ package fault
 
 import "math"
 
-// learner learns the risk of a node for one horizon: whether it fails within a span from now on.
-// Time is cut into windows of that span. When one begins, the learner notes the features of each
-// node; when it ends, it learns from which nodes failed.
+// learner learns the risk of a node for one horizon: whether the node fails within a span from now
+// on. Time is cut into windows of that span. When a window begins, the learner notes the features
+// of each node. When the window ends, the learner learns from which nodes failed.
 //
-// The number of failures expected of a node is a sum of features, each times its weight, which is
-// how many failures the feature has accounted for over how many it would have made if its weight
-// were 1. Both sums have a prior (gamma), and each failure is shared out among the features in
-// proportion to what they made likely (expectation maximisation). As no feature has a negative
-// weight, and each needs failures to gain some, the sum stays near what is known to be safe where
-// little has been seen.
+// The expected number of failures of a node is a weighted sum of its features. The weight of a
+// feature is the number of failures that it has accounted for, divided by the number that it would
+// have predicted with weight 1. Both numbers have a prior (gamma). Each failure is divided among
+// the features in proportion to their predictions (expectation maximisation). No weight is
+// negative, and a feature gains weight only by failures. So where little has been seen, the sum
+// stays near what the priors say.
 type learner struct {
 	span      float64
-	end       float64 // of the window
+	end       float64 // end of the window, in days
 	past      *past
 	within    *faded
 	noted     [][]float64 // by node: its features when the window began
 	failed    map[int]bool
 	weights   []float64
-	made      []float64   // by feature: the failures that it would have made with weight 1
-	accounted []float64   // by feature: the failures that it made, as fit shares them out
+	made      []float64   // by feature: the failures that it would have predicted with weight 1
+	accounted []float64   // by feature: the failures that it accounted for, as fit divides them
 	seen      [][]float64 // the features of nodes that failed
-	oldest    int         // of seen, once it is full
+	oldest    int         // the index of the oldest of seen, once it is full
 	vote      Vote
 	level     level
 	sizes     sizes
 }
 
 const (
-	// frailStarts and its like are weights before anything was learnt, and frailSure and its like
-	// how many failures they count for. Those of events that are not failures are small: many nodes
-	// may have them at once.
+	// The constants ..Starts are weights before anything was learnt, and the constants ..Sure are
+	// how many failures these weights count for. The constants of events that are not failures are
+	// small, because many nodes may have such events at once.
 	frailStarts, frailSure = .5, 2.
 	otherStarts, otherSure = .03, .5
 	eventStarts, eventSure = .003, .1
@@ -70,7 +70,8 @@ func (l *learner) open() {
 	clear(l.failed)
 }
 
-// close learns from the window that has ended, weekly also the weights, and begins the next.
+// close learns from the window that has ended, and begins the next. If weekly, it also fits the
+// weights.
 func (l *learner) close(weekly bool) {
 	losses := make([]float64, len(Voters))
 	expected := 0.
@@ -96,8 +97,8 @@ func (l *learner) close(weekly bool) {
 	l.open()
 }
 
-// remember keeps the features of a node that failed. Once there are too many, the oldest goes, and
-// with it its share of the time that has been seen.
+// remember stores the features of a node that failed. Once there are too many, the newest replaces
+// the oldest, and the oldest's share of the time seen is removed too.
 func (l *learner) remember(x []float64) {
 	if len(l.seen) < mostSeen {
 		l.seen = append(l.seen, append([]float64(nil), x...))
@@ -110,13 +111,13 @@ func (l *learner) remember(x []float64) {
 	}
 }
 
-// fit fits the weights to all that is remembered.
+// fit fits the weights to everything that is remembered.
 func (l *learner) fit() {
 	for range rounds {
 		clear(l.accounted)
 		for _, x := range l.seen {
 			sum := l.sum(x)
-			// So many failures made the node fail, at least once, in the mean.
+			// share is the mean number of failures of a node that failed at least once.
 			share := 1 / -math.Expm1(-sum)
 			for i, made := range x {
 				l.accounted[i] += share * l.weights[i] * made
@@ -137,16 +138,16 @@ func (l *learner) sum(x []float64) float64 {
 	return max(sum, math.SmallestNonzeroFloat32)
 }
 
-// Voters are the models that vote: a constant rate, a rate of each node, one that fades, and the
-// sum of all features.
+// Voters are the models that vote: a constant rate, a rate of each node, such a rate that fades,
+// and the weighted sum of all features.
 var Voters = [...]string{"constant", "rates", "fading", "features"}
 
-// votes returns the failures expected by each of the Voters.
+// votes returns the failures that each of the Voters expects.
 func (l *learner) votes(x []float64) [len(Voters)]float64 {
 	return [...]float64{x[constant], x[frail], x[frailLately], l.sum(x)}
 }
 
-// ask returns the features of a node, and how many failures of it are expected within the span. A
+// ask returns the features of a node, and the expected number of its failures within the span. A
 // negative n stands for a node of which nothing is known.
 func (l *learner) ask(n int) (x []float64, expected float64) {
 	x = make([]float64, len(l.weights))

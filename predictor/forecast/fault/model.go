@@ -19,12 +19,12 @@ type Event struct {
 // day is the unit of time in the package, in seconds.
 const day = 86400.
 
-// Model forecasts the failures of a cluster's nodes. It must be told of events in the order in
+// Model forecasts the failures of a cluster's nodes. Events must be reported to it in the order in
 // which they happen.
 //
-// With n nodes, k kinds and f failures remembered, Observe and Advance take O(n k), Advance as much
-// for each six hours that have passed, and O(f k) for each week. Expected takes O(k), and Forecast
-// and Prob as much for each node.
+// With n nodes, k kinds and f failures remembered, Observe and Advance take O(n k). Advance takes
+// another O(n k) for each six hours that have passed, and O(f k) for each week. Expected takes
+// O(k). Forecast and Prob take O(k) for each node.
 type Model struct {
 	index    map[string]int
 	start    int64
@@ -33,19 +33,19 @@ type Model struct {
 	learners [len(horizons)]*learner
 }
 
-// horizons are the spans of time, in days, for which the Model learns. Between them it takes risks
-// to grow evenly.
+// horizons are the spans of time, in days, for which the Model learns. Between them risks are
+// interpolated linearly.
 var horizons = [...]float64{1. / 4, 1, 7}
 
-// dayHorizon is the place of the day in horizons.
+// dayHorizon is the index of one day in horizons.
 const dayHorizon = 1
 
-// week is how often ages and weights are fitted, in days: when windows of all horizons end.
+// week is how often ages and weights are fitted, in days. At this time windows of all horizons end.
 const week = 7
 
-// New returns a Model that knows nothing yet at the time start, in Unix seconds. Nodes that stand
-// near each other in the list are taken to stand near each other in the machine room. Kinds are
-// those of events that are not failures but may announce some.
+// New returns a Model that knows nothing yet at the time start, in Unix seconds. Nodes that are
+// near each other in the list are assumed to be near each other in the machine room. kinds are the
+// kinds of events that are not failures but may announce failures.
 func New(nodes, kinds []string, start int64) *Model {
 	m := &Model{index: make(map[string]int, len(nodes)), start: start, past: newPast(len(nodes), kinds)}
 	for i, node := range nodes {
@@ -57,8 +57,9 @@ func New(nodes, kinds []string, start int64) *Model {
 	return m
 }
 
-// Observe takes in an event, and reports whether it knows the node. One of an unknown node or kind
-// is ignored, and one from before the last call is taken to have happened then.
+// Observe takes in an event, and reports whether the Model knows the node. It ignores an event of
+// an unknown node or kind. If an event is older than the last call, it counts as if it happened
+// then.
 func (m *Model) Observe(e Event) (known bool) {
 	m.Advance(e.At)
 	n, ok := m.index[e.Node]
@@ -74,7 +75,7 @@ func (m *Model) Observe(e Event) (known bool) {
 	return true
 }
 
-// Advance tells that nothing else happened before a time in Unix seconds.
+// Advance tells the Model that nothing else happened before a time in Unix seconds.
 func (m *Model) Advance(now int64) {
 	to := float64(now-m.start) / day
 	for {
@@ -100,21 +101,21 @@ func (m *Model) Advance(now int64) {
 	}
 }
 
-// Expected returns how many failures of a node are expected from now on within a number of seconds,
-// as if each left the node as it is: the node fails with probability 1-exp(-Expected). It grows
-// with span, evenly between the horizons and beyond them. A node that is not known is taken to be
-// one of which nothing is known.
+// Expected returns the expected number of failures of a node within a number of seconds from now
+// on, as if no failure changed the node. The node fails with the probability 1-exp(-Expected).
+// Expected grows with span, linearly between the horizons and beyond them. An unknown node counts
+// as one of which nothing is known.
 func (m *Model) Expected(node string, span int64) float64 {
 	growth := m.growth(m.place(node))
 	return growth.within(span)
 }
 
-// growth returns how the failures expected of the node at a place grow from now on.
+// growth returns the expected failures of the node at a place, by horizon from now on.
 func (m *Model) growth(n int) (g growth) {
 	last, before := 0., 0.
 	for i, l := range m.learners {
 		x, expected := l.ask(n)
-		if expected < last { // the shorter horizon knows better; then the node's own rate goes on
+		if expected < last { // the shorter horizon is more reliable; then the node's own rate goes on
 			expected = last + x[frail]*(1-before/horizons[i])
 		}
 		last, before = expected, horizons[i]
@@ -123,7 +124,7 @@ func (m *Model) growth(n int) (g growth) {
 	return g
 }
 
-// place returns the place of a node, or -1 if it is not known.
+// place returns the index of a node, or -1 if it is not known.
 func (m *Model) place(node string) int {
 	if n, ok := m.index[node]; ok {
 		return n
@@ -137,19 +138,19 @@ func (m *Model) Prob(nodes []string, from, to int64) float64 {
 	return m.Forecast(nodes).Prob(nodes, from, to)
 }
 
-// Outlook is what the failures expected of a node within the next day rest on.
+// Outlook explains the failures expected of a node within the next day.
 type Outlook struct {
-	Votes [len(Voters)]float64 // how many each of the Voters expects
+	Votes [len(Voters)]float64 // how many failures each of the Voters expects
 	Parts []Part               // the largest first
 }
 
-// Part is what one kind of evidence adds to a risk.
+// Part is how much one kind of evidence adds to a risk.
 type Part struct {
 	Evidence string  // part of a sentence: "it failed of late"
 	Expected float64 // failures
 }
 
-// Outlook returns what the failures expected of a node within the next day rest on.
+// Outlook explains the failures expected of a node within the next day.
 func (m *Model) Outlook(node string) Outlook {
 	l := m.learners[dayHorizon]
 	x, _ := l.ask(m.place(node))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The running sums of Rates are those of its definition, over all events.
+// The running sums of Rates equal the sums of its definition, over all events.
 func TestRatesAgainstSums(t *testing.T) {
 	const nodes = 30
 	r := rand.New(rand.NewPCG(1, 2))
@@ -59,7 +59,7 @@ func TestRatesAgainstSums(t *testing.T) {
 	}
 }
 
-// The Weibull fit is where the likelihood is greatest, and near what made the gaps.
+// The Weibull fit maximises the likelihood, and is near the distribution that generated the gaps.
 func TestAgesAgainstLikelihood(t *testing.T) {
 	const nodes, shape, scale, until = 40, .6, 20., 300.
 	r := rand.New(rand.NewPCG(4, 4))
@@ -98,7 +98,7 @@ func TestAgesAgainstLikelihood(t *testing.T) {
 	}
 }
 
-// The vote loses no more than its bound beside the best of the models, whichever it is.
+// The vote loses no more than its bound against the best of the models, whichever it is.
 func TestVoteBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	const models = len(Voters)
@@ -137,7 +137,7 @@ func TestVoteBound(t *testing.T) {
 	}
 }
 
-// With independent nodes, a set is as risky as its nodes together.
+// If nodes fail independently, a set is as risky as its nodes together.
 func TestIndependentSizes(t *testing.T) {
 	const nodes = 1000
 	r := rand.New(rand.NewPCG(7, 7))

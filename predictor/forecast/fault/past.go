@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Kernels say how long an event is felt, in days. Those of failures reach farther than those of
-// other events.
+// Kernels are how long an event has an effect, in days. The effects of failures last longer than
+// those of other events.
 var (
 	failureKernels = [...]float64{.5, 2, 8, 32, 128}
 	eventKernels   = [...]float64{.1, 1, 8}
@@ -14,15 +14,15 @@ var (
 )
 
 const (
-	// near is how far, in the list of nodes, a failure is felt by its neighbours.
+	// near is how far, in the list of nodes, a failure affects the neighbours.
 	near = 8
-	// memory is the mean age, in days, of the failures that the younger of the two Rates counts.
+	// memory is the mean age, in days, of the failures that count in past.lately.
 	memory = 200.
 )
 
-// faded says, for a span of days, how much of an event fades within it: by kernel,
-// 1-exp(-span/kernel). That is how many failures an event makes within the span where it makes one
-// at all.
+// faded has, for a span of days, the part of an event's effect that fades within the span: by
+// kernel, 1-exp(-span/kernel). An event that makes one failure in all makes this many within the
+// span.
 type faded struct {
 	span     float64
 	failures [len(failureKernels)]float64
@@ -44,14 +44,14 @@ func newFaded(span float64) *faded {
 	return f
 }
 
-// past is what happened on each node and on all, as sums over events that fade as time goes by.
+// past is what happened on each node and on all nodes, as sums over events that fade with time.
 type past struct {
 	nodes    int
 	now      float64 // days since the start
 	kinds    []string
-	own      [][]float64 // by kernel of failures, then by node: a sum of exp(-age/kernel)
+	own      [][]float64 // by failureKernels, then by node: a sum of exp(-age/kernel)
 	all      []float64   // the sums of own over the nodes
-	near     [][]float64 // by nearKernels
+	near     [][]float64 // by nearKernels, then by node
 	events   [][]float64 // by kind and kernel, then by node
 	anywhere []float64
 	always   *Rates
@@ -140,17 +140,17 @@ func (p *past) features() int {
 	return plain + 3*len(failureKernels) + len(nearKernels) + 2*len(p.events)
 }
 
-// The first features.
+// The indices of the first features.
 const (
 	constant = iota // the mean rate of all nodes
 	frail           // the node's own rate
 	frailLately
 	age
-	plain // how many these are
+	plain // the number of these
 )
 
-// fill sets x to the features of a node for a span from now on, each in failures. A negative n
-// stands for a node of which nothing is known.
+// fill sets x to the features of a node for a span from now on. Each is a number of failures. A
+// negative n stands for a node of which nothing is known.
 func (p *past) fill(x []float64, n int, within *faded) {
 	clear(x)
 	x[constant] = p.always.Mean() * within.span
@@ -188,7 +188,7 @@ func (p *past) fill(x []float64, n int, within *faded) {
 	}
 }
 
-// evidence says what a feature rests on.
+// evidence describes what a feature rests on.
 func (p *past) evidence(feature int) string {
 	switch i := feature - plain; {
 	case feature == constant:

@@ -2,14 +2,14 @@ package fault
 
 import "math"
 
-// Rates is a gamma-Poisson model of how often each node fails: the failures of a node are a Poisson
-// process, and the rates of all nodes have a gamma distribution, which is fitted to their counts by
-// moments (empirical Bayes).
+// Rates is a gamma-Poisson model of how often each node fails. The failures of a node are a Poisson
+// process. The rates of all nodes have a gamma distribution, which is fitted to the nodes' counts
+// by moments (empirical Bayes).
 type Rates struct {
 	counts       []float64 // by node, may fade
 	sum, squares float64   // over the nodes
 	noise        float64   // what squares would be if no node had failed twice
-	exposure     float64   // days, of each node, may fade
+	exposure     float64   // days that each node was observed, may fade
 	shape, days  float64   // of the prior: shape/days is its mean
 }
 
@@ -20,8 +20,8 @@ func NewRates(nodes int) *Rates {
 	return f
 }
 
-// Advance adds a span of days in which no node failed, after what was known has faded by
-// exp(-fading).
+// Advance first lets the past fade by exp(-fading), and then adds a span of days in which no node
+// failed.
 func (f *Rates) Advance(span, fading float64) {
 	if fading > 0 {
 		fade(f.counts, fading)
@@ -42,11 +42,11 @@ func (f *Rates) Observe(n int) {
 	f.fit()
 }
 
-// leastSpread is the least square of the coefficient of variation that rates are taken to have: few
-// failures must not make all nodes seem alike for ever.
+// leastSpread bounds the spread of the rates, the square of their coefficient of variation, from
+// below. Otherwise few failures could make all nodes seem alike for ever.
 const leastSpread = .02
 
-// Before the start so many failures are taken to have been seen in so many days of one node.
+// The prior of the mean rate is priorFailures failures in priorDays days of one node.
 const (
 	priorFailures = 1
 	priorDays     = 365
@@ -62,7 +62,7 @@ func (f *Rates) fit() {
 	f.shape, f.days = 1/spread, 1/spread/mean
 }
 
-// leastCount is the least mean count that tells how rates differ.
+// leastCount is the least mean count that can show how rates differ.
 const leastCount = 1e-9
 
 // Rate returns the expected rate of a node, in failures per day.

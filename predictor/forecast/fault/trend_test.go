@@ -8,12 +8,13 @@ import (
 
 const fiveMinutes = 300
 
-// TestTrendIsHolts: measurements at even distances are smoothed as in Holt's own recursion.
+// TestTrendIsHolts: measurements at equal distances in time are smoothed as by Holt's own
+// recursion.
 func TestTrendIsHolts(t *testing.T) {
 	a, b := 1-math.Exp(-fiveMinutes/levelTime), 1-math.Exp(-fiveMinutes/slopeTime)
 	r := rand.New(rand.NewPCG(1, 2))
 	var trend Trend
-	level, slope := 0., 0. // slope for a step
+	level, slope := 0., 0. // slope per step
 	for i := range int64(500) {
 		y := 20 + .1*float64(i) + r.NormFloat64()
 		trend.Observe(i*fiveMinutes, y, 1e-9)
@@ -33,8 +34,8 @@ func TestTrendIsHolts(t *testing.T) {
 	}
 }
 
-// TestTrendTellsJumps: noise and a steady rise stay within ten usual distances, a jump does not,
-// whatever outliers came before.
+// TestTrendTellsJumps: noise and a steady rise stay within ten usual distances, and a jump does
+// not, whatever outliers came before.
 func TestTrendTellsJumps(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var trend Trend
@@ -59,8 +60,8 @@ func TestTrendTellsJumps(t *testing.T) {
 	}
 }
 
-// TestTrendBegins: little says nothing, the least distance holds for what never changes, and a long
-// gap begins anew.
+// TestTrendBegins: few measurements say nothing, the least distance applies to a constant signal,
+// and a new trend begins after a long gap.
 func TestTrendBegins(t *testing.T) {
 	var trend Trend
 	for i := range int64(fewSeen) {

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Vote mixes the forecasts of several models: it is the part that each has in it. A part is as
-// large as it would be if one of the models had been right all the time (Bayes), but for a small
-// share that is given to all alike after each window, so that another may take over (Herbster and
-// Warmuth 1998). In n windows the log loss of a Vote of m models exceeds that of any one of them by
-// no more than -ln(p) + n*forget, where p is the part that the one had at first.
+// Vote mixes the forecasts of several models. Its elements are the models' parts in the mixture. A
+// part is proportional to the probability that the model gave to the past (Bayes). After each
+// window a small share is divided equally among all models, so that another one may take over
+// (Herbster and Warmuth 1998). In n windows the log loss of a Vote of m models exceeds the log loss
+// of any one model by at most -ln(p) + n*forget, where p is this model's part at first.
 type Vote []float64
 
-// forget is that share.
+// forget is the share that is divided equally after each window.
 const forget = .01
 
 // NewVote returns a Vote in which all models have the same part.
@@ -35,10 +35,10 @@ func Loss(expected float64, failed bool) float64 {
 	return surprise
 }
 
-// surprise is the loss of a model that knew of no risk where a node failed.
+// surprise is the loss of a model that saw no risk for a node that failed.
 const surprise = 20.
 
-// Learn takes in what each model has lost in a window, in nats.
+// Learn takes in the log loss of each model in a window, in nats.
 func (v Vote) Learn(losses []float64) {
 	least, sum := slices.Min(losses), 0.
 	for i := range v {
@@ -50,8 +50,8 @@ func (v Vote) Learn(losses []float64) {
 	}
 }
 
-// Expected returns the failures of a node that all models together expect, where each expects so
-// many.
+// Expected returns the number of failures of a node that the mixture expects. each has the numbers
+// that the models expect.
 func (v Vote) Expected(each []float64) float64 {
 	well := 0.
 	for i, expected := range each {
@@ -60,5 +60,5 @@ func (v Vote) Expected(each []float64) float64 {
 	return min(-math.Log(well), mostExpected)
 }
 
-// mostExpected is the most failures of a node that are expected within a horizon.
+// mostExpected is the largest number of failures of a node that is expected within a horizon.
 const mostExpected = 50

@@ -7,19 +7,19 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// abscissas and weights are those of Gauss and Legendre's rule with 20 points from 0 to 1.
+// abscissas and weights belong to the Gauss-Legendre rule with 20 points from 0 to 1.
 var abscissas, weights = func() (x, w [20]float64) {
 	quad.Legendre{}.FixedLocations(x[:], w[:], 0, 1)
 	return x, w
 }()
 
-// bivariate returns the probability P[X <= h, Y <= k] that two standard normal variables of
-// correlation r are small: Genz's (2004) form of Drezner and Wesolowsky's (1990) algorithm, exact
-// to about 1e-15.
+// bivariate returns the probability P[X <= h, Y <= k] for two standard normal variables with
+// correlation r. It uses Genz's (2004) form of Drezner and Wesolowsky's (1990) algorithm, exact to
+// about 1e-15.
 //
 // Up to |r| = .925 it integrates Plackett's identity dP/dr = density(h, k; r) from r = 0, where P
-// is the product. Beyond, where the density is nearly singular, it integrates from |r| = 1, and
-// takes the first terms of a series at the singularity apart.
+// is the product. Beyond, the density is nearly singular. There it integrates from |r| = 1, and
+// computes the first terms of a series at the singularity separately.
 func bivariate(h, k, r float64) float64 {
 	h, k = -h, -k // from here on, P[X > h, Y > k]
 	if math.Abs(r) < .925 {

@@ -37,7 +37,8 @@ func TestBivariate(t *testing.T) {
 	}
 }
 
-// TestOrthant: both are positive with the probability 1/4 + asin(r)/(2 pi) (Sheppard 1899).
+// TestOrthant: both variables are positive with the probability 1/4 + asin(r)/(2 pi) (Sheppard
+// 1899).
 func TestOrthant(t *testing.T) {
 	for r := -1.; r <= 1; r += 1. / 64 {
 		if got, want := bivariate(0, 0, r), .25+math.Asin(r)/(2*math.Pi); math.Abs(got-want) > 1e-15 {

@@ -9,21 +9,22 @@ import (
 )
 
 const (
-	// hour is the length in seconds of the windows in which jobs at two sites count as submitted at
-	// the same time.
+	// hour is the length in seconds of a window. Jobs at two sites count as submitted at the same
+	// time if they are submitted in the same window.
 	hour = 3600
 	day  = 24 * hour
-	// memory is the age in seconds from which on windows are forgotten, and halfLife that at which
-	// one counts half.
+	// Windows that are older than memory, in seconds, are forgotten. A window of the age halfLife
+	// counts half.
 	memory   = 91 * day
 	halfLife = 45 * day
-	// settled is the age in seconds from which on a window counts: before, it knows short waits
-	// only.
+	// settled is the age in seconds from which on a window counts. A younger window knows only the
+	// short waits.
 	settled = 2 * day
-	// believe is the number of days without correlation that are taken to have been seen before the
-	// first.
+	// believe is the weight of the prior: so many days without correlation are assumed to have been
+	// seen at the beginning.
 	believe = 10.
-	// farthest is the largest normal score, and strongest the strongest correlation.
+	// farthest is the largest absolute normal score, and strongest the largest absolute
+	// correlation.
 	farthest, strongest = 3., .99
 	// mostSites bounds the sites that are remembered.
 	mostSites = 128
@@ -41,20 +42,20 @@ type Window struct {
 // Dependence measures the correlation of the delays at several sites. The zero Dependence has seen
 // nothing.
 //
-// The wait of a job has a rank under its forecast (delay.Distribution.PIT), and the rank a normal
-// score. The correlation of two sites is that of the scores of two jobs, one from each site, that
-// were submitted in the same hour. Whatever the forecasts know, as that it is night, is not part of
-// it. All pairs of an hour together count as one.
+// The wait of a job has a rank under its forecast (delay.Distribution.PIT), and the rank has a
+// normal score. Two jobs, one from each of two sites, were submitted in the same hour. The
+// correlation of their scores is the correlation of the sites. It leaves out what the forecasts
+// know, for example that it is night. All pairs of an hour together count as one.
 type Dependence struct {
 	sites map[string][]Window // ascending
 }
 
-// Learn takes in that a job, submitted to a site at a time, has started, and the rank of its wait
-// under its forecast at submission, in [0,1]. Times are in Unix seconds. What was submitted after
-// now, or is too old, is ignored. Jobs that are made to start together, such as those of a group
-// with several sets, must not be told.
+// Learn takes in the start of a job: the site and the time of its submission, and the rank of its
+// wait under its forecast at submission, in [0,1]. Times are Unix seconds. A job that was submitted
+// after now, or too long ago, is ignored. Do not report jobs that are made to start together, such
+// as the jobs of a group with several sets.
 //
-// Of the sites beyond the 128th, that of which nothing has been heard for longest is forgotten.
+// If there are more than 128 sites, the site whose latest job is the oldest is forgotten.
 func (d *Dependence) Learn(site string, submit, now int64, rank float64) {
 	if submit > now || submit < now-memory || submit < 0 || !(rank >= 0 && rank <= 1) {
 		return
@@ -76,7 +77,8 @@ func (d *Dependence) Learn(site string, submit, now int64, rank float64) {
 	d.sites[site] = windows
 }
 
-// site returns the windows of a site, after making room for it.
+// site returns the windows of a site. If the site is new and there are mostSites already, it
+// forgets one of them.
 func (d *Dependence) site(name string) []Window {
 	if d.sites == nil {
 		d.sites = map[string][]Window{}
@@ -90,12 +92,12 @@ func (d *Dependence) site(name string) []Window {
 	return d.sites[name]
 }
 
-// Windows returns what is known of a site, in the order of time: what a site tells others of
-// itself.
+// Windows returns what is known of a site, in the order of time. A site sends its own windows to
+// others.
 func (d *Dependence) Windows(site string) []Window { return slices.Clone(d.sites[site]) }
 
-// SetWindows replaces what is known of a site. The error tells what is wrong with windows that
-// Windows cannot have returned; then nothing is changed.
+// SetWindows replaces what is known of a site. It returns an error, and changes nothing, if Windows
+// cannot have returned these windows. The error says what is wrong.
 func (d *Dependence) SetWindows(site string, windows []Window) error {
 	if len(windows) > memory/hour+1 {
 		return fmt.Errorf("windows of %.40q: %d are more than the %d hours that are remembered; send the newest", site, len(windows), memory/hour+1)
@@ -120,20 +122,19 @@ func (d *Dependence) SetWindows(site string, windows []Window) error {
 
 // Estimate is a measured correlation.
 type Estimate struct {
-	// Correlation is what to reckon with: Measured, shrunk towards 0.
+	// Correlation is the correlation to use: Measured, shrunk towards 0.
 	Correlation float64
 	Measured    float64
-	// Days is the effective number of days with jobs at both sites. Each counts as one observation:
-	// hours of one day depend on one another.
+	// Days is the effective number of days with jobs at both sites. Each day counts as one
+	// observation, because the hours of one day depend on one another.
 	Days float64
 }
 
-// Between returns the correlation between two sites, or of two jobs at one site, by what had been
-// submitted up to two days before now, Unix seconds.
+// Between returns the correlation between two sites, or between two jobs at one site. It rests on
+// jobs that were submitted more than two days before now, in Unix seconds.
 //
-// With d days, Fisher's z = atanh(measured) has a standard error of about 1/sqrt(d). Before
-// anything is known it is taken to be normal with mean 0 and variance 1/10. So the correlation is
-// tanh(z d/(d+10)).
+// With d days, Fisher's z = atanh(measured) has a standard error of about 1/sqrt(d). The prior of z
+// is normal with mean 0 and variance 1/10. So the correlation is tanh(z d/(d+10)).
 //
 // It takes time proportional to the number of hours remembered, at most 2184.
 func (d *Dependence) Between(a, b string, now int64) (e Estimate) {
@@ -184,7 +185,7 @@ func (d *Dependence) Between(a, b string, now int64) (e Estimate) {
 	return e
 }
 
-// At returns the correlations to reckon with at a time, Unix seconds.
+// At returns the correlations to use at a time, Unix seconds.
 func (d *Dependence) At(now int64) Correlation {
 	return func(a, b string) float64 { return d.Between(a, b, now).Correlation }
 }

@@ -20,8 +20,8 @@ func gaussian(r float64) copula {
 	}
 }
 
-// clayton is Clayton's copula, turned: long delays come together, and short ones less so. Its
-// Kendall's tau is theta/(theta+2).
+// clayton is Clayton's copula, reflected: long delays depend on one another more than short ones.
+// Its Kendall's tau is theta/(theta+2).
 func clayton(theta float64) copula {
 	return func(random *rand.Rand) (u, v float64) {
 		u, w := random.Float64(), random.Float64()
@@ -30,8 +30,8 @@ func clayton(theta float64) copula {
 	}
 }
 
-// shock is that of delays of which now and then both are long: with a probability, both are among
-// the longest.
+// shock draws delays that are sometimes both long: with the probability prob, both are among the
+// longest.
 func shock(prob float64) copula {
 	return func(random *rand.Rand) (u, v float64) {
 		if random.Float64() < prob {
@@ -43,8 +43,8 @@ func shock(prob float64) copula {
 
 const start = 900_000_000 // Unix seconds
 
-// lived returns what has been learnt at a time from jobs that were submitted to a and b in the same
-// hours, one an hour.
+// lived returns what is learnt from jobs that were submitted to a and b in the same hours, one an
+// hour. now is a time at which all of this counts.
 func lived(draw copula, days int, random *rand.Rand) (d Dependence, now int64) {
 	for i := range int64(24 * days) {
 		u, v := draw(random)
@@ -75,8 +75,7 @@ func TestMeasuredCorrelation(t *testing.T) {
 	}
 }
 
-// TestLittleEvidence: after one day of the same delays at both sites, little dependence is reckoned
-// with.
+// TestLittleEvidence: after one day of equal delays at both sites, the correlation is still weak.
 func TestLittleEvidence(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	for range 100 {
@@ -87,8 +86,8 @@ func TestLittleEvidence(t *testing.T) {
 	}
 }
 
-// TestOneSite: two jobs of one site, submitted in the same hour, have the part in common that all
-// have.
+// TestOneSite: two jobs of one site, submitted in the same hour, share the part that all jobs of
+// the hour share.
 func TestOneSite(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	for _, r := range []float64{0, .5} {
@@ -106,8 +105,8 @@ func TestOneSite(t *testing.T) {
 }
 
 // TestJointAgainstSimulation: with correlations measured on one past, probabilities come true in
-// another. Where delays are joined by something else than a Gaussian copula, they are nearer to the
-// truth than those of independence.
+// another. Where another copula than the Gaussian joins the delays, the probabilities are nearer to
+// the truth than the independent ones.
 func TestJointAgainstSimulation(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -149,8 +148,8 @@ func TestJointAgainstSimulation(t *testing.T) {
 	}
 }
 
-// TestNotYetKnown: what was submitted in the last two days, or is told as of later, changes
-// nothing.
+// TestNotYetKnown: jobs that were submitted in the last two days, or after the time asked about,
+// change nothing.
 func TestNotYetKnown(t *testing.T) {
 	d, now := lived(gaussian(.5), 30, rand.New(rand.NewPCG(5, 5)))
 	before := d.Between("a", "b", now)
@@ -173,7 +172,7 @@ func TestNotYetKnown(t *testing.T) {
 	}
 }
 
-// TestForgets: three months later nothing is left of the past, and a later job removes it.
+// TestForgets: three months later nothing of the past counts, and a later job removes it.
 func TestForgets(t *testing.T) {
 	d, now := lived(gaussian(.9), 30, rand.New(rand.NewPCG(6, 6)))
 	later := now + memory

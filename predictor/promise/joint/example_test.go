@@ -6,7 +6,7 @@ import (
 	"github.com/varq-project/varq/predictor/promise/joint"
 )
 
-// A job may start at either of two clusters; a second one must start with it at a third.
+// A job may start at either of two clusters. A second job must start together with it at a third.
 func Example() {
 	a, b, c := joint.Member{Site: "a/batch", Prob: .9}, joint.Member{Site: "b/batch", Prob: .9}, joint.Member{Site: "c/gpu", Prob: .8}
 	together := func(string, string) float64 { return .5 }
@@ -20,8 +20,8 @@ func Example() {
 	// 0.792 if independent, 0.790 with correlations of .5, from 0.70 to 0.80 in any case
 }
 
-// What a daemon does with a Model: it learns from starts and from what comes of its quotes, and
-// saves what it has learnt.
+// ExampleModel shows how a daemon uses a Model: the Model learns from starts and from the outcomes
+// of its quotes, and the daemon saves what it has learnt.
 func ExampleModel() {
 	var m joint.Model
 	now := int64(1_700_000_000)

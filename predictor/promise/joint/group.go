@@ -8,14 +8,15 @@ import (
 // Member is a job that may start at a site by the deadline.
 type Member struct {
 	Site string // by which Correlation knows its delays
-	// Prob is the probability that the job starts in time. What is not in [0,1] counts as the
-	// nearest number that is, and NaN as 0. Best estimates and lower bounds both will do, as long
-	// as a Model is always asked with the same: its recalibration learns what they come to.
+	// Prob is the probability that the job starts in time. A number outside [0,1] counts as the
+	// nearest number in it, and NaN as 0. Prob may be a best estimate or a lower bound. But a Model
+	// must always be given the same of the two, because its recalibration learns how far Prob is
+	// off.
 	Prob float64
 }
 
 // Group has sets of members. It succeeds if in each set at least one member starts by the deadline.
-// A set without a member fails, and a group without a set succeeds.
+// A set without a member fails. A group without a set succeeds.
 //
 // Members at one site are different jobs: they may start at different times.
 type Group [][]Member
@@ -32,9 +33,9 @@ func AllOf(members ...Member) Group {
 	return g
 }
 
-// MaxMembers is the most members that a group should have: up to it, Prob is exact to about .0002,
-// or .003 for more than four sets of which some have several members, and where correlations
-// (nearly) contradict one another.
+// MaxMembers is the largest number of members that a group should have. Up to it, Prob is exact to
+// about .0002. It is exact to about .003 in two cases: there are more than four sets, some of which
+// have several members; or correlations contradict, or nearly contradict, one another.
 const MaxMembers = 16
 
 // Kind is what a group asks for.
@@ -67,8 +68,8 @@ func (g Group) Kind() Kind {
 	return Nested
 }
 
-// Independent returns the probability that the group succeeds if no member's start has to do with
-// another's: the product over the sets of 1-prod(1-p).
+// Independent returns the probability that the group succeeds if the members' starts are
+// independent: the product over the sets of 1-prod(1-p).
 func (g Group) Independent() float64 {
 	all := 1.
 	for _, set := range g {
@@ -81,8 +82,8 @@ func (g Group) Independent() float64 {
 	return all
 }
 
-// Bounds returns Fréchet's bounds on the probability that the group succeeds. They hold however
-// starts depend on one another.
+// Bounds returns Fréchet's bounds on the probability that the group succeeds. They hold for any
+// dependence of the starts.
 func (g Group) Bounds() (low, high float64) {
 	low, high = 1, 1
 	for _, set := range g {
@@ -95,24 +96,25 @@ func (g Group) Bounds() (low, high float64) {
 	return max(0, low), high
 }
 
-// Correlation returns the correlation of the delays at two sites, or of two jobs at one site: that
-// of the normal scores of their ranks under their forecasts. It is symmetric and in [-1,1]. A nil
-// Correlation is 0 everywhere.
+// Correlation returns the correlation of the delays at two sites, or of two jobs at one site. It is
+// the correlation of the normal scores of the delays' ranks under their forecasts. It is symmetric
+// and in [-1,1]. A nil Correlation is 0 everywhere.
 type Correlation func(a, b string) float64
 
 // Prob returns the probability that the group succeeds, by a Gaussian copula with these
-// correlations. If they contradict one another, those nearest to them on the way to 0 count that do
+// correlations. If the correlations contradict one another, all are scaled towards 0 until they do
 // not.
 //
-// Two members are exact to 1e-12. Of n members the result is that of a lattice rule with a fixed
-// number of points, which takes O(n^2) for each, and up to 15 times if there are several sets; for
-// the same group it is always the same. Invariant: it lies between Bounds.
+// For two members the result is exact to 1e-12. For n members it comes from a lattice rule with a
+// fixed number of points. That takes O(n^2) for each point, and is repeated up to 15 times if there
+// are several sets. The same group always has the same result. Invariant: the result lies between
+// Bounds.
 func (g Group) Prob(between Correlation) float64 {
 	low, high := g.Bounds()
 	return max(low, min(g.copula(between), high))
 }
 
-// copula returns Prob before it is bounded.
+// copula returns Prob before it is limited to Bounds.
 func (g Group) copula(between Correlation) float64 {
 	sets := g.undecided()
 	var members []Member
@@ -126,7 +128,7 @@ func (g Group) copula(between Correlation) float64 {
 	if independent(matrix) {
 		return sets.Independent()
 	}
-	// a member starts in time if its normal score is at most this
+	// a member starts in time if its normal score is at most its element of scores
 	scores := make([]float64, len(members))
 	for i, m := range members {
 		scores[i] = quantile(m.Prob)
@@ -144,12 +146,12 @@ func (g Group) copula(between Correlation) float64 {
 	return lattice(sizes, scores, cholesky(matrix))
 }
 
-// fewSets is the most sets of which all combinations are worked out.
+// fewSets is the largest number of sets for which inclusion is used.
 const fewSets = 4
 
-// inclusion returns the probability that each set succeeds, by inclusion and exclusion: the sum,
-// over all choices of sets, of the probability that no member of these starts in time, with the
-// sign of the parity of their number.
+// inclusion returns the probability that each set succeeds, by inclusion and exclusion. It sums
+// over all choices of sets. The term of a choice is the probability that no member of the chosen
+// sets starts in time. Its sign is the parity of the number of chosen sets.
 func inclusion(sets Group, scores []float64, matrix [][]float64) float64 {
 	sum := 0.
 	for choice := range 1 << len(sets) {
@@ -176,8 +178,8 @@ func inclusion(sets Group, scores []float64, matrix [][]float64) float64 {
 	return sum
 }
 
-// orthant returns the probability that standard normal variables with a correlation matrix are at
-// most some bounds.
+// orthant returns the probability that each of some standard normal variables is at most its bound.
+// matrix has the variables' correlations.
 func orthant(bounds []float64, matrix [][]float64) float64 {
 	switch len(bounds) {
 	case 0:
@@ -190,8 +192,8 @@ func orthant(bounds []float64, matrix [][]float64) float64 {
 	return lattice(slices.Repeat([]int{1}, len(bounds)), bounds, cholesky(matrix))
 }
 
-// undecided returns the sets without the members that cannot start in time, and without the sets of
-// which one member certainly does.
+// undecided returns the sets that chance decides. It leaves out the members that cannot start in
+// time, and the sets with a member that certainly starts in time.
 func (g Group) undecided() (sets Group) {
 	for _, set := range g {
 		var open []Member
@@ -207,7 +209,7 @@ func (g Group) undecided() (sets Group) {
 			sets = append(sets, open)
 		}
 	}
-	// The lattice rule is the better the fewer sets are decided by chance before the last members.
+	// The lattice rule is more exact if fewer sets are decided by chance before the last members.
 	slices.SortStableFunc(sets, func(a, b []Member) int { return len(a) - len(b) })
 	return sets
 }

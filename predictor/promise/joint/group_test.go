@@ -31,8 +31,8 @@ func group(random *rand.Rand, sizes ...int) Group {
 // equal returns the same correlation for all sites.
 func equal(r float64) Correlation { return func(string, string) float64 { return r } }
 
-// slowEqual integrates the probability of a group's success given a common factor, of which all
-// scores have the same part, over that factor: if all correlations are r >= 0.
+// slowEqual returns the probability of a group's success if all correlations are r >= 0. All scores
+// then share one common factor. slowEqual integrates the conditional probability over this factor.
 func slowEqual(g Group, r float64) float64 {
 	const n, far = 20_000, 9.
 	sum, total := 0., 0.
@@ -62,7 +62,7 @@ var structures = map[string][]int{
 func TestEqualCorrelations(t *testing.T) {
 	thorough.Only(t)
 	random := rand.New(rand.NewPCG(1, 1))
-	// each time in the same order, for the random numbers
+	// in the same order each time, for the random numbers
 	for _, name := range slices.Sorted(maps.Keys(structures)) {
 		sizes := structures[name]
 		worst, squares := 0., 0.
@@ -83,11 +83,11 @@ func TestEqualCorrelations(t *testing.T) {
 	}
 }
 
-// TestAnyCorrelations compares with a simulation, in which sites depend on one another in all ways,
-// also against one another.
+// TestAnyCorrelations compares with a simulation in which sites have any correlations, also
+// negative ones.
 func TestAnyCorrelations(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
-	// each time in the same order, for the random numbers
+	// in the same order each time, for the random numbers
 	for _, name := range slices.Sorted(maps.Keys(structures)) {
 		sizes := structures[name]
 		g, matrix := group(random, sizes...), wishart(random, members(sizes))
@@ -199,8 +199,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestBounds: no probability is outside Fréchet's bounds, which are reached at the ends, and none
-// depends on the order of members.
+// TestBounds: every probability is within Fréchet's bounds, and reaches them at the extreme
+// correlations. The order of members makes no difference.
 func TestBounds(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	for range 200 {
@@ -228,7 +228,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestMonotone: the stronger the correlation, the likelier are all, and the less likely is any.
+// TestMonotone: the stronger the correlation, the more likely all start, and the less likely any
+// starts.
 func TestMonotone(t *testing.T) {
 	three := []Member{{"a", .8}, {"b", .6}, {"c", .9}}
 	for r := -.4; r < .95; r += .05 {
@@ -238,7 +239,8 @@ func TestMonotone(t *testing.T) {
 	}
 }
 
-// TestContradiction: correlations that cannot be are made smaller until they can, and no smaller.
+// TestContradiction: impossible correlations are scaled down until they are possible, and no
+// further.
 func TestContradiction(t *testing.T) {
 	against := [][]float64{{1, .9, -.9}, {.9, 1, .9}, {-.9, .9, 1}}
 	if cholesky(against) != nil {

@@ -2,13 +2,13 @@ package joint
 
 import "math"
 
-// smooth is the number of points of the lattice rule where all sets have one variable, and stepped
-// that where the integrand has steps, because in some set it is decided by chance which variable
-// succeeds.
+// smooth is the number of points of the lattice rule if each set has one variable. Otherwise the
+// integrand has steps, because chance decides which variable of a set succeeds. Then stepped is the
+// number of points.
 const smooth, stepped = 1 << 12, 1 << 14
 
-// generators are the square roots of the first primes, by which the points of a lattice differ from
-// one to the next (Richtmyer): one for each dimension.
+// generators returns the square roots of the first n primes, one for each dimension (Richtmyer). In
+// each dimension, the points of a lattice differ from one to the next by the root.
 func generators(n int) []float64 {
 	var roots []float64
 	for p := 2; len(roots) < n; p++ {
@@ -23,15 +23,15 @@ func generators(n int) []float64 {
 	return roots
 }
 
-// lattice returns the probability that in each set, of which sizes has the numbers of variables, at
-// least one variable is at most its bound. The variables are standard normal, those of the sets in
-// their order, and root is the Cholesky root of their correlation matrix.
+// lattice returns the probability that in each set at least one variable is at most its bound. The
+// elements of sizes are the numbers of variables of the sets. The variables are standard normal, in
+// the order of their sets. root is the Cholesky root of their correlation matrix.
 //
-// The variables are drawn one after another, each given those before (Genz 1992). Where a set has
-// had no success before its last variable, that one is drawn so that it succeeds, and the
-// probability of this is a factor of the point's weight. So with sets of one variable this is
-// Genz's integral over an orthant. The points are those of a lattice, folded so that the integrand
-// is periodic. Of n variables it takes O(n^2) for each point.
+// The variables are drawn one after another, each given the earlier ones (Genz 1992). If no
+// variable of a set has succeeded before the last, the last one is drawn so that it succeeds. The
+// probability of this success is a factor of the point's weight. So if each set has one variable,
+// this is Genz's integral over an orthant. The points are a lattice, folded so that the integrand
+// is periodic. With n variables it takes O(n^2) for each point.
 func lattice(sizes []int, bounds []float64, root [][]float64) float64 {
 	n := len(bounds)
 	steps, y := generators(n), make([]float64, n)

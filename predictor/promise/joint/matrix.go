@@ -2,11 +2,11 @@ package joint
 
 import "math"
 
-// pivot is the least square of a diagonal element of the root of a matrix that counts as positive
-// definite.
+// pivot is the least square of a diagonal element of a Cholesky root. If one is less, the matrix
+// does not count as positive definite.
 const pivot = 1e-9
 
-// cholesky returns the lower triangular root of a correlation matrix, or nil if that is not
+// cholesky returns the lower triangular root of a correlation matrix, or nil if the matrix is not
 // positive definite. It takes O(n^3).
 func cholesky(matrix [][]float64) [][]float64 {
 	root := make([][]float64, len(matrix))
@@ -30,11 +30,12 @@ func cholesky(matrix [][]float64) [][]float64 {
 	return root
 }
 
-// definite returns a correlation matrix if it is positive definite. Otherwise all its correlations
-// are multiplied by the same factor, the greatest that makes it so. Correlations that are measured
-// pair by pair may contradict one another: a goes with b and b with c, but a against c.
+// definite returns a correlation matrix if it is positive definite. Otherwise it multiplies all
+// correlations by the greatest factor that makes the matrix positive definite. Correlations that
+// are measured pair by pair may contradict one another: a goes with b and b with c, but a against
+// c.
 //
-// Two variables are never changed.
+// A matrix of two variables is never changed.
 func definite(matrix [][]float64) [][]float64 {
 	if len(matrix) <= 2 || cholesky(matrix) != nil {
 		return matrix

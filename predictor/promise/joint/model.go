@@ -6,32 +6,31 @@ import (
 	"slices"
 )
 
-// Model makes quotes for groups, and learns from what comes of them. The zero Model has learnt
-// nothing.
+// Model makes quotes for groups, and learns from their outcomes. The zero Model has learnt nothing.
 type Model struct {
-	// Dependence is that of the sites' delays.
+	// Dependence measures the correlations of the sites' delays.
 	Dependence
-	recalibrations [kinds]recalibration // by kind; that of Single is not used
+	recalibrations [kinds]recalibration // by Kind; the element of Single is not used
 }
 
-// Quote is what may be said of a group's success. All numbers are probabilities.
+// Quote is a forecast of a group's success. All numbers are probabilities.
 type Quote struct {
-	// Independent is that of members whose starts have nothing to do with one another, and Joint
-	// that with the measured correlations.
+	// Independent is the probability if the members' starts are independent. Joint is the
+	// probability with the measured correlations.
 	Independent, Joint float64
-	// Prob is Joint recalibrated by what came of earlier quotes of that Kind.
+	// Prob is Joint, recalibrated by the outcomes of earlier quotes of the group's Kind.
 	Prob float64
 	// Lower is a lower confidence bound on Prob, of level .95. Promises rest on it.
 	Lower float64
-	// Least and Most are Fréchet's bounds: Independent and Joint lie between them. Prob need not,
-	// because members' own probabilities may be wrong.
+	// Least and Most are Fréchet's bounds: Independent and Joint lie between them. Prob may lie
+	// outside, because members' own probabilities may be wrong.
 	Least, Most float64
-	// Strongest is the measured correlation, of those between members, that is farthest from 0.
+	// Strongest is the measured correlation between members that is farthest from 0.
 	Strongest Estimate
 }
 
-// Quote returns the quote for a group at a time, Unix seconds. That of a group with one member is
-// the member's probability.
+// Quote returns the quote for a group at a time, Unix seconds. For a group with one member, the
+// quote is the member's probability.
 func (m *Model) Quote(g Group, now int64) Quote {
 	q := Quote{Independent: g.Independent()}
 	q.Least, q.Most = g.Bounds()
@@ -55,26 +54,26 @@ func (m *Model) Quote(g Group, now int64) Quote {
 	return q
 }
 
-// Came takes in whether a group of a kind, whose quote was Joint, has succeeded. now is when that
-// is known, Unix seconds: the time of the start that decided it or, if it has not succeeded, of the
-// deadline. A group that was cancelled before is none of either. Probabilities outside (0,1), which
-// nothing can be learnt from, are ignored.
+// Came takes in whether a group of a kind has succeeded. joint is the Joint of the group's quote.
+// now is when the outcome was known, Unix seconds: the time of the start that decided it, or else
+// the deadline. Do not report a group that was cancelled before its outcome. Probabilities outside
+// (0,1) teach nothing and are ignored.
 func (m *Model) Came(kind Kind, joint float64, came bool, now int64) {
 	if kind != Single && kind < kinds && joint > 0 && joint < 1 && now >= 0 {
 		m.recalibrations[kind].learn(joint, came, now)
 	}
 }
 
-// State is all that a Model knows, to be saved as JSON.
+// State is everything that a Model knows, to be saved as JSON.
 type State struct {
 	Sites map[string][]Window `json:"sites"`
 	Any   Learnt              `json:"any"`
 	All   Learnt              `json:"all"`
-	// Nested is of groups that are neither.
+	// Nested is for groups of neither kind.
 	Nested Learnt `json:"nested"`
 }
 
-// State returns what the Model knows. It shares nothing with the Model.
+// State returns everything that the Model knows. It shares nothing with the Model.
 func (m *Model) State() State {
 	s := State{
 		Sites: map[string][]Window{}, Any: m.recalibrations[Any].Learnt, All: m.recalibrations[All].Learnt, Nested: m.recalibrations[Nested].Learnt,
@@ -85,8 +84,8 @@ func (m *Model) State() State {
 	return s
 }
 
-// Restore replaces what the Model knows by what State returned. The error tells what State cannot
-// have returned; then nothing is changed.
+// Restore replaces what the Model knows by what State has returned. It returns an error, and
+// changes nothing, if State cannot have returned s.
 func (m *Model) Restore(s State) error {
 	if len(s.Sites) > mostSites {
 		return fmt.Errorf("%d sites are more than the %d that are remembered; leave some out", len(s.Sites), mostSites)

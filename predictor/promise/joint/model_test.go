@@ -41,7 +41,7 @@ func TestEmptyPast(t *testing.T) {
 	}
 }
 
-// overconfident is what a site's success comes to where its forecasts say p.
+// overconfident returns how often a site's jobs start in time if its forecasts say p.
 func overconfident(p float64) float64 { return logistic(.7*logit(p) - .4) }
 
 func TestRecalibration(t *testing.T) {
@@ -88,8 +88,8 @@ func TestRecalibration(t *testing.T) {
 	}
 }
 
-// slowRecalibration finds the likeliest parameters by Newton's method, from all outcomes with their
-// weights.
+// slowRecalibration finds the most likely parameters by Newton's method, from all outcomes with
+// their weights.
 func slowRecalibration(logits, weights []float64, came []bool) (a, b float64) {
 	b = 1
 	for range 50 {
@@ -110,7 +110,8 @@ func slowRecalibration(logits, weights []float64, came []bool) (a, b float64) {
 	return a, b
 }
 
-// TestOnLine: what is learnt outcome by outcome is nearly what all outcomes together say.
+// TestOnLine: learning outcome by outcome gives nearly the same as learning from all outcomes at
+// once.
 func TestOnLine(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	for range 20 {
@@ -176,8 +177,7 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestNothingLearnt: what cannot be an outcome teaches nothing, and neither does time that goes
-// back.
+// TestNothingLearnt: impossible outcomes teach nothing, and neither does time that goes back.
 func TestNothingLearnt(t *testing.T) {
 	var m Model
 	m.Came(Single, .5, true, start)
@@ -249,7 +249,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// FuzzQuote: whatever the state that is restored, probabilities are probabilities.
+// FuzzQuote: whatever state is restored, quotes are probabilities.
 func FuzzQuote(f *testing.F) {
 	f.Add([]byte(`{"sites":{"a":[{"hour":1,"n":2,"sum":1,"squares":2}]},"any":{"precision":[1,0,1],"shift":[1,1],"at":5}}`), .5, .9, int64(9))
 	f.Add([]byte(`{"all":{"precision":[1e300,0,1e300],"shift":[1e308,-1e308]}}`), 1., 1e-300, int64(-9))

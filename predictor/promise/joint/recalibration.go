@@ -7,28 +7,29 @@ import (
 
 // recalibration replaces probabilities by how often such probabilities came true: p by p' with
 // logit p' = a + b logit p (Platt scaling, here on line and by Bayes' rule). Before the first
-// outcome, a and b are independent and normal with means 0 and 1, so that nothing is changed, and
-// with standard deviations such that the lower bound on .9 is .73: about as much as ten outcomes
-// would leave to doubt. Each outcome makes them more certain by its Fisher information.
+// outcome, a and b are independent and normal. Their means are 0 and 1, so that nothing is changed.
+// Their standard deviations make the lower bound on .9 equal .73, about as uncertain as ten
+// outcomes would leave it. Each outcome makes a and b more certain by its Fisher information.
 //
-// The past fades: with each outcome, half of it within 346 outcomes; and with time, half of it in
-// 30 days, because a map that allows no promise any more would not see an outcome again. What fades
-// is what was learnt, so that in the end the beginning is back. Of the outcomes of one hour, which
-// depend on one another, the k-th has the weight 1/k: no burst of jobs decides alone.
+// The past fades in two ways. With each outcome it fades a little: half of it within 346 outcomes.
+// With time, half of it fades in 30 days. Otherwise a recalibration that allows no promises would
+// never see an outcome again. Fading affects only what was learnt, so that in the end the beginning
+// is back. The outcomes of one hour depend on one another. So the k-th of them has the weight 1/k:
+// a burst of jobs cannot decide alone.
 type recalibration struct {
 	Learnt Learnt
 }
 
 // Learnt is what outcomes have added to the parameters a and b of a recalibration. The zero Learnt
-// is that of no outcome.
+// has seen no outcome.
 type Learnt struct {
-	// Precision has the elements aa, ab and bb of the inverse of the covariance matrix of a and b,
-	// and Shift the product of that matrix and their means, both less what they were before the
-	// first outcome.
+	// Precision has the elements aa, ab and bb of the inverse of the covariance matrix of a and b.
+	// Shift is the product of this inverse and the means of a and b. From both, the values before
+	// the first outcome are subtracted.
 	Precision [3]float64 `json:"precision"`
 	Shift     [2]float64 `json:"shift"`
-	// At is the time of the last outcome, Unix seconds. Hour is the hour in which it was, since
-	// 1970-01-01, and Burst the number of outcomes in that hour.
+	// At is the time of the last outcome, Unix seconds. Hour is its hour, since 1970-01-01. Burst
+	// is the number of outcomes in that hour.
 	At    int64 `json:"at"`
 	Hour  int64 `json:"hour"`
 	Burst int   `json:"burst"`
@@ -39,12 +40,13 @@ const (
 	keep                   = .998    // of the past, with each outcome
 	fade                   = 30 * day
 	leastSlope, mostSlope  = .25, 4. // of b, so that probabilities keep their order
-	certain                = 12.     // a logit
-	// doubt is the .95 quantile of the normal distribution: the confidence of lower bounds.
+	certain                = 12.     // the largest absolute logit
+	// doubt is the .95 quantile of the standard normal distribution: lower bounds have the
+	// confidence .95.
 	doubt = 1.6448536269514722
 )
 
-// parameters are a and b, as they are at a time, with their covariance matrix.
+// parameters are a and b at a time, with their covariance matrix.
 type parameters struct{ a, b, aa, ab, bb float64 }
 
 // faded returns what is left at a time of what was learnt.
@@ -66,7 +68,7 @@ func (l Learnt) times(factor float64) Learnt {
 	return l
 }
 
-// parameters returns those that follow from what was learnt.
+// parameters returns the parameters that follow from what was learnt.
 func (l *Learnt) parameters() (p parameters) {
 	aa, ab, bb := 1/(deviationA*deviationA)+l.Precision[0], l.Precision[1], 1/(deviationB*deviationB)+l.Precision[2]
 	det := aa*bb - ab*ab
@@ -76,13 +78,13 @@ func (l *Learnt) parameters() (p parameters) {
 	return p
 }
 
-// apply returns the logit of what replaces a probability with the logit x, and its standard
+// apply returns the recalibrated logit of a probability with the logit x, and its standard
 // deviation.
 func (p *parameters) apply(x float64) (y, deviation float64) {
 	return p.a + max(leastSlope, min(p.b, mostSlope))*x, math.Sqrt(p.aa + 2*p.ab*x + p.bb*x*x)
 }
 
-// learn takes in whether what had a probability, before recalibration, came true.
+// learn takes in whether an event with the probability prob, before recalibration, came true.
 func (r *recalibration) learn(prob float64, came bool, now int64) {
 	l := r.Learnt.faded(now)
 	l.At = max(now, l.At)
@@ -111,7 +113,7 @@ func (r *recalibration) learn(prob float64, came bool, now int64) {
 	r.Learnt = l
 }
 
-// prob returns what replaces a probability at a time, and its lower confidence bound.
+// prob returns the recalibrated probability at a time, and its lower confidence bound.
 func (r *recalibration) prob(prob float64, now int64) (recalibrated, lower float64) {
 	if prob <= 0 || prob >= 1 {
 		return prob, prob
@@ -122,7 +124,7 @@ func (r *recalibration) prob(prob float64, now int64) (recalibrated, lower float
 	return logistic(y), logistic(y - doubt*deviation)
 }
 
-// check returns an error if no outcomes can have added this.
+// check returns an error if no outcomes can have led to l.
 func (l *Learnt) check() error {
 	sum := float64(l.At)
 	for _, x := range l.Precision {
