@@ -12,7 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// The parts of what a job asks for, in the order in which changes are named.
+// askedParts are the parts of what a job asks for, in the order in which changes are named.
 var askedParts = []string{
 	"partition", "account", "QOS", "nodes", totalCPUs, "GPUs", "memory", "features", "node list", "excluded nodes", dependency,
 	leastCPUs, "tasks", "CPUs per task", "CPUs per node", "memory per node", "memory per CPU", "disk per node", "other resources",
@@ -29,8 +29,8 @@ const (
 	nice        = "nice"
 )
 
-// Asks returns as text what a pending job Asks for, as far as a promise rests on it. Begin
-// time, time limit and hold are observed on their own.
+// Asks returns as text what a pending job asks for, as far as a promise rests on it. Begin time,
+// time limit and hold are observed separately.
 func Asks(j *slurm.QueueEntry) string {
 	v := url.Values{}
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
@@ -55,8 +55,8 @@ func Asks(j *slurm.QueueEntry) string {
 	return v.Encode()
 }
 
-// AskedAtFirst is asks for a job that is bound just now. What no promised job is submitted with,
-// its user has added already.
+// AskedAtFirst returns Asks for a job when it is bound. It leaves out what a promised job is never
+// submitted with. So if the job has such a request, the request counts as a change by the user.
 func AskedAtFirst(j *slurm.QueueEntry) string {
 	submitted := *j
 	submitted.Dependency = ""
@@ -64,15 +64,16 @@ func AskedAtFirst(j *slurm.QueueEntry) string {
 	return Asks(&submitted)
 }
 
-// Unforeseeable reports whether a pending job waits for something that no forecast knows of.
+// Unforeseeable reports whether a pending job waits for something that forecasts do not know of.
 func Unforeseeable(j *slurm.QueueEntry) bool {
 	s := &j.Shape
 	return j.Dependency != "" || j.NodeList != "" || j.Excluded != "" || s.Licenses != "" || s.Reservation != "" || s.Contiguous || s.Deadline != 0 || s.Nice > 0
 }
 
-// changed says how two results of asks differ: "nodes from 2 to 3, ...". It returns "" if they do
-// not, if a dependency was fulfilled, or if an operator lets the job start sooner by a lower nice.
-// A text that cannot be read counts as equal, and so does a part that only one of them has.
+// changed describes how two results of Asks differ: "nodes from 2 to 3, ...". It returns "" if they
+// are equal. Two differences do not count: a dependency was fulfilled, or an operator lets the job
+// start sooner by a lower nice. A text that cannot be read counts as equal, and so does a part that
+// only one text has.
 func changed(was, is string) string {
 	before, err := url.ParseQuery(was)
 	if err != nil || was == "" {
@@ -93,7 +94,7 @@ func changed(was, is string) string {
 		case part == nice && lower(to, from):
 			continue
 		case part == leastCPUs && from == before.Get(totalCPUs) && to == now.Get(totalCPUs):
-			// said already
+			// named already, as CPUs
 			continue
 		}
 		differences = append(differences, fmt.Sprintf("%s from %s to %s", part, orNone(from), orNone(to)))
@@ -101,7 +102,7 @@ func changed(was, is string) string {
 	return strings.Join(differences, ", ")
 }
 
-// AskedSize returns a size with what a result of asks has in its place.
+// AskedSize returns size, with the parts replaced that text, a result of Asks, has.
 func AskedSize(size workload.Size, text string) workload.Size {
 	v, err := url.ParseQuery(text)
 	if err != nil {
@@ -132,11 +133,11 @@ func orNone(text string) string {
 	return text
 }
 
-// Unlike says in what j is not the job that e's plan is for, or returns "". What the plan does
-// not name may be anything. Slurm writes the names of accounts and QOS in lower case. The size
-// of a job that has started is not compared, because it may be what Slurm has allocated. Slurm
-// counts the CPUs of whole cores, and may spread tasks over more nodes; so a job counts as larger
-// only if it has more of both, or many times the CPUs.
+// Unlike describes the difference between j and the job that e's plan is for, or returns "". What
+// the plan does not name may be anything. Slurm writes the names of accounts and QOS in lower case.
+// The size of a job that has started is not compared, because it may be what Slurm has allocated.
+// Slurm counts the CPUs of whole cores, and may spread tasks over more nodes. So a job counts as
+// larger only if it has both more nodes and more CPUs, or many times the CPUs, or more GPUs.
 func Unlike(e *ledger.Entry, j *workload.Job) string {
 	const threads = 4 // of a core, at most
 	for _, part := range []struct{ name, planned, is string }{

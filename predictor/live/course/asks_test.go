@@ -6,8 +6,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// A ledger from before some part of what a job asks for was read does not have it. That is no
-// change.
+// An older ledger lacks a part of what a job asks for if varq did not read that part then. The
+// missing part does not count as a change.
 func TestAsksOfBefore(t *testing.T) {
 	var j slurm.QueueEntry
 	j.Partition, j.Nodes = "main", 2

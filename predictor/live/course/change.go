@@ -1,5 +1,5 @@
-// Package course tells from the queue and from accounting what becomes of a promised job, and
-// judges whether the promise was kept. It asks nobody, and writes nothing: package keeper does.
+// Package course derives from the queue and from accounting what becomes of a promised job, and
+// judges whether the promise was kept. It reads and writes nothing itself: package keeper does.
 // Times are Unix seconds.
 package course
 
@@ -20,7 +20,8 @@ type Change struct {
 	zone      *time.Location
 }
 
-// New returns a change of e that is observed now, without news yet. Texts name times in a zone.
+// New returns a change of e that is observed now, without news yet. zone is the time zone of the
+// times in texts.
 func New(e *ledger.Entry, now int64, zone *time.Location) *Change {
 	return &Change{Now: now, Progress: e.Progress, holdUntil: e.HoldUntil, zone: zone}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// judgeCompletion judges a promise about the end of a job by its last run, which has ended. why
-// tells the user the reason. It is empty for a job that was completed in time.
+// judgeCompletion judges a promise about the end of a job by the job's last run, which has ended.
+// why tells the user the reason. It is empty for a job that was completed in time.
 func judgeCompletion(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, why string) {
 	s = ledger.Settlement{At: now, Eligible: run.Eligible, Start: run.Start, WorkStart: run.Start, End: run.End, Run: run.Submit, Evicted: run.Evicted}
 	if run.Start != 0 {
@@ -20,12 +20,12 @@ func judgeCompletion(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Se
 	return s, why
 }
 
-// completionOutcome is the outcome of judgeCompletion:
+// completionOutcome returns the outcome and the reason for judgeCompletion:
 //
 //   - Kept: the job ended by itself, by FinishBy, whatever its exit code.
-//   - Cancelled: by FinishBy it was cancelled, or stopped at its time limit, before its work was
-//     done; or it ended later and the user had held it, or somebody had changed it, before the
-//     deadline.
+//   - Cancelled: the job was cancelled, or stopped at its time limit, by FinishBy and before its
+//     work was done. Or it ended later, and before the deadline the user had held it, or somebody
+//     had changed it.
 //   - Missed: in all other cases.
 func completionOutcome(e *ledger.Entry, run *workload.Job) (outcome, why string) {
 	p := &e.Progress

@@ -8,16 +8,16 @@ import (
 	"github.com/varq-project/varq/predictor/prob"
 )
 
-// Margin is by how much the forecast of an endangered promise must rise above the probability
-// promised before it counts as safe again.
+// Margin is by how much the forecast of an endangered promise must exceed the promised probability
+// before the promise counts as safe again.
 const Margin = .02
 
-// endangered is how the note of a promise begins that is less likely to be kept than it was made,
-// by prob.Short.
+// endangered begins the note of a promise whose probability has fallen below the promised one, by
+// prob.Short.
 const endangered = "endangered: "
 
-// TellEndangered records an event when a promise becomes endangered, or for another reason, and
-// when it no longer is.
+// TellEndangered records an event when a promise becomes endangered, when it is endangered for
+// another reason than before, and when it is no longer endangered.
 func (c *Change) TellEndangered(e *ledger.Entry, now float64, later int64, reason string) {
 	told := strings.HasPrefix(e.Note, endangered)
 	switch {

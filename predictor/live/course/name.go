@@ -6,11 +6,11 @@ import (
 	"github.com/varq-project/varq/predictor/said"
 )
 
-// maxName is the greatest length of a job's name that is stored, in bytes.
+// maxName is the greatest length of a stored job name, in bytes.
 const maxName = 128
 
-// ShownName returns a job's name as others may read it on a terminal: with ? for each character
-// that cannot be printed, and cut to maxName.
+// ShownName returns a job's name for others' terminals: each unprintable character is replaced by
+// ?, and the name is cut to maxName.
 func ShownName(name string) string {
 	name = said.Printable(name)
 	if len(name) > maxName {

@@ -9,10 +9,10 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// Observe copies a pending job's state from the queue. If the job's begin time or time
-// limit is neither the one that varq set last nor the one before, or if the job asks for
-// something else than before, then somebody else has changed it. From then on varq does not
-// revise the job any more, and does not cancel it.
+// Observe copies a pending job's state from the queue. If the job's begin time or time limit is
+// neither the one that varq set last nor the one before, then somebody else has changed the job.
+// The same holds if the job asks for something else than before. From then on varq neither revises
+// nor cancels the job.
 func (c *Change) Observe(j *slurm.QueueEntry) {
 	p, asked := &c.Progress, Asks(j)
 	p.Interactive = j.Interactive
@@ -56,8 +56,8 @@ func limitChanged(j *slurm.QueueEntry) string {
 	return fmt.Sprintf("the time limit was changed to %s, not by varq", slurmtime.FormatDuration(j.Limit))
 }
 
-// follow takes what the job has in Slurm for what varq has set: varq does not revise it any more,
-// or does not know what it has set.
+// follow records the job's begin time and limit in Slurm as if varq had set them. It is called if
+// varq no longer revises the job, or does not know what it has set.
 func (c *Change) follow(j *slurm.QueueEntry) {
 	p := &c.Progress
 	p.TimeLimit, p.WasLimit = j.Limit, j.Limit
@@ -66,7 +66,7 @@ func (c *Change) follow(j *slurm.QueueEntry) {
 	}
 }
 
-// Requeue records that Slurm has put the job back into the queue, to be submitted anew.
+// Requeue records that Slurm has put the job back into the queue, as a new submission.
 func (c *Change) Requeue(j *slurm.QueueEntry) {
 	p := &c.Progress
 	c.Event(ledger.Requeued, "back in the queue")
@@ -77,7 +77,7 @@ func (c *Change) Requeue(j *slurm.QueueEntry) {
 	}
 }
 
-// Idle returns for how many seconds the nodes of a run have idled before its work.
+// Idle returns for how many seconds the nodes of a run were idle before the work began.
 func Idle(start, end, holdUntil int64) int64 {
 	if start == 0 {
 		return 0
@@ -85,7 +85,7 @@ func Idle(start, end, holdUntil int64) int64 {
 	return max(0, min(end, holdUntil)-start)
 }
 
-// Worked returns for how many seconds a run without a hold has Worked.
+// Worked returns for how many seconds a run without a hold has worked.
 func Worked(start, end int64) int64 {
 	if start == 0 {
 		return 0
@@ -93,8 +93,8 @@ func Worked(start, end int64) int64 {
 	return max(0, end-start)
 }
 
-// observeHolds records who holds the job. Its user has kept it from starting if she holds it beyond
-// its begin time. If Slurm or an operator does, that is not her doing.
+// observeHolds records who holds the job. A user who holds her job beyond its begin time has kept
+// it from starting. She has not if Slurm or an operator holds it.
 func (c *Change) observeHolds(j *slurm.QueueEntry) {
 	p := &c.Progress
 	if j.Held != p.Held {
@@ -119,7 +119,7 @@ func (c *Change) observeHolds(j *slurm.QueueEntry) {
 	}
 }
 
-// Stopper says who holds a job that is stopped for this reason.
+// Stopper describes who holds a job that is stopped for this reason.
 func Stopper(reason string) string {
 	switch reason {
 	case "JobHeldAdmin":
@@ -130,8 +130,9 @@ func Stopper(reason string) string {
 	return fmt.Sprintf("held by Slurm (%s)", reason)
 }
 
-// ObserveEligible notices from the eligible time of a job, which has started or is late, that
-// somebody else has held or moved it without the queue having shown that. submit is the run's.
+// ObserveEligible takes in the eligible time of a job that has started or is late. From this time
+// it detects that somebody else has held or moved the job unseen by the queue. submit is the submit
+// time of the run.
 func (c *Change) ObserveEligible(submit, eligible int64) {
 	p := &c.Progress
 	first, last := min(p.BeginTime, p.WasBegin), max(p.BeginTime, p.WasBegin, submit)
@@ -142,8 +143,8 @@ func (c *Change) ObserveEligible(submit, eligible int64) {
 	p.BeginTime, p.WasBegin = eligible, eligible
 }
 
-// Yield records that varq leaves the job alone from now on, and why. A job whose group has lost it
-// is cancelled nevertheless, and its note says that.
+// Yield records that varq leaves the job alone from now on, and why. It does nothing for a job that
+// its group has given up: such a job is cancelled nevertheless, and its note says so.
 func (c *Change) Yield(why string) {
 	if c.Progress.Gate == api.GateLost {
 		return
@@ -152,8 +153,8 @@ func (c *Change) Yield(why string) {
 	c.Event(ledger.User, "%s; varq leaves the job alone now", why)
 }
 
-// confirm records which part of varq's last change Slurm has made. A job that still has
-// its old begin time or limit keeps it.
+// confirm records which part of varq's last change Slurm has made. A job that still has its old
+// begin time or limit keeps it.
 func (c *Change) confirm(j *slurm.QueueEntry) {
 	p := &c.Progress
 	p.TimeLimit, p.WasLimit = j.Limit, j.Limit
@@ -163,14 +164,15 @@ func (c *Change) confirm(j *slurm.QueueEntry) {
 	p.WasBegin = p.BeginTime
 }
 
-// beginChanged reports whether somebody else has changed the begin time of j, whose
-// eligible time is not a begin time that varq has set. An eligible time of 0 shows no
-// change: Slurm reports it for a held job. If both the eligible time and varq's begin
-// time have passed, that shows no change either: a job that is submitted late, released
-// or requeued becomes eligible after its begin time. One that is eligible from its submission
-// on was submitted late, even if by now, which is at most Slurm's time, that is still to come.
-// The same goes for one that was released or requeued a moment ago: what is less than lag
-// away counts as passed.
+// beginChanged reports whether somebody else has changed the begin time of j. j's eligible time
+// differs from the begin times that varq has set. Three cases are not a change:
+//
+//   - The eligible time is 0: Slurm reports 0 for a held job.
+//   - Both the eligible time and varq's begin time have passed. A job that is submitted late,
+//     released or requeued becomes eligible after its begin time. A time that is less than lag
+//     seconds away counts as passed, so that a moment ago is early enough.
+//   - The job was eligible from its submission on, so it was submitted late. This holds even if the
+//     time is still to come, because now may be behind Slurm's clock.
 func (c *Change) beginChanged(j *slurm.QueueEntry) bool {
 	passed := c.Now + lag
 	switch {
@@ -183,5 +185,5 @@ func (c *Change) beginChanged(j *slurm.QueueEntry) bool {
 	}
 }
 
-// lag is by how many seconds Slurm's time may be ahead of now.
+// lag is how many seconds Slurm's clock may be ahead of now.
 const lag = 30

@@ -16,24 +16,25 @@ const CancelledAsAsked = "so cancelled, as asked for"
 // expired is the note of a job that Slurm ended because of the job's own --deadline.
 const expired = "ended by Slurm, since it could not end by its own --deadline any more"
 
-// NotStarted is how the note of a job begins that is pending after its deadline.
+// NotStarted begins the note of a job that is pending after its deadline.
 const NotStarted = "not started by the deadline"
 
-// PutBack says what has come between a job and its deadline.
+// PutBack is the reason if a job was requeued before its deadline.
 const PutBack = "it had been put back into the queue before its work could begin"
 
-// RequeuedAfter is the note of a job that was requeued when its promise had been kept.
+// RequeuedAfter is the note of a job that was requeued after its promise had been kept.
 const RequeuedAfter = "requeued after its work had begun in time"
 
-// suspendedThen is the note of a job that did not get to its work because it was suspended.
+// suspendedThen is the note of a job that did not begin its work because it was suspended.
 var suspendedThen = Stopper(Suspended) + ", when its work was to begin"
 
-// NotFinished is how the note of a job begins that has not ended by its deadline.
+// NotFinished begins the note of a job that has not ended by its deadline.
 const NotFinished = "not finished by the deadline"
 
-// Ended reports whether accounting knows how a run of e's job Ended. After an outage slurmdbd may
-// report for a while, or for ever, that a job is COMPLETED, but no end or no start. Not yet known
-// is not known; but the start is not needed if the queue has shown it.
+// Ended reports whether accounting knows how a run of e's job ended. After an outage slurmdbd may
+// report for a while, or for ever, that a job is COMPLETED but has no end or no start. Such an end
+// does not count as known. But the start is not needed if the queue has shown that the promise was
+// kept.
 func Ended(e *ledger.Entry, run *workload.Job) bool {
 	switch {
 	case !run.State.Finished() || run.State == workload.Requeued || run.End == 0:
@@ -44,8 +45,8 @@ func Ended(e *ledger.Entry, run *workload.Job) bool {
 	return true
 }
 
-// workBegan returns when the work of a run of e's job began, or 0 if it did not. Of a suspension
-// only the queue tells when it was.
+// workBegan returns when the work of a run of e's job began, or 0 if it did not. Only the queue
+// shows when a job was suspended.
 func workBegan(e *ledger.Entry, run *workload.Job) int64 {
 	at := WorkStart(e, run.Start)
 	if p := &e.Progress; run.Start != 0 && p.Start == run.Start {
@@ -72,26 +73,27 @@ func NoteKept(e *ledger.Entry, p *ledger.Progress, run *workload.Job) {
 	p.Eligible, p.Start, p.WorkStart, p.Nodes = run.Eligible, run.Start, workBegan(e, run), run.Nodes
 }
 
-// NeverAccepted reports whether a run is none: of a submission that it refuses, Slurm writes into
-// accounting that it failed when it was submitted. It has no start, or (22.05) one before it was
-// eligible.
+// NeverAccepted reports whether Slurm refused the submission that a run stands for. Accounting has
+// such a submission as a run that failed when it was submitted. It has no start, or (22.05) a start
+// before it was eligible.
 func NeverAccepted(run *workload.Job) bool {
 	return run.State == workload.Failed && run.End <= run.Submit && (run.Start == 0 || run.Start < run.Eligible)
 }
 
 // Judge judges a promise by the last run of its job, which has ended.
 //
-//   - Kept: the job started by BeginBy, lasted until its work began, and was not suspended until
-//     after BeginBy, by accounting or as the queue has shown it. A later requeue changes nothing.
-//   - Cancelled: it was not confirmed, so that nothing was promised; another job of its group ran
-//     instead, before the job had missed its deadline; or the job was cancelled before BeginBy,
-//     also by Slurm because of the job's own --deadline, or its srun or salloc was ended before its
-//     work could begin; or the promise was not kept, and the user had held the job or somebody had
-//     changed it. What they do once the queue has shown the job to be late is not an excuse.
+//   - Kept: the job started by BeginBy, lasted until its work began, and was not suspended at that
+//     time until after BeginBy. Accounting or the queue has shown this. A later requeue changes
+//     nothing.
+//   - Cancelled, in one of these cases: The promise was not confirmed, so that nothing was
+//     promised. Another job of its group ran instead, before this job had missed its deadline. The
+//     job was cancelled before BeginBy, perhaps by Slurm because of the job's own --deadline. The
+//     user ended the job's srun or salloc before the work could begin. The promise was not kept,
+//     and the user had held the job, or somebody had changed it. A hold or a change after the queue
+//     has shown the job to be late is not an excuse.
 //   - Missed: in all other cases.
 //
-// why tells the user the reason. It is empty for a promise that was kept without a
-// requeue.
+// why tells the user the reason. It is empty for a promise that was kept without a requeue.
 func Judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, why string) {
 	if e.FinishBy != 0 {
 		return judgeCompletion(e, run, now)
@@ -112,7 +114,7 @@ func Judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		case p.Late, (run.Start == 0 || run.Start > e.BeginBy) && run.End > e.BeginBy+Skew:
 			s.Outcome = api.StateMissed
 		}
-		return s, why // if it is empty, the note says why
+		return s, why // if why is empty, the note says why
 	}
 	if p := &e.Progress; SeenKept(e) {
 		if run.Start != 0 && p.Start != run.Start {
@@ -129,7 +131,7 @@ func Judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 	case run.Expired && run.End < e.BeginBy && !e.Progress.Late:
 		s.Outcome, why = api.StateCancelled, expired
 	case run.State == workload.Cancelled && run.End < e.BeginBy && !e.Progress.Late:
-		// a suspended job ends, for Slurm, when it was Suspended
+		// Slurm reports that a suspended job ended when it was suspended
 		s.Outcome, why = api.StateCancelled, "cancelled before the deadline"
 	case s.WorkStart == 0 && endedByUser(e, run):
 		s.Outcome, why = api.StateCancelled, "ended by its user before its work could begin"
@@ -172,8 +174,9 @@ func Judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 	return s, why
 }
 
-// JudgeLost judges a promise by what the queue has shown of its job, whose end nobody knows. why is
-// empty if the queue has shown neither that the promise was kept nor that it was missed.
+// JudgeLost judges a promise whose job ended unknown to accounting. It judges by what the queue has
+// shown of the job. why is empty if the queue has shown neither that the promise was kept nor that
+// it was missed.
 func JudgeLost(e *ledger.Entry, now int64) (s ledger.Settlement, why string) {
 	p := &e.Progress
 	s = ledger.Settlement{At: now, Outcome: api.StateCancelled, Eligible: p.Eligible, Start: p.Start, WorkStart: p.WorkStart, Nodes: p.Nodes}
@@ -196,8 +199,8 @@ func JudgeLost(e *ledger.Entry, now int64) (s ledger.Settlement, why string) {
 }
 
 // endedByUser reports whether the user has ended the srun or salloc of a job that had started in
-// time. Slurm then says that the job is completed or, with the exit code of what she has
-// interrupted, that it has failed.
+// time. Slurm then says that the job is completed. Or it says that the job has failed, with the
+// exit code of the command that she has interrupted.
 func endedByUser(e *ledger.Entry, run *workload.Job) bool {
 	return e.Progress.Interactive && run.Start != 0 && run.Start <= e.BeginBy && !run.Evicted &&
 		(run.State == workload.Completed || run.State == workload.Failed)

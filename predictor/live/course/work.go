@@ -7,13 +7,14 @@ import (
 )
 
 // WorkStart returns when the work of e's job begins if the job starts at start, and is not
-// Suspended then.
+// suspended then.
 func WorkStart(e *ledger.Entry, start int64) int64 { return max(start, e.HoldUntil, e.Progress.Gated) }
 
-// WorkBegins returns when the work of e's job, which has started, begins or has begun: while it is
-// suspended, varq-wrapper cannot let it. It reports false if the job is suspended since before
-// then. Slurm tells whole seconds: a job that was suspended in the second in which its work begins
-// had begun, as that takes varq-wrapper a fraction of it.
+// WorkBegins returns when the work of e's job, which has started, begins or has begun. While the
+// job is suspended, varq-wrapper cannot begin the work. WorkBegins reports false if the job is
+// suspended and was suspended before the work began. Slurm reports whole seconds. If a job was
+// suspended in the second in which its work begins, the work has begun, because varq-wrapper needs
+// only a fraction of the second.
 func WorkBegins(e *ledger.Entry, j *slurm.QueueEntry) (at int64, ok bool) {
 	at = WorkStart(e, j.Start)
 	switch {
@@ -25,7 +26,7 @@ func WorkBegins(e *ledger.Entry, j *slurm.QueueEntry) (at int64, ok bool) {
 	return at, true
 }
 
-// Suspended is Progress.Stopped of a job that is Suspended.
+// Suspended is the value of Progress.Stopped for a job that is suspended.
 const Suspended = "suspended"
 
 // ObserveSuspension records whether a job whose work has not begun is suspended.
@@ -41,16 +42,16 @@ func (c *Change) ObserveSuspension(j *slurm.QueueEntry) {
 	}
 }
 
-// MayWork reports whether the work of e's job may begin: that of a member of a group when the home
-// has said so.
+// MayWork reports whether the work of e's job may begin. The work of a group's member may begin
+// when the group's home has said so.
 func MayWork(e *ledger.Entry) bool { return e.Group == "" || e.Progress.Gate == api.GateGo }
 
-// NotConfirmed is why a tentative promise has ended.
+// NotConfirmed is the reason why a tentative promise has ended.
 const NotConfirmed = "not confirmed in time"
 
-// StartedInTime returns the present probability that the promise of a start about e is kept, whose
-// job has started, and what is against it: a job that is suspended while it holds begins its work
-// when somebody resumes it.
+// StartedInTime returns the present probability that e's promise of a start is kept. e's job has
+// started. obstacle is what stands against it: a job that is suspended while it holds begins its
+// work only when somebody resumes it.
 func StartedInTime(e *ledger.Entry, start int64) (now float64, obstacle string) {
 	switch p := &e.Progress; {
 	case p.Late || start > e.BeginBy:

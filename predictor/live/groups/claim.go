@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	// lead is how many seconds before the work of all parts begins that is decided: until then each
-	// has asked again, which they do every second. What becomes of a job later stops the others no
-	// more, so it is not decided sooner.
+	// lead is how many seconds before their common begin the decision about all parts is made.
+	// Until then every job has asked again, because jobs ask every second. A job that is cancelled
+	// after the decision no longer stops the others. So the decision is not made sooner.
 	lead = api.GroupLead
-	// present is for how many seconds a job that has asked counts as being there: then it has
-	// ended, or its node does not reach the home.
+	// present is for how many seconds after its last question a job counts as present. A job that
+	// asks no more has ended, or its node does not reach the home.
 	present = 10
 )
 
-// claim decides, of a group that is read and written at once, whether the work of member i may
-// begin now:
+// claim decides whether the work of member i may begin now. The group is read and written in one
+// transaction.
 //
-//   - any: that of the first member that asks does, and of no other ever.
-//   - all: once of each part a member has asked within the last present seconds, but not before the
-//     deadline is lead seconds away, one of each begins, at the same time: the first of the part's
-//     members that are there. A group of which that is not so api.GroupGrace seconds after its
-//     deadline is given up.
+//   - any: the work of the first member that asks begins, and never that of another.
+//   - all: one member of each part begins, at the same time, once two conditions are met. A member
+//     of each part has asked within the last present seconds. And the deadline is at most lead
+//     seconds away, or over. The first present member of a part is chosen. The group is given up if
+//     the conditions are not met by api.GroupGrace seconds after its deadline.
 //
-// Who asks again gets the same answer.
+// A member that asks again gets the same answer.
 func claim(g *ledger.Group, i int, now int64) api.GateAnswer {
 	m := &g.Members[i]
 	switch {
@@ -50,7 +50,7 @@ func claim(g *ledger.Group, i int, now int64) api.GateAnswer {
 	return api.GateAnswer{Answer: api.GateLost, Why: why(g)}
 }
 
-// decide has one member of each part win, if each has one that is there.
+// decide makes one member of each part win, if a member of each part is present.
 func decide(g *ledger.Group, now int64) {
 	if g.Kind == api.GroupAll && now < g.Deadline-lead {
 		return
@@ -75,9 +75,9 @@ func decide(g *ledger.Group, now int64) {
 	}
 }
 
-// withdraw notes that the job of member i was cancelled. A group of which that leaves a part
-// without a job is given up. If the work of all is to begin, that of the others does; but they were
-// not together.
+// withdraw notes that the job of member i was cancelled. If that leaves a part without a job, the
+// group is given up. If the group has already decided that all begin, the work of the other members
+// begins nevertheless, but the group counts as lost.
 func withdraw(g *ledger.Group, i int, now int64) {
 	if g.Decided != 0 {
 		if g.Members[i].Won && g.Go != 0 {
@@ -100,16 +100,16 @@ func withdraw(g *ledger.Group, i int, now int64) {
 	}
 }
 
-// miss notes that the work of member i, which was to begin together with that of others, did not
-// begin in time.
+// miss notes that the work of member i did not begin in time, although it was to begin together
+// with the work of others.
 func miss(g *ledger.Group, i int) {
 	if g.Go != 0 && g.Members[i].Won && g.Lost == "" {
 		g.Lost = "the work of " + job(&g.Members[i]) + " did not begin in time"
 	}
 }
 
-// hold notes that the user of member i had kept its job from starting when the deadline passed. If
-// the group has come true nevertheless, that does not matter.
+// hold notes that the user of member i kept the member's job from starting until the deadline
+// passed. It changes nothing if the group has succeeded nevertheless.
 func hold(g *ledger.Group, i int, now int64) {
 	if came, _ := outcome(g, now); !came {
 		g.Members[i].Held = true
@@ -123,12 +123,12 @@ func was(names []string) string {
 	return " were"
 }
 
-// late reports whether a group whose jobs are to begin together is not decided and will not be.
+// late reports whether it is too late for the jobs of an undecided group to begin together.
 func late(g *ledger.Group, now int64) bool {
 	return g.Kind == api.GroupAll && g.Decided == 0 && now > g.Deadline+api.GroupGrace
 }
 
-// giveUp gives a group up that is late.
+// giveUp gives a group up if it is late.
 func giveUp(g *ledger.Group, now int64) {
 	if !late(g, now) {
 		return
@@ -154,7 +154,7 @@ func giveUp(g *ledger.Group, now int64) {
 	g.Lost = "not all jobs started in time"
 }
 
-// why says why members do not run.
+// why returns the reason why some members do not run.
 func why(g *ledger.Group) string {
 	if g.Lost != "" {
 		return g.Lost
@@ -176,7 +176,7 @@ func why(g *ledger.Group) string {
 	return list(winners) + " run instead"
 }
 
-// list names several things.
+// list joins several names.
 func list(names []string) string {
 	last := len(names) - 1
 	if last <= 0 {
@@ -194,7 +194,7 @@ func job(m *ledger.Member) string {
 	return text
 }
 
-// state returns what is told of a group.
+// state returns what others may know of a group.
 func state(g *ledger.Group) api.GroupState {
 	s := api.GroupState{Group: g.ID, Open: g.Decided == 0}
 	for _, m := range g.Members {
@@ -211,12 +211,13 @@ func state(g *ledger.Group) api.GroupState {
 	return s
 }
 
-// hear is for how many seconds after the deadline a site may tell that a job was cancelled before.
+// hear is for how many seconds after the deadline a site may still report that a job was cancelled
+// before the deadline.
 const hear = 600
 
 // outcome reports whether a group has succeeded: one of its jobs, or one of each part, started in
-// time. That jobs were together, and that none started, is known only when all sites have told of
-// their jobs.
+// time. Two outcomes are known only when all sites have reported on their jobs: that the jobs of
+// all parts began together, and that no job started.
 func outcome(g *ledger.Group, now int64) (came, known bool) {
 	told := now > max(g.Deadline, g.Go)+hear || g.Lost == givenUp || g.Decided != 0 && !foreseen(g)
 	if g.Kind == api.GroupAll {
@@ -226,9 +227,9 @@ func outcome(g *ledger.Group, now int64) (came, known bool) {
 	return came, came || told
 }
 
-// State returns the state of the promise that a group is, as of now: api.StateKept,
-// api.StateMissed, api.StateCancelled if somebody has cancelled a job of it or has kept it from
-// starting, or api.StatePending while that is not known.
+// State returns the state of a group's promise at the time now: api.StateKept, api.StateMissed,
+// api.StateCancelled, or api.StatePending while the outcome is not known. It is cancelled if
+// somebody has cancelled a job of the group, or has kept one from starting.
 func State(g *ledger.Group, now int64) string {
 	switch came, known := outcome(g, now); {
 	case !known:
@@ -241,8 +242,8 @@ func State(g *ledger.Group, now int64) string {
 	return api.StateMissed
 }
 
-// foreseen reports whether what became of a group is for the forecasts to answer for: nobody has
-// cancelled a job of it, or has kept it from starting.
+// foreseen reports whether forecasts are responsible for a group's outcome: nobody has cancelled a
+// job of the group, or kept one from starting.
 func foreseen(g *ledger.Group) bool {
 	return g.Lost != givenUp && !slices.ContainsFunc(g.Members, func(m ledger.Member) bool { return m.Withdrawn || m.Held })
 }

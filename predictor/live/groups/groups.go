@@ -1,15 +1,15 @@
-// Package groups is the home of groups of promises at several sites: of those of the kind any the
-// work of one job runs, that of the first that starts; of those of the kind all the work of one job
-// of each part, at the same time, or of none.
+// Package groups is the home of groups of promises at several sites. There are two kinds of groups.
+// In a group of the kind any, the work of one job runs: of the first job that starts. In a group of
+// the kind all, the work of one job of each part begins, at the same time, or no work begins.
 //
-// Invariant: what is decided is in the ledger, on disk, before anybody is told, and is never
+// Invariant: a decision is in the ledger, on disk, before anybody learns of it, and is never
 // changed. So at most one member of a part, or of a group of the kind any, is ever told to go,
-// whoever is killed in between.
+// whichever process is killed in between.
 //
-// A site's varqd that asks on behalf of its jobs is a peer: it runs as varqd's own user, or its
-// certificate tells which site's it is. That one learns of groups alone that have a member at its
-// site and are those of users for whom it may speak. Users learn of their own groups alone. Times
-// are Unix seconds.
+// A peer is a site's varqd that asks on behalf of its jobs. It runs as varqd's own user, or its
+// certificate tells its site. A peer may see a group if the group has a member at its site, and if
+// the peer may speak for the group's user. Users may see only their own groups. Times are Unix
+// seconds.
 package groups
 
 import (
@@ -31,29 +31,30 @@ import (
 // Options configure Groups.
 type Options struct {
 	Ledger *ledger.Ledger
-	// Peer returns which sites' varqd a user is, nil if she is a user proper.
+	// Peer returns the peer that a user stands for, or nil for an ordinary user.
 	Peer func(user string) *Peer
-	// Deaf reports whether a site's varqd could not learn of groups of user's, whose jobs there
-	// would be lost; nil stands for none.
+	// Deaf reports whether a site's varqd could not ask about groups of the user. Jobs at that site
+	// would be lost. nil stands for a function that is always false.
 	Deaf func(site, user string) bool
 	// Now is the clock.
 	Now func() int64
-	// Site is what the sites call this one; empty if they do not.
+	// Site is the name that other sites use for this site, or empty if they use none.
 	Site string
-	// Prob is the probability that a group must have if its request names none.
+	// Prob is the probability that a group must have if its request does not name one.
 	Prob float64
 	Log  *slog.Logger
 }
 
 // Peer is a varqd that asks on behalf of its site's jobs.
 type Peer struct {
-	// Site is the one whose varqd it is; empty if that is not known, so that it may ask for any.
+	// Site is the peer's site. It is empty if the site is not known; then the peer may ask for any
+	// site.
 	Site string
-	// Speaks reports whether it may speak for a user.
+	// Speaks reports whether the peer may speak for a user.
 	Speaks func(user string) bool
 }
 
-// concerns reports whether a peer, or none if it is nil, may learn of a group.
+// concerns reports whether a peer may see a group. A nil peer may see none.
 func (p *Peer) concerns(group *ledger.Group) bool {
 	return p != nil && p.Speaks(group.User) && slices.ContainsFunc(group.Members, p.has)
 }
@@ -61,23 +62,23 @@ func (p *Peer) concerns(group *ledger.Group) bool {
 // has reports whether a member is at the peer's site.
 func (p *Peer) has(m ledger.Member) bool { return p.Site == "" || m.Site == p.Site }
 
-// Groups are those of which this site is the home. Its methods may be called concurrently. The
-// errors that users should read are faults of package api.
+// Groups are the groups whose home is this site. Its methods may be called concurrently. The errors
+// that users should read are faults of package api.
 type Groups struct {
 	Options
 	mu    sync.Mutex
 	model joint.Model
-	// fresh is true if the model has learnt what is not stored, and stored is when it was stored
-	// last, Unix seconds.
+	// fresh is true if the model has learnt something that is not stored yet. stored is when the
+	// model was stored last, Unix seconds.
 	fresh  bool
 	stored int64
 }
 
-// storeEvery is how many seconds lie between two times that what sites' delays teach is stored: it
-// is much, and grows with each job.
+// storeEvery is the number of seconds after which the sites' delays are stored again. They are
+// large, and change with each job.
 const storeEvery = 600
 
-// New returns the groups in a ledger, with what was learnt from them.
+// New returns the groups in a ledger, and restores what was learnt from them.
 func New(ctx context.Context, o Options) (*Groups, error) {
 	g := &Groups{Options: o}
 	text, err := o.Ledger.Joint(ctx)
@@ -94,7 +95,7 @@ func New(ctx context.Context, o Options) (*Groups, error) {
 	return g, nil
 }
 
-// QuoteGroup tells with what probability a group would succeed.
+// QuoteGroup returns the probability with which a group would succeed.
 func (g *Groups) QuoteGroup(_ context.Context, user string, r api.GroupRequest) (api.GroupQuote, error) {
 	now := g.Now()
 	for i, m := range r.Members {
@@ -132,7 +133,7 @@ func newGroup(r *api.GroupRequest) *ledger.Group {
 	return group
 }
 
-// jointly returns a group for package joint, whose sets are its parts.
+// jointly converts a group for package joint. Its sets are the group's parts.
 func jointly(g *ledger.Group) (group joint.Group) {
 	for _, part := range g.Parts() {
 		var set []joint.Member
@@ -144,7 +145,7 @@ func jointly(g *ledger.Group) (group joint.Group) {
 	return group
 }
 
-// best returns the group that has the most probable member of each set alone.
+// best returns the group that has only the most probable member of each set.
 func best(g joint.Group) joint.Group {
 	var members []joint.Member
 	for _, set := range g {
@@ -153,7 +154,7 @@ func best(g joint.Group) joint.Group {
 	return joint.AllOf(members...)
 }
 
-// RegisterGroup writes user's group down, if it is probable enough. To register it again changes
+// RegisterGroup stores user's group if the group is probable enough. To register it again changes
 // nothing.
 func (g *Groups) RegisterGroup(ctx context.Context, user string, r api.GroupRequest) (api.GroupQuote, error) {
 	q, err := g.QuoteGroup(ctx, user, r)
@@ -179,10 +180,10 @@ func (g *Groups) RegisterGroup(ctx context.Context, user string, r api.GroupRequ
 	return q, nil
 }
 
-// givenUp is Lost of a group that its user has given up.
+// givenUp is the value of Lost if the user has given the group up.
 const givenUp = "the group was given up"
 
-// CancelGroup gives user's group up, unless work of it has begun or is about to.
+// CancelGroup gives user's group up, unless the group is already decided.
 func (g *Groups) CancelGroup(ctx context.Context, user string, c api.GroupCancellation) error {
 	switch group, err := g.visible(ctx, user, c.Group); {
 	case err != nil:
@@ -206,8 +207,8 @@ func (g *Groups) CancelGroup(ctx context.Context, user string, c api.GroupCancel
 	return err
 }
 
-// visible returns a group, if asker is its user or a peer. Nobody else learns whether there is such
-// a group.
+// visible returns a group if asker is its user or a peer that may see it. To anybody else it does
+// not disclose whether there is such a group.
 func (g *Groups) visible(ctx context.Context, asker, id string) (*ledger.Group, error) {
 	found, err := g.Ledger.Groups(ctx, id)
 	if err != nil {
@@ -221,8 +222,8 @@ func (g *Groups) visible(ctx context.Context, asker, id string) (*ledger.Group, 
 
 var errUnknown = api.Fault(api.ErrNotFound, "there is no such group")
 
-// ClaimGroup says whether the work of a member may begin; see claim. A peer asks for the user of
-// the job. To what is told of a member instead, the answer is empty.
+// ClaimGroup tells whether the work of a member may begin; see claim. A peer asks on behalf of the
+// job's user. If c reports that the member was withdrawn, held or missed, the answer is empty.
 func (g *Groups) ClaimGroup(ctx context.Context, asker string, c api.GroupClaim) (api.GateAnswer, error) {
 	group, err := g.visible(ctx, asker, c.Group)
 	if err != nil {
@@ -253,7 +254,7 @@ func (g *Groups) ClaimGroup(ctx context.Context, asker string, c api.GroupClaim)
 		})
 		return answer, err
 	}
-	if group.Decided != 0 && (peer == nil || group.Members[i].Vouched) { // for ever
+	if group.Decided != 0 && (peer == nil || group.Members[i].Vouched) { // the answer will not change
 		return claim(group, i, g.Now()), nil
 	}
 	decided, err := g.Ledger.Decide(ctx, c.Group, func(group *ledger.Group) error {
@@ -271,9 +272,9 @@ func (g *Groups) ClaimGroup(ctx context.Context, asker string, c api.GroupClaim)
 	return answer, nil
 }
 
-// vouch notes of the members at a peer's site that it has said of them what the group does: so they
-// have jobs there, with promises that were confirmed. A group that says something else of one is
-// given up, unless it is decided.
+// vouch compares the members at a peer's site with the promises that the peer reports. If they
+// agree, it notes that the peer vouches for the member: the member has a job there with a confirmed
+// promise. If they differ, the group is given up, unless it is decided.
 func vouch(group *ledger.Group, peer *Peer, said []api.MemberPromise, now int64) {
 	for i := range group.Members {
 		m := &group.Members[i]
@@ -287,8 +288,8 @@ func vouch(group *ledger.Group, peer *Peer, said []api.MemberPromise, now int64)
 	}
 }
 
-// says returns what a peer says of a member, or none if it is nil. It reports false if that is not
-// for it to say, or is known.
+// says returns the promise that a peer reports for a member. It reports false if the peer is nil,
+// reports nothing about the member, or may not, or if the member is already vouched for.
 func (p *Peer) says(m *ledger.Member, said []api.MemberPromise) (promise api.MemberPromise, news bool) {
 	at := slices.IndexFunc(said, func(s api.MemberPromise) bool { return s.Plan == m.Plan })
 	if p == nil || !p.has(*m) || at < 0 || m.Vouched {
@@ -297,11 +298,11 @@ func (p *Peer) says(m *ledger.Member, said []api.MemberPromise) (promise api.Mem
 	return said[at], true
 }
 
-// roundoff is by how much equal probabilities may differ.
+// roundoff is the greatest difference between probabilities that count as equal.
 const roundoff = 1e-9
 
-// GroupStates tells what has become of groups. Those that asker may not see, or that there are not,
-// are left out.
+// GroupStates returns the states of groups. It leaves out groups that do not exist or that asker
+// may not see.
 func (g *Groups) GroupStates(ctx context.Context, asker string, q api.GroupsQuery) ([]api.GroupState, error) {
 	found, err := g.Ledger.Groups(ctx, q.Groups...)
 	if err != nil {
@@ -334,7 +335,7 @@ func (g *Groups) GroupStates(ctx context.Context, asker string, q api.GroupsQuer
 	return states, nil
 }
 
-// expire gives a group up whose jobs are not all there in time.
+// expire gives a group up if it is late.
 func (g *Groups) expire(ctx context.Context, group *ledger.Group) (*ledger.Group, error) {
 	if !late(group, g.Now()) {
 		return group, nil
@@ -346,8 +347,7 @@ func (g *Groups) expire(ctx context.Context, group *ledger.Group) (*ledger.Group
 	return &decided, err
 }
 
-// Tend gives groups up whose jobs are not all there in time, and learns from what has become of
-// groups.
+// Tend gives up the groups that are late, and learns from the outcomes of groups.
 func (g *Groups) Tend(ctx context.Context) error {
 	now := g.Now()
 	list, err := g.Ledger.Unlearnt(ctx, now)

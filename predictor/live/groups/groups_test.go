@@ -89,7 +89,7 @@ func (h *home) register(kind string, deadline int64) {
 // promises are what the sites have promised to the members of request and nested.
 var promises = []api.MemberPromise{{Plan: a, Prob: .8, GroupProb: .5}, {Plan: b, Prob: .7, GroupProb: .5}, {Plan: c, Prob: .6, GroupProb: .5}}
 
-// look has the sites ask about the group, as they do at each look while its jobs wait.
+// look makes the sites ask about the group, as at each look while its jobs wait.
 func (h *home) look() {
 	h.t.Helper()
 	if _, err := h.GroupStates(h.t.Context(), "varq", api.GroupsQuery{Groups: []string{group}, Promises: promises}); err != nil {
@@ -123,7 +123,7 @@ func (h *home) want(got, want string) {
 	}
 }
 
-// Whichever job asks first begins, and no other, also when the home was killed since.
+// The first job that asks begins, and no other, also if the home was killed in between.
 func TestFirstWins(t *testing.T) {
 	for _, order := range [][2]string{{a, b}, {b, a}} {
 		h := newHome(t)
@@ -142,7 +142,7 @@ func TestFirstWins(t *testing.T) {
 	}
 }
 
-// A thousand questions at once for the two members are answered with go for one of them alone.
+// A thousand concurrent questions for the two members: only one member is told to go.
 func TestRace(t *testing.T) {
 	h := newHome(t)
 	h.register(api.GroupAny, start+600)
@@ -184,7 +184,7 @@ func TestBrokenLedger(t *testing.T) {
 	h.want(h.ask(a), "lost: job 23 at beta started first")
 }
 
-// All begin together once all have asked, at the start at the earliest. That is decided five
+// All begin together once all have asked, and not before the deadline. The decision is made five
 // seconds before: a job that is cancelled sooner stops the others.
 func TestAllBeginTogether(t *testing.T) {
 	h := newHome(t)
@@ -201,7 +201,7 @@ func TestAllBeginTogether(t *testing.T) {
 	h.clock.Store(start + 600)
 	h.want(h.ask(b), "wait")
 	h.clock.Store(start + 629)
-	h.want(h.ask(a), "wait") // b has not asked for long: is it there still?
+	h.want(h.ask(a), "wait") // b has not asked for long and may be gone
 	h.want(h.ask(b), "go at +634")
 	h.crash()
 	h.clock.Store(start + 900)
@@ -232,8 +232,8 @@ func TestAllOrNone(t *testing.T) {
 	h.want(h.ask(b), "lost: job 17 at alpha did not start in time")
 }
 
-// Who is neither the group's user nor a peer learns nothing, and nobody speaks for another user,
-// plan or job.
+// Somebody who is neither the group's user nor a peer learns nothing. Nobody can speak for another
+// user, plan or job.
 func TestForged(t *testing.T) {
 	h := newHome(t)
 	h.register(api.GroupAny, start+600)
@@ -266,8 +266,8 @@ func TestForged(t *testing.T) {
 	h.want(h.ask(b), "go")
 }
 
-// A peer that is known by its site asks for members at its site alone, of users for whom it may
-// speak; and only a group's user gives it up.
+// A peer that is known by its site may ask only for members at its site, of users for whom it may
+// speak. Only a group's user can give the group up.
 func TestPeerOfOneSite(t *testing.T) {
 	ctx := t.Context()
 	h := newHome(t)
@@ -311,7 +311,7 @@ func TestPeerOfOneSite(t *testing.T) {
 	}
 }
 
-// Jobs at a site that cannot learn of the group would be lost: there is no such group.
+// Jobs at a site that cannot ask about the group would be lost. So the group is refused.
 func TestDeafSite(t *testing.T) {
 	h := newHome(t)
 	h.Deaf = func(site, user string) bool { return site == "beta" && user == "bob" }
@@ -385,7 +385,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// What becomes of groups is learnt once, and survives a crash.
+// The outcomes of groups are learnt once, and what was learnt survives a crash.
 func TestLearns(t *testing.T) {
 	h := newHome(t)
 	quote := func() float64 {
@@ -440,7 +440,7 @@ func TestLearns(t *testing.T) {
 	}
 }
 
-// Two sites learn from their own jobs, and from each other, that their delays go together.
+// Two sites learn, from their own jobs and from each other, that their delays are correlated.
 func TestDelays(t *testing.T) {
 	ctx := t.Context()
 	alpha, beta := newHome(t), newHome(t)
@@ -452,7 +452,7 @@ func TestDelays(t *testing.T) {
 			h.clock.Store(at + 1000)
 		}
 		busy := random.Float64()
-		for range 3 { // jobs; all wait long, or none
+		for range 3 { // jobs; all wait long, or none does
 			alpha.LearnDelay(at, .8*busy+.2*random.Float64())
 			beta.LearnDelay(at, .8*busy+.2*random.Float64())
 		}
@@ -504,9 +504,9 @@ func TestDelays(t *testing.T) {
 	}
 }
 
-// Jobs that are to begin together have done so if nobody tells otherwise for a while. One of which
-// the work did not begin in time has missed the promise, and one that was cancelled is for nobody's
-// forecast to answer for.
+// Jobs that are to begin together count as having done so if nobody reports otherwise for a while.
+// If the work of one did not begin in time, the promise is missed. If one was cancelled, no
+// forecast is responsible.
 func TestTogetherOrNot(t *testing.T) {
 	for name, c := range map[string]struct {
 		tell api.GroupClaim
@@ -543,7 +543,7 @@ func TestTogetherOrNot(t *testing.T) {
 	}
 }
 
-// A group of which all jobs were cancelled is so at once.
+// A group whose jobs were all cancelled is cancelled at once.
 func TestCancelledAtOnce(t *testing.T) {
 	h := newHome(t)
 	h.register(api.GroupAny, start+1000)
@@ -562,8 +562,8 @@ func TestCancelledAtOnce(t *testing.T) {
 	}
 }
 
-// A group of which a user has kept a job from starting has missed nothing, and teaches nothing; but
-// work that comes too late may still run.
+// If a user has kept a job of a group from starting, the group has missed nothing, and teaches
+// nothing. But work that comes too late may still run.
 func TestHeld(t *testing.T) {
 	h := newHome(t)
 	h.register(api.GroupAny, start+100)
@@ -586,8 +586,8 @@ func TestHeld(t *testing.T) {
 	h.want(h.ask(b), "lost: job 17 at alpha started first")
 }
 
-// Anybody may register a group of jobs that there are not. It counts for nothing until a site has
-// said that it has promised one of them so, and teaches nothing unless the sites say so of all.
+// Anybody may register a group of jobs that do not exist. It counts for nothing until a site has
+// confirmed one of its promises. It teaches nothing unless the sites have confirmed all of them.
 func TestVouched(t *testing.T) {
 	said := func(of ...api.MemberPromise) func(h *home) error {
 		return func(h *home) error {
@@ -641,8 +641,8 @@ func TestVouched(t *testing.T) {
 	}
 }
 
-// A group that says of a member what its site does not, or that is to have more than the site lets
-// it have, is given up.
+// A group is given up if it contradicts a site about a member, or if it requires less than the
+// site's promises do.
 func TestGroupsThatSaySomethingElse(t *testing.T) {
 	for name, p := range map[string]api.MemberPromise{
 		"a forecast that is higher": {Plan: a, Prob: .9, GroupProb: .5},
@@ -676,7 +676,7 @@ func TestGroupsThatSaySomethingElse(t *testing.T) {
 	}
 }
 
-// What is learnt of a group that is decided at once waits until all of its sites have asked.
+// A group that is decided at once teaches nothing until all of its sites have asked.
 func TestLearntOnceAllHaveVouched(t *testing.T) {
 	h := newHome(t)
 	h.register(api.GroupAny, start+100)

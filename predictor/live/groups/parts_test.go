@@ -14,7 +14,7 @@ import (
 // c is a plan of a third member.
 const c = "cccccccccccc"
 
-// nested is a group of a job at alpha and one at beta or gamma.
+// nested is a group with one part at alpha and one part at beta or gamma.
 func nested(deadline int64) api.GroupRequest {
 	r := request(api.GroupAll, deadline)
 	r.Members[0].Part, r.Members[1].Part = 1, 2
@@ -30,7 +30,7 @@ func newNested(t *testing.T) *home {
 	return h
 }
 
-// One of each part begins once a job of each is there, and the alternatives to it are lost at once.
+// One job of each part begins once each part has a job, and the alternatives are lost at once.
 func TestOneOfEachPart(t *testing.T) {
 	h := newNested(t)
 	h.clock.Store(start + 595)
@@ -46,7 +46,8 @@ func TestOneOfEachPart(t *testing.T) {
 		t.Errorf("%v %v", states, err)
 	}
 
-	// Of several that are there the first of the group runs, unless it has not asked for long.
+	// If several jobs of a part are present, the first in the group runs. A job that has not asked
+	// for long is not present.
 	h = newNested(t)
 	h.clock.Store(start + 595)
 	h.want(h.ask(c), "wait")
@@ -63,7 +64,7 @@ func TestOneOfEachPart(t *testing.T) {
 	h.want(h.ask(b), "lost: job 29 at gamma runs instead")
 }
 
-// A part of which nobody comes is missing.
+// A part without any job is missing.
 func TestPartMissing(t *testing.T) {
 	for _, who := range []struct{ there, want string }{
 		{a, "lost: none of job 23 at beta and job 29 at gamma started in time"}, {c, "lost: job 17 at alpha did not start in time"},
@@ -78,7 +79,7 @@ func TestPartMissing(t *testing.T) {
 	}
 }
 
-// What a group with alternatives is quoted, and what comes of it, is of a kind of its own.
+// A group with alternatives has a kind of its own for quotes and outcomes.
 func TestRaised(t *testing.T) {
 	h := newHome(t)
 	q, err := h.QuoteGroup(t.Context(), "alice", nested(start+600))
@@ -110,8 +111,7 @@ func TestRaised(t *testing.T) {
 	}
 }
 
-// Jobs that were cancelled decide a group that cannot succeed without them, and nothing is learnt
-// of how it ended.
+// Cancelled jobs decide a group that cannot succeed without them, and its outcome teaches nothing.
 func TestWithdrawn(t *testing.T) {
 	quote := func(h *home, r api.GroupRequest) float64 {
 		t.Helper()
@@ -164,7 +164,7 @@ func TestWithdrawn(t *testing.T) {
 			}
 		})
 	}
-	// Once a group is decided, who cancels a job changes nothing.
+	// Once a group is decided, a cancelled job changes nothing.
 	h := newNested(t)
 	h.clock.Store(start + 595)
 	h.want(h.ask(a), "wait")
@@ -175,7 +175,7 @@ func TestWithdrawn(t *testing.T) {
 	h.want(h.ask(a), "go at +600")
 }
 
-// check says what is wrong with what was decided, which nobody may see.
+// check returns what is wrong with a decision, or "".
 func check(g *ledger.Group) string {
 	won, cancelled := 0, false // after it was decided
 	for _, part := range g.Parts() {
@@ -203,8 +203,9 @@ func check(g *ledger.Group) string {
 }
 
 // TestAllOrders goes through every order in which the jobs of small groups can ask, disappear for
-// long, and come late. Whatever the order, no part has two winners, all parts have one or none has,
-// and who was told that its work begins, or does not, hears that for ever.
+// long, and come late. In every order, no part has two winners, and either all parts have a winner
+// or none has. A job that was told that its work begins, or does not, gets the same answer for
+// ever.
 func TestAllOrders(t *testing.T) {
 	const depth = 7
 	for _, parts := range [][]int{{1, 2, 2}, {1, 1, 2, 2}, {0, 0, 1, 1}, {2, 1, 2}} {
@@ -244,8 +245,8 @@ func TestAllOrders(t *testing.T) {
 	}
 }
 
-// TestCrashes has the jobs of groups ask at random, of a home that is killed at random: what it has
-// said before, it says after.
+// TestCrashes makes the jobs of groups ask at random, while the home is killed at random. The home
+// gives the same answers after a crash as before.
 func TestCrashes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
@@ -298,9 +299,9 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestPromisedAndKept has the jobs of many groups start with delays that go together, and asks the
-// home about each: so many groups begin as Joint said, and not as if the sites had nothing to do
-// with one another.
+// TestPromisedAndKept makes the jobs of many groups start with correlated delays, and asks the home
+// about each. As many groups begin as Joint forecasts, and not as many as if the sites were
+// independent.
 func TestPromisedAndKept(t *testing.T) {
 	h, random := newHome(t), rand.New(rand.NewPCG(3, 4))
 	sites := []string{"alpha", "beta", "gamma"}
@@ -346,7 +347,7 @@ func TestPromisedAndKept(t *testing.T) {
 		g := newGroup(&r)
 		z := common()
 		for now := g.Deadline - 10; now <= g.Deadline+40 && g.Decided == 0; now += 5 {
-			for i, m := range g.Members { // who is not there by the deadline comes too late
+			for i, m := range g.Members { // a job that is not present by the deadline comes too late
 				if rank(z[i]) <= m.Prob {
 					claim(g, i, now)
 				}
@@ -364,7 +365,7 @@ func TestPromisedAndKept(t *testing.T) {
 	}
 	got := float64(came) / n
 	t.Logf("%.4f of the groups begin; Joint %.4f, independent %.4f, correlation %.2f", got, q.Joint, q.Independent, q.Correlation)
-	// What is measured in a few months is shrunk a little towards no correlation.
+	// Correlations measured in a few months are shrunk a little towards 0.
 	if math.Abs(got-q.Joint) > .02 || math.Abs(got-q.Independent) < .03 {
 		t.Errorf("%.4f of the groups begin; quoted are %.4f, and %.4f if independent", got, q.Joint, q.Independent)
 	}

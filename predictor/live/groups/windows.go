@@ -8,8 +8,8 @@ import (
 )
 
 // LearnDelay takes in that a job has started at this site, whose name is Options.Site, and the rank
-// of its wait under its forecast. If varqd is killed, what was learnt in the last storeEvery
-// seconds is forgotten.
+// of the job's wait under its forecast. If varqd is killed, it forgets what it has learnt in the
+// last storeEvery seconds.
 func (g *Groups) LearnDelay(eligible int64, rank float64) {
 	if g.Site == "" {
 		return
@@ -20,8 +20,8 @@ func (g *Groups) LearnDelay(eligible int64, rank float64) {
 	g.fresh = true
 }
 
-// Delays tells a peer what is known of this site's delays. The fault is api.ErrForbidden for
-// anybody else.
+// Delays tells a peer what is known of this site's delays. For anybody else the fault is
+// api.ErrForbidden.
 func (g *Groups) Delays(_ context.Context, asker string) (api.Delays, error) {
 	if g.Peer(asker) == nil {
 		return api.Delays{}, api.Fault(api.ErrForbidden, "only the varqds of other sites may see how the delays of this one go")
@@ -35,8 +35,8 @@ func (g *Groups) Delays(_ context.Context, asker string) (api.Delays, error) {
 	return d, nil
 }
 
-// SetDelays takes in what another site tells of its delays. The error says what cannot be true of
-// that.
+// SetDelays takes in what another site reports of its delays. It returns an error if the report
+// cannot be true.
 func (g *Groups) SetDelays(site string, d api.Delays) error {
 	windows := make([]joint.Window, len(d.Windows))
 	for i, w := range d.Windows {
@@ -45,7 +45,7 @@ func (g *Groups) SetDelays(site string, d api.Delays) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if site == g.Site {
-		return nil // this site knows better
+		return nil // the site knows its own delays better
 	}
 	err := g.model.SetWindows(site, windows)
 	g.fresh = g.fresh || err == nil
