@@ -9,11 +9,11 @@ import (
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
 
-// book is the open promises, in memory, and the settled members of groups (grouped.go). Whenever a
-// job is planned, and at each look at the queue, all are asked for, and few have changed since:
-// only those are read again.
+// book has the open promises, in memory, and the settled members of groups (grouped.go). All are
+// needed at each look at the queue, and whenever a job is planned. Few have changed since the last
+// time, and only these are read again.
 //
-// Invariant: a plan is stale once a method that writes it has returned.
+// Invariant: a plan is stale when a method that writes it has returned.
 type book struct {
 	mu      sync.Mutex
 	known   bool                  // all that are not stale have been read
@@ -23,7 +23,7 @@ type book struct {
 	stale   map[string]bool
 }
 
-// openEntry is an open promise. It is not changed once it is in the book.
+// openEntry is an open promise. It does not change once it is in the book.
 type openEntry struct {
 	Entry
 	claim claim
@@ -32,10 +32,10 @@ type openEntry struct {
 // order is the order of Select.
 func (a *openEntry) order(b *openEntry) int { return a.Entry.order(&b.Entry) }
 
-// manyStale is from how many stale plans on all open ones are read.
+// If more than manyStale plans are stale, all open ones are read again.
 const manyStale = 256
 
-// changed notes that plans were written, or may have been.
+// changed notes that plans were written, or may have been written.
 func (b *book) changed(plans ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -47,10 +47,10 @@ func (b *book) changed(plans ...string) {
 	}
 }
 
-// readBook returns the open promises, in the order of their deadlines. It costs what has changed
-// since it was called last. The file is asked even if nothing has: whatever cannot be read is not
-// to be relied on. The caller must change neither the promises nor the list, which is in use only
-// while the caller has the lock of the book.
+// readBook returns the open promises, in the order of their deadlines. It takes time by how many
+// have changed since the last call. It queries the file even if none has: if the file cannot be
+// read, the book must not be relied on. The caller must change neither the promises nor the list,
+// and may use the list only while it holds the lock of the book.
 func (l *Ledger) readBook(ctx context.Context) ([]*openEntry, error) {
 	b := &l.book
 	if b.known && len(b.stale) == 0 {
@@ -98,9 +98,9 @@ func (l *Ledger) readBook(ctx context.Context) ([]*openEntry, error) {
 	return b.list, nil
 }
 
-// Open returns those of the promises that are not settled which selects selects, or all if it is
-// nil, in the order of their deadlines, as Select does. It costs what has changed since the last
-// call, and a copy.
+// Open returns the open promises for which selects returns true, or all if selects is nil, in the
+// order of Select. It takes time by how many promises have changed since the last call, and copies
+// the result.
 func (l *Ledger) Open(ctx context.Context, selects func(*Entry) bool) ([]Entry, error) {
 	l.book.mu.Lock()
 	defer l.book.mu.Unlock()
@@ -117,7 +117,8 @@ func (l *Ledger) Open(ctx context.Context, selects func(*Entry) bool) ([]Entry, 
 	return entries, nil
 }
 
-// OpenPlan returns the promise of a plan. It reports false if it is settled, or if there is none.
+// OpenPlan returns the promise of a plan. It reports false if the promise is settled, or if there
+// is no such plan.
 func (l *Ledger) OpenPlan(ctx context.Context, plan string) (Entry, bool, error) {
 	l.book.mu.Lock()
 	defer l.book.mu.Unlock()

@@ -12,16 +12,16 @@ const tentative = "p.tentative <> 0 AND coalesce(b.confirmed, 0) = 0"
 // claim is what an open promise claims.
 type claim struct {
 	workload.Claim // without the times
-	// waits is false of a job that does not wait to start in time: it is stopped, or to begin too
-	// late. One that is held starts in time if it is released before it is to begin.
+	// waits is false for a job that cannot start in time as it is: it is stopped, or its begin time
+	// is too late. A held job starts in time if it is released before its begin time.
 	waits bool
-	begin int64 // when its job is to be eligible
+	begin int64 // when its job becomes eligible
 }
 
-// claimOf returns the claim of an open promise. The job of one that has still to be confirmed is to
-// begin much later until then, and claims its room already. The work of a job that varq leaves
-// alone has what its time limit leaves after the hold, if that is more than was promised by more
-// than workload.LimitSlack.
+// claimOf returns the claim of an open promise. The job of an unconfirmed promise has a much later
+// begin time until it is confirmed. But the promise claims its room already. If varq leaves the job
+// alone, somebody may have given the work more time than promised. Then the claim is the part of
+// the time limit after the hold, if it exceeds the promise by more than workload.LimitSlack.
 func claimOf(e *Entry) claim {
 	p, unconfirmed := &e.Progress, e.Unconfirmed()
 	c := claim{begin: p.BeginTime, waits: p.Stopped == "" && (unconfirmed || p.BeginTime <= e.Deadline())}
@@ -36,11 +36,12 @@ func claimOf(e *Entry) claim {
 	return c
 }
 
-// Claims returns what the jobs of open promises claim, as of now. A job that waits claims nothing
-// once its deadline is over, nor if it is held when it is to begin, nor if somebody has moved it to
-// after the deadline: nobody knows when it starts. A job that waits is expected to have idle nodes
-// for as large a share of the time for which it may as when it was promised. A plan that no job has
-// taken up claims nothing once it was taken back, or was without a job for long.
+// Claims returns what the jobs of open promises claim at the time now. A waiting job claims nothing
+// in three cases, because nobody knows when it starts: its deadline is over, it is held at its
+// begin time, or somebody has moved it to after the deadline. The nodes of a waiting job are
+// expected to idle before its work for a share of the longest possible time. This share is the same
+// as when the job was promised. A plan without a job claims nothing once it was taken back, or
+// after unclaimedFor seconds.
 func (l *Ledger) Claims(ctx context.Context, now int64) ([]workload.Claim, error) {
 	l.book.mu.Lock()
 	defer l.book.mu.Unlock()

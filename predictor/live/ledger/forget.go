@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
 
-// What no job has taken up is told of for keptUnused seconds after it was settled, but of each user
-// only the latest mostUnused.
+// A settled promise without a job is kept for keptUnused seconds after it was settled. Of each
+// user's, only the latest mostUnused are kept.
 const (
 	keptUnused = 86400
 	mostUnused = 100
@@ -18,9 +18,9 @@ const (
 // atOnce is how many promises one Forget deletes, so that no other write waits for long.
 const atOnce = 1000
 
-// Forget deletes settled promises that no job has ever taken up, nor named: without that, anybody
-// could fill the ledger with what she takes back. There may be more to delete. Of all others the
-// ledger keeps everything.
+// Forget deletes settled promises that no job has ever taken up or named. Otherwise anybody could
+// fill the ledger by making promises and taking them back. After one call there may be more to
+// delete. The ledger keeps all other promises for ever.
 func (l *Ledger) Forget(ctx context.Context, now int64) error {
 	var plans []string
 	err := l.each(ctx, `SELECT id FROM (

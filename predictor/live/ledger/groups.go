@@ -12,20 +12,20 @@ import (
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
 )
 
-// Group is a group of promises, of which this site is the home. Times are Unix seconds.
+// Group is a group of promises whose home is this site. Times are Unix seconds.
 type Group struct {
 	ID, Kind, User string
 	Deadline       int64
 	Registered     int64
-	// Prob is the probability that is promised. Independent and Joint are as in api.GroupQuote, and
-	// Estimate is Prob there.
+	// Prob is the promised probability. Independent and Joint are as in api.GroupQuote. Estimate is
+	// its Prob.
 	Prob                         float64
 	Independent, Joint, Estimate float64
-	// Decided is when it was decided what becomes of the group, or 0.
+	// Decided is when the group was decided, or 0.
 	Decided int64
-	// Go is when the work of all parts begins, of a group of the kind api.GroupAll.
+	// Go is when the work of all parts begins, for a group of the kind api.GroupAll.
 	Go int64
-	// Lost is why the group was given up, if it was.
+	// Lost is the reason why the group was given up, or "".
 	Lost    string
 	Members []Member
 }
@@ -35,18 +35,19 @@ type Member struct {
 	api.GroupMember
 	Asked int64 // when its job has last asked whether its work may begin, or 0
 	Won   bool  // its work runs
-	// Withdrawn is true if its job was cancelled before the group was decided or, if it was to
-	// begin together with others, before it began.
+	// Withdrawn is true if the member's job was cancelled before the group was decided. It is also
+	// true if the job was to begin together with others, and was cancelled before that.
 	Withdrawn bool
-	// Held is true if its user had kept it from starting when the group's deadline passed.
+	// Held is true if the member's user had kept the job from starting until the group's deadline
+	// passed.
 	Held bool
-	// Vouched is true once its site's varqd has said of it what the group does. Anybody may
-	// register a group of jobs that there are not.
+	// Vouched is true once the member's site has confirmed what the group says of the member.
+	// Without this check anybody could register a group of jobs that do not exist.
 	Vouched bool
 }
 
-// Vouched reports whether sites have vouched for members of the group: for some, so that there are
-// jobs, and for all of them.
+// Vouched reports whether sites have vouched for some members of the group, so that there are jobs,
+// and whether for all.
 func (g *Group) Vouched() (some, all bool) {
 	all = true
 	for i := range g.Members {
@@ -55,8 +56,8 @@ func (g *Group) Vouched() (some, all bool) {
 	return some, all
 }
 
-// Parts returns the parts of the group, each as the positions of its members: of these, which are
-// in order, the work of one runs.
+// Parts returns the parts of the group. A part has the positions of its members, in order. The work
+// of one member of a part runs.
 func (g *Group) Parts() (parts [][]int) {
 	at := map[int]int{} // by part
 	for i := range g.Members {
@@ -117,9 +118,10 @@ func memberColumns(m *Member) sqlitefile.Columns {
 	}
 }
 
-// Register writes a group that is not decided. Those whose deadline was a day ago do not count as
-// open. To register the same again changes nothing. If Register returns nil, the group survives a
-// power cut. The errors are ErrGroupTaken, ErrTooMany, and errors of the file.
+// Register writes a group that is not decided. To register the same group again changes nothing. If
+// Register returns nil, the group survives a power cut. The errors are ErrGroupTaken, ErrTooMany,
+// and errors of the file. For ErrTooMany, a group whose deadline was more than a day ago does not
+// count as open.
 func (l *Ledger) Register(ctx context.Context, g *Group) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		known, err := readGroups(ctx, tx, "id = ?", g.ID)
@@ -164,8 +166,7 @@ func (g *Group) same(h *Group) bool {
 	})
 }
 
-// Groups returns the groups with these identifiers, in their order; those that are unknown are left
-// out.
+// Groups returns the groups with these identifiers, in the same order. Unknown ones are left out.
 func (l *Ledger) Groups(ctx context.Context, ids ...string) ([]Group, error) {
 	var list []Group
 	for _, id := range ids {
@@ -178,8 +179,8 @@ func (l *Ledger) Groups(ctx context.Context, ids ...string) ([]Group, error) {
 	return list, nil
 }
 
-// GroupsOf returns the groups of a user, or of all if it is empty, whose deadline lies in [start,
-// end), Unix seconds; 0 means no bound.
+// GroupsOf returns the groups of a user, or of all users if user is empty, whose deadline lies in
+// [start, end), Unix seconds. 0 means no bound.
 func (l *Ledger) GroupsOf(ctx context.Context, user string, start, end int64) ([]Group, error) {
 	list, err := readGroups(ctx, l.db, "(? = '' OR user = ?) AND deadline >= ? AND (? = 0 OR deadline < ?)", user, user, start, end, end)
 	if err != nil {
@@ -188,7 +189,7 @@ func (l *Ledger) GroupsOf(ctx context.Context, user string, start, end int64) ([
 	return list, nil
 }
 
-// Unlearnt returns the groups whose outcome has not been learnt from, and that are decided or whose
+// Unlearnt returns the groups whose outcome has not been learnt from, if they are decided or their
 // deadline is before a time.
 func (l *Ledger) Unlearnt(ctx context.Context, before int64) ([]Group, error) {
 	list, err := readGroups(ctx, l.db, "learnt = 0 AND (decided <> 0 OR deadline < ?)", before)
@@ -198,10 +199,10 @@ func (l *Ledger) Unlearnt(ctx context.Context, before int64) ([]Group, error) {
 	return list, nil
 }
 
-// Decide changes what is decided of a group, all at once: change sees the group as it is, and sets
-// Decided, Go, Lost, and its members' Asked, Won, Withdrawn, Held and Vouched. If it returns an
-// error, nothing is changed. What Decide returns is on disk; errors are ErrNoGroup, that of change,
-// and errors of the file.
+// Decide changes the decision about a group in one transaction. change sees the group as it is. It
+// may set Decided, Go and Lost, and the members' Asked, Won, Withdrawn, Held and Vouched. If change
+// returns an error, nothing is changed. The group that Decide returns is on disk. The errors are
+// ErrNoGroup, the error of change, and errors of the file.
 func (l *Ledger) Decide(ctx context.Context, id string, change func(*Group) error) (g Group, err error) {
 	err = l.db.Write(ctx, func(tx *sql.Tx) error {
 		found, err := readGroups(ctx, tx, "id = ?", id)
@@ -267,14 +268,14 @@ func readGroups(ctx context.Context, from sqlitefile.Reader, where string, args 
 	return list, err
 }
 
-// Joint returns what SetLearnt has written last, or nil.
+// Joint returns the state that SetLearnt has written last, or nil.
 func (l *Ledger) Joint(ctx context.Context) (state []byte, err error) {
 	err = l.each(ctx, `SELECT state FROM joint`, nil, func(rows *sql.Rows) error { return rows.Scan(&state) })
 	return state, err
 }
 
-// SetLearnt writes what is known of groups, and that the outcome of some has been learnt from, all
-// at once.
+// SetLearnt writes in one transaction what has been learnt from groups, and which groups' outcomes
+// that includes.
 func (l *Ledger) SetLearnt(ctx context.Context, state []byte, groups ...string) error {
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
 		for _, id := range groups {

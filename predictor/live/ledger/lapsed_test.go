@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// A job takes up a plan as long as that claims its room. Once it was taken back, or was without a
-// job for long, that must be granted anew.
+// A job can take up a plan while the plan claims its room. After that, the room must be granted
+// again: when the plan was taken back, or was without a job for long.
 func TestBindLapsed(t *testing.T) {
 	l, ctx := open(t, filepath.Join(t.TempDir(), "ledger.db")), t.Context()
 	const made = 6400
@@ -49,7 +49,7 @@ func TestBindLapsed(t *testing.T) {
 	}
 }
 
-// A tentative promise that was taken back is not confirmed, and its job is still found.
+// A tentative promise that was taken back cannot be confirmed, but its job is still found.
 func TestWithdrawnIsNotConfirmed(t *testing.T) {
 	l, ctx := open(t, filepath.Join(t.TempDir(), "ledger.db")), t.Context()
 	r := promise("aaaaaaaaaaaa", "alice", 10_000)
@@ -68,8 +68,8 @@ func TestWithdrawnIsNotConfirmed(t *testing.T) {
 	}
 }
 
-// What no job has taken up is forgotten after a day, and of one user's many all but the latest. All
-// else stays.
+// A promise without a job is forgotten after a day, or if its user has many later ones. All others
+// stay.
 func TestForget(t *testing.T) {
 	l, ctx := open(t, filepath.Join(t.TempDir(), "ledger.db")), t.Context()
 	const now = 1_000_000

@@ -1,7 +1,7 @@
 // Package ledger stores varq's promises. For each promise it has the plan, the job that the plan is
-// bound to, the events, and the outcome. A promise is on disk before Promise returns. No promise
-// that a job has taken up is ever deleted, nor are its events; of the others see Forget. Times are
-// Unix seconds, durations seconds.
+// bound to, the events, and the outcome. A promise is on disk before Promise returns. A promise
+// that a job has taken up is never deleted, nor are its events. For other promises see Forget.
+// Times are Unix seconds, durations are seconds.
 package ledger
 
 import (
@@ -24,13 +24,13 @@ var (
 	ErrBound    = errors.New("the plan has a job already")
 	ErrJobTaken = errors.New("the job has a plan already")
 	ErrClosed   = errors.New("the plan is settled")
-	// ErrLapsed says that nothing was kept for the plan's job of late: others may have been
-	// promised what it needs.
+	// ErrLapsed is returned if the plan no longer claims room for its job: others may have been
+	// promised this room.
 	ErrLapsed = errors.New("the plan was taken back, or was without a job for long")
 )
 
-// ErrTaken is the error of Withdraw for a plan that cannot be taken back, as it has a job or was
-// confirmed.
+// ErrTaken is the error of Withdraw for a plan that cannot be taken back, because it has a job or
+// was confirmed.
 var ErrTaken = errors.New("the plan was taken up")
 
 // ErrWithdrawn is the error of Record for a promise that was taken back before it was confirmed.
@@ -52,60 +52,61 @@ type Entry struct {
 	Progress Progress
 	// Withdrawn is when the plan was taken back, or 0. A job may have appeared in the queue since.
 	Withdrawn int64
-	// Refused is the job that has named the plan, and of which nothing is promised, or 0.
+	// Refused is a job that has named the plan but is promised nothing, or 0.
 	Refused int64
-	// Run is the submit time of the run of the job by which the promise was judged, or 0.
+	// Run is the submit time of the run by which the promise was judged, or 0.
 	Run int64
 }
 
-// Unconfirmed reports whether the promise is tentative, and has still to be confirmed.
+// Unconfirmed reports whether the promise is tentative and not yet confirmed.
 func (e *Entry) Unconfirmed() bool { return e.Tentative != 0 && e.Progress.Confirmed == 0 }
 
 // Progress is what the keeper has recorded of a plan's job.
 type Progress struct {
 	State  string // one of api's states before settlement
 	Submit int64  // the job's submit time
-	// BeginTime and TimeLimit are the job's begin time and time limit as varq last set
-	// them, or as promised. WasBegin and WasLimit are the values before varq's last
-	// change. They differ from BeginTime and TimeLimit until the queue has shown which
-	// part of the change Slurm has made. WasLimit is 0 once the ledger was restored, until the
-	// queue has shown the job: what varq has set since the backup is not known.
+	// BeginTime and TimeLimit are the job's begin time and time limit as varq last set them, or as
+	// promised. WasBegin and WasLimit are the values before varq's last change. They differ from
+	// BeginTime and TimeLimit until the queue has shown which part of the change Slurm has made.
+	// When the ledger is restored from a backup, the changes since the backup are not known.
+	// WasLimit is then 0 until the queue has shown the job.
 	BeginTime, TimeLimit int64
 	WasBegin, WasLimit   int64
-	// Earliest is the ceiling on the cost of idle nodes, as the user has agreed to it last:
-	// varq does not let the job become eligible before this time.
+	// Earliest is the ceiling on the cost of idle nodes to which the user has agreed last: varq
+	// does not let the job become eligible before this time.
 	Earliest int64
 	// Name is the job's name when the queue showed it last.
 	Name string
-	// Asks is what the job asked for when the queue showed it last, in the keeper's words.
+	// Asks is what the job asked for when the queue showed it last, as text of course.Asks.
 	Asks string
 	// Held is true while the job is held (scontrol hold).
 	Held bool
-	// Stopped is why Slurm or an operator holds the job, in Slurm's words, or empty.
+	// Stopped is why Slurm or an operator holds or suspends the job, or empty.
 	Stopped string
 	// Interrupted is true once Slurm has requeued the job, or Slurm or an operator has held it. Its
-	// eligible time is not varq's any more, and nobody need have changed it.
+	// eligible time then differs from varq's begin time although nobody has changed it.
 	Interrupted bool
-	// Yielded is true once somebody other than varq has changed the job. varq does not
-	// revise the job any more.
+	// Yielded is true once somebody other than varq has changed the job. From then on varq does not
+	// revise the job.
 	Yielded bool
-	// Late is true once the queue has shown the job pending after its deadline, neither
-	// changed nor held until then, or suspended since before its work could begin.
+	// Late is true once the queue has shown one of two things. The job was pending after its
+	// deadline, and neither changed nor held before. Or it was suspended from before its work began
+	// until after the deadline.
 	Late bool
 	// Interactive is true for a job of srun or salloc.
 	Interactive bool
-	// HeldBefore is for how many seconds the job's nodes have idled in runs before the present
-	// one: Slurm requeues a job before its work has begun.
+	// HeldBefore is for how many seconds the job's nodes idled in runs before the present one.
+	// Slurm has requeued the job before its work began.
 	HeldBefore int64
 	// WorkedBefore is for how many seconds the job has worked in runs before the present one, which
-	// ended before its work was done. It is noted for promises about an end.
+	// ended before its work was done. It is recorded for promises of an end.
 	WorkedBefore int64
 	// Confirmed is when a tentative promise was confirmed, or 0.
 	Confirmed int64
-	// Gate is what the home of the job's group has said of its work: api.GateGo, api.GateLost, or
-	// nothing yet.
+	// Gate is what the home of the job's group has decided about its work: api.GateGo,
+	// api.GateLost, or "" for nothing yet.
 	Gate string
-	// Gated is when that has let its work begin, or 0.
+	// Gated is when the home has let the work begin, or 0.
 	Gated int64
 	// Eligible and Start are the job's times. WorkStart is 0 until the work has begun.
 	Eligible, Start, WorkStart int64
@@ -144,9 +145,9 @@ type Settlement struct {
 	At                              int64
 	Outcome                         string // api.StateKept, StateMissed or StateCancelled
 	Eligible, Start, WorkStart, End int64
-	// Run is the submit time of the run by which the promise was judged, or 0 without one.
+	// Run is the submit time of the run by which the promise was judged, or 0 if there is none.
 	Run int64
-	// Nodes is the number of nodes that this run had, or 0 if it never started.
+	// Nodes is the number of nodes of this run, or 0 if it never started.
 	Nodes int32
 	// Evicted is true if the run's nodes failed or were taken away before its work was done.
 	Evicted bool
@@ -154,9 +155,10 @@ type Settlement struct {
 	Refused int64
 }
 
-// Promise writes a new promise. The jobs of promises that were made until bound are bound, if they
-// were submitted. If Promise returns nil, the promise survives a power cut. If it returns an error,
-// nothing is promised. The errors are ErrUnclaimed, an InVainError, and errors of the file.
+// Promise writes a new promise. bound is a time: the jobs of promises that were made until then are
+// bound already, if they were submitted. If Promise returns nil, the promise survives a power cut.
+// If it returns an error, nothing is promised. The errors are ErrUnclaimed, an InVainError, and
+// errors of the file.
 func (l *Ledger) Promise(ctx context.Context, r *api.Reservation, bound int64) error {
 	defer l.book.changed(r.ID)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
@@ -174,9 +176,9 @@ func (l *Ledger) Promise(ctx context.Context, r *api.Reservation, bound int64) e
 }
 
 // Bind binds a plan to user's job, which was submitted at submit. Binding the same job again
-// changes nothing. A plan for whose job nothing was kept of late is bound only if that is granted
-// anew. The errors are ErrNoPlan, ErrNotYours, ErrClosed, ErrBound, ErrJobTaken, ErrLapsed, and
-// errors of the file.
+// changes nothing. A lapsed plan is bound only if granted says that its room was granted again. The
+// errors are ErrNoPlan, ErrNotYours, ErrClosed, ErrBound, ErrJobTaken, ErrLapsed, and errors of the
+// file.
 func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64, at int64, granted bool) error {
 	defer l.book.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
@@ -199,7 +201,7 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 			return ErrBound
 		case !open:
 			return ErrClosed
-		case withdrawn != 0 && promised.Tentative != 0: // the job is only found, to be cancelled
+		case withdrawn != 0 && promised.Tentative != 0: // the job is bound only to be found and cancelled
 		case !granted && (withdrawn != 0 || at > made+bindsFor):
 			return ErrLapsed
 		case withdrawn != 0:
@@ -228,9 +230,9 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 	return nil
 }
 
-// Withdraw notes that an open plan was taken back: it claims nothing any more, and counts for
-// nobody. To take it back again changes nothing, and neither does it for a plan that is settled.
-// The error is ErrTaken if a job has taken the plan up, which has not still to be confirmed.
+// Withdraw notes that an open plan was taken back: it claims nothing any more, and counts for no
+// user or account. It changes nothing if the plan was taken back before or is settled. The error is
+// ErrTaken if a job has taken the plan up, unless the promise is tentative and not confirmed.
 func (l *Ledger) Withdraw(ctx context.Context, plan string, at int64) error {
 	defer l.book.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
@@ -250,8 +252,8 @@ func (l *Ledger) Withdraw(ctx context.Context, plan string, at int64) error {
 	return nil
 }
 
-// Record writes the progress of a bound plan's job, and the events that belong to it. What was
-// taken back is not confirmed any more: the error is ErrWithdrawn.
+// Record writes the progress of a bound plan's job, and the events that belong to it. A promise
+// that was taken back cannot be confirmed any more: the error is then ErrWithdrawn.
 func (l *Ledger) Record(ctx context.Context, plan string, p Progress, events ...Event) error {
 	defer l.book.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
@@ -277,14 +279,14 @@ func (l *Ledger) Record(ctx context.Context, plan string, p Progress, events ...
 	return nil
 }
 
-// Settle closes a promise with its outcome. The keeper judges the outcome, in
-// keeper/outcome.go. Closing a closed promise is an error.
+// Settle closes a promise with its outcome, which package course judges. Closing a closed promise
+// is an error.
 func (l *Ledger) Settle(ctx context.Context, plan string, s Settlement, events ...Event) error {
 	return l.SettleAll(ctx, []string{plan}, s, events...)
 }
 
-// SettleAll closes promises that have the same outcome, in one transaction: all of them or, if
-// it returns an error, none.
+// SettleAll closes promises that have the same outcome, in one transaction. If it returns an error,
+// none is closed.
 func (l *Ledger) SettleAll(ctx context.Context, plans []string, s Settlement, events ...Event) error {
 	defer l.book.changed(plans...)
 	events = append(slices.Clone(events), Event{At: s.At, Kind: Settled, Text: s.Outcome})
@@ -309,8 +311,8 @@ func settle(ctx context.Context, tx *sql.Tx, plan string, s Settlement, events [
 	return appendEvents(ctx, tx, plan, events)
 }
 
-// Refuse notes of a closed promise that a job names it, of which nothing is promised, unless
-// another one has named it before.
+// Refuse notes that a job names a closed promise and is promised nothing. If another job has named
+// the promise before, Refuse does nothing.
 func (l *Ledger) Refuse(ctx context.Context, plan string, job int64, e Event) error {
 	defer l.book.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
@@ -329,8 +331,8 @@ func (l *Ledger) Refuse(ctx context.Context, plan string, job int64, e Event) er
 	return nil
 }
 
-// Correct replaces the settlement of a closed promise, because accounting knows better now.
-// The events keep what was settled before. It is an error if the promise is not closed.
+// Correct replaces the settlement of a closed promise, because accounting has better data now. The
+// events keep what was settled before. It is an error if the promise is not closed.
 func (l *Ledger) Correct(ctx context.Context, plan string, s Settlement, events ...Event) error {
 	defer l.book.changed(plan)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
@@ -350,10 +352,10 @@ func (l *Ledger) Correct(ctx context.Context, plan string, s Settlement, events 
 	return nil
 }
 
-// mostText bounds a text in the ledger: some of it is what users, or other sites, have written.
+// mostText bounds a text in the ledger, in bytes. Parts of texts come from users or other sites.
 const mostText = 1000
 
-// appendEvents writes events, each with a text of one line of mostText bytes.
+// appendEvents writes events. It makes each text one line of at most mostText bytes.
 func appendEvents(ctx context.Context, tx *sql.Tx, plan string, events []Event) error {
 	for _, e := range events {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO events (plan, at, kind, text) VALUES (?,?,?,?)`, plan, e.At, string(e.Kind), said.Line(e.Text, mostText)); err != nil {

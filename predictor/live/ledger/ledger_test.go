@@ -118,8 +118,8 @@ func TestPromiseSurvivesReopening(t *testing.T) {
 	}
 }
 
-// Every column holds the value of the field that it is named after. Each field has a
-// different value. The test reads the columns by name, without the code that wrote them.
+// Every column holds the value of the field that it is named after. Each field has a different
+// value. The test reads the columns by name, without the code that wrote them.
 func TestColumns(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	ctx := t.Context()
@@ -377,7 +377,8 @@ func TestSelectByDeadline(t *testing.T) {
 	}
 }
 
-// The last of a list come first, and all in the end, each once: also those of one deadline.
+// Pages come from the end of the list, and have each reservation once, also if several have the
+// same deadline.
 func TestSelectInPages(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	for i := range 26 {
@@ -404,8 +405,8 @@ func TestSelectInPages(t *testing.T) {
 	}
 }
 
-// A text that an earlier version has written at any length is read as far as one that this one
-// writes, and of many events the latest.
+// Long texts of an earlier version are cut to the length that this version writes. Of many events
+// only the latest are read.
 func TestLongTexts(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	p := promise("aaaaaaaaaaaa", "alice", 10_000)
@@ -509,7 +510,7 @@ func TestFullDisk(t *testing.T) {
 	mustPromise(t, l, promise("aaaaaaaaaaaa", "alice", 10_000))
 }
 
-// With 200,000 promises in the ledger, half of them hers, a user asks for another.
+// A user asks for another promise. The ledger has 200,000 promises, half of them hers.
 func BenchmarkPromise(b *testing.B) {
 	l := open(b, filepath.Join(b.TempDir(), "ledger.db"))
 	const past = 200_000
@@ -539,8 +540,8 @@ func BenchmarkPromise(b *testing.B) {
 	}
 }
 
-// Each plan asks what all open promises claim: here 3,000, whose jobs wait, and two
-// of which have changed since the last plan.
+// Each plan reads the claims of all open promises: here of 3,000 waiting jobs, two of which have
+// changed since the last plan.
 func BenchmarkClaims(b *testing.B) {
 	l := open(b, filepath.Join(b.TempDir(), "ledger.db"))
 	const promises = 3000
@@ -571,7 +572,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// Held has the open reservations of a user and of accounts, with the ceilings agreed on last.
+// Held returns the open reservations of a user and of accounts, with the ceilings agreed on last.
 func TestHeld(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	ctx := t.Context()
@@ -616,9 +617,9 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestClaims: an open promise claims its room from its deadline on or, once its job runs, from when
-// its work begins. Whatever is written, a ledger that has been asked before says the same as one
-// that reads all anew.
+// An open promise claims its room from its deadline on. Once its job runs, it claims its room from
+// the beginning of its work on. After any writes, the book gives the same claims as a ledger that
+// reads everything anew.
 func TestClaimsAfterWrites(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	random := rand.New(rand.NewPCG(1, 2))
@@ -633,7 +634,7 @@ func TestClaimsAfterWrites(t *testing.T) {
 		for range []int{1, 5, manyStale}[round%3] {
 			plan := fmt.Sprintf("plan%08d", random.IntN(plans))
 			switch random.IntN(3) {
-			case 0: // closed already, some
+			case 0: // some are closed already
 				_ = l.Settle(t.Context(), plan, Settlement{Outcome: api.StateCancelled})
 			case 1:
 				_ = l.Record(t.Context(), plan, Progress{State: api.StatePending, BeginTime: random.Int64N(9000), Held: random.IntN(4) == 0})
@@ -666,13 +667,13 @@ func TestClaims(t *testing.T) {
 		5: {100, 90, 60, Progress{Start: 60}, 60, 90},
 		6: {100, 0, 60, Progress{Start: 60}, 60, 60}, // best effort
 		7: {100, 90, 60, Progress{Start: 60, WorkStart: 95}, 60, 95},
-		// it is in time if it is released before
+		// it starts in time if it is released before
 		8:  {100, 100, 60, Progress{BeginTime: 60, Held: true}, 80, 100},
 		16: {100, 100, 40, Progress{BeginTime: 50, Held: true}, 0, 0},
 		9:  {100, 100, 60, Progress{BeginTime: 101, Yielded: true}, 0, 0},
 		12: {100, 100, 60, Progress{BeginTime: 60, Yielded: true}, 80, 100},
 		13: {100, 100, 60, Progress{BeginTime: 60, TimeLimit: 1000, WasLimit: 900}, 80, 100},
-		// 790 after the hold
+		// 790 s after the hold
 		14: {100, 100, 60, Progress{BeginTime: 90, TimeLimit: 800, WasLimit: 800, Yielded: true}, 95, 100},
 		15: {100, 100, 60, Progress{BeginTime: 60, TimeLimit: 760, WasLimit: 760, Yielded: true}, 80, 100},
 		10: {100, 100, 60, Progress{BeginTime: 60, Stopped: "AdminHold"}, 0, 0},

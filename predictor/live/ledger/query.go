@@ -17,14 +17,14 @@ type Query struct {
 	Plan string
 	User string
 	Job  int64
-	// Open selects the reservations that are not settled. OpenOrSince selects them, and
-	// also the reservations whose deadline is at that time or later.
+	// Open selects the reservations that are not settled. OpenOrSince selects these, and also the
+	// reservations whose deadline is at that time or later.
 	Open        bool
 	OpenOrSince int64
 	// Grouped selects the members of groups.
 	Grouped bool
-	// Before, if not zero, selects those before a place, and Last, if not 0, so many of those
-	// selected that come last.
+	// Before, if not zero, selects the reservations before a place. Last, if not 0, selects the
+	// last so many of the selected reservations.
 	Before api.Place
 	Last   int
 	// Selection selects by deadline, account, partition, job name and state.
@@ -48,7 +48,7 @@ func (q *Query) where() (w sqlitefile.Where) {
 	return w
 }
 
-// deadline is api.Plan's Deadline of a row of plans. Indices have the same expression.
+// deadline is api.Plan.Deadline of a row of plans. Indices have the same expression.
 const deadline = "max(begin_by, finish_by)"
 
 // Select returns the reservations that q selects, in the order of their deadlines. See also Open.
@@ -68,7 +68,7 @@ func (e *Entry) order(other *Entry) int {
 	return cmp.Or(cmp.Compare(e.Deadline(), other.Deadline()), cmp.Compare(e.Job, other.Job), cmp.Compare(e.ID, other.ID))
 }
 
-// entries reads reservations, in an order or, if that is "", in any.
+// entries reads reservations in an order, or in any order if it is "".
 func (l *Ledger) entries(ctx context.Context, where sqlitefile.Where, order string) (entries []Entry, err error) {
 	var e Entry
 	columns := entryColumns(&e)
@@ -95,9 +95,9 @@ func (l *Ledger) AnyOpen(ctx context.Context) (open bool, err error) {
 	return open, err
 }
 
-// Held returns the open reservations of a user, and those of the accounts, and what the idle nodes
-// of each may cost at most. Plans that no job has taken up, and that have lapsed at the time now,
-// are left out: see ErrLapsed. Upper and lower case of accounts are the same.
+// Held returns the open reservations of a user and of some accounts, each with the greatest cost of
+// its idle nodes. It leaves out plans without a job that have lapsed at the time now: see
+// ErrLapsed. The case of account names does not matter.
 func (l *Ledger) Held(ctx context.Context, now int64, user string, accounts ...string) ([]policy.Held, error) {
 	where := "p.user = ?"
 	args := []any{now - bindsFor, user}
@@ -124,8 +124,8 @@ func (l *Ledger) Held(ctx context.Context, now int64, user string, accounts ...s
 // mostEvents bounds how many events of a plan are read.
 const mostEvents = 500
 
-// Events returns the latest events of a plan, oldest first. An earlier version of varqd may have
-// written longer texts.
+// Events returns the latest events of a plan, oldest first. It cuts texts, because an earlier
+// version of varqd may have written longer ones.
 func (l *Ledger) Events(ctx context.Context, plan string) ([]Event, error) {
 	var events []Event
 	err := l.each(ctx, `SELECT at, kind, substr(text, 1, ?) FROM events WHERE plan = ? ORDER BY id DESC LIMIT ?`, []any{mostText, plan, mostEvents}, func(rows *sql.Rows) error {
@@ -140,8 +140,8 @@ func (l *Ledger) Events(ctx context.Context, plan string) ([]Event, error) {
 	return events, err
 }
 
-// First returns when the ledger's first promise was made. It reports false if the ledger has
-// none.
+// First returns when the ledger's first promise was made. It reports false if the ledger has no
+// promise.
 func (l *Ledger) First(ctx context.Context) (at int64, ok bool, err error) {
 	err = l.each(ctx, `SELECT min(promised_at) FROM plans HAVING count(*) > 0`, nil, func(rows *sql.Rows) error {
 		ok = true

@@ -9,24 +9,25 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// MaxUnclaimed is the greatest number of open promises without a job that one user may have.
-// It keeps one user from filling the ledger. sbatch takes up a promise as soon as it is made.
+// MaxUnclaimed is the greatest number of open promises without a job that one user may have. It
+// keeps a user from filling the ledger. Usually sbatch takes up a promise as soon as it is made.
 const MaxUnclaimed = 100
 
 // ErrUnclaimed is the error of Promise for a user who has MaxUnclaimed promises without a job.
 var ErrUnclaimed = errors.New("too many promises without a job")
 
-// unclaimedFor is for how many seconds a promise claims its room though it has no job. A job
-// takes its promise up within a few.
+// unclaimedFor is for how many seconds a promise without a job claims its room. A job usually takes
+// up its promise within a few seconds.
 const unclaimedFor = 120
 
-// bindsFor is for how many seconds a job takes a promise up without being granted that anew. That
-// ends before the promise ceases to claim its room: others are granted theirs at the same time.
+// bindsFor is for how many seconds a job can take up a promise without being granted its room
+// again. This ends before the promise ceases to claim its room, because others may be granted the
+// room then.
 const bindsFor = unclaimedFor - 10
 
-// A user may keep room from others in vain, by promises that no job takes up, for MaxInVain
-// seconds of the last VainWithin. A promise that was taken back at once counts as leastVain
-// seconds: so whoever promises and takes back all the time is stopped, too.
+// Promises that no job takes up keep room from others in vain. A user's promises may do so for
+// MaxInVain seconds of the last VainWithin. A promise that was taken back at once counts as
+// leastVain seconds. This stops also a user who makes and takes back promises all the time.
 const (
 	VainWithin = 3600
 	MaxInVain  = 1200
@@ -36,7 +37,7 @@ const (
 // InVainError is the error of Promise for a user whose promises have kept room in vain for
 // MaxInVain seconds of the last VainWithin.
 type InVainError struct {
-	Until int64 // when Promise will promise again, if until then no more is kept in vain
+	Until int64 // when Promise promises again, unless more room is kept in vain until then
 }
 
 func (e InVainError) Error() string {
@@ -44,9 +45,9 @@ func (e InVainError) Error() string {
 		slurmtime.FormatDuration(MaxInVain), slurmtime.FormatDuration(VainWithin), e.Until)
 }
 
-// MayPromise returns ErrUnclaimed, or an InVainError, if Promise promises nothing to user at the
-// time now. Of a promise whose job may still come, or be in a queue that was not read since, nobody
-// knows yet whether it was made in vain: see Promise for bound.
+// MayPromise returns ErrUnclaimed or an InVainError if Promise would return it for user at the time
+// now. It does not yet count a promise whose job may still come, or may be in a queue that was not
+// read since: see Promise for bound.
 func (l *Ledger) MayPromise(ctx context.Context, user string, now, bound int64) error {
 	return mayPromise(ctx, l.db, user, now, bound)
 }

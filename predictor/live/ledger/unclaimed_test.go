@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// Each user has room for so many promises without a job. A job, a settlement and time make
-// room.
+// Each user may have so many promises without a job. A job, a settlement or time makes room for
+// another.
 func TestMaxUnclaimed(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	ctx := t.Context()
@@ -42,12 +42,12 @@ func TestMaxUnclaimed(t *testing.T) {
 	mustPromise(t, l, promise("eeeeeeeeeeee", "alice", 10_000+2*86400))
 }
 
-// However many promises of a user wait for their jobs, another one claims its room. Only once such
-// promises have kept room in vain for long none is made, until the oldest of them are forgotten.
+// However many of a user's promises wait for their jobs, another one claims its room. But once such
+// promises have kept room in vain for long, no more are made until the oldest are forgotten.
 func TestInVain(t *testing.T) {
 	const start = 1_000_000
 	for name, test := range map[string]struct {
-		// how many, seconds from one to the next, and from each until it is taken back
+		// how many, the seconds from one to the next, and the seconds until each is taken back
 		promises, every, takenBack int64
 		unread                     int64 // seconds for which the queue was not read
 		refused                    bool

@@ -1,13 +1,14 @@
-// Package broker reserves for a user at one of several sites: it asks all of them for slots, puts
-// these into the order of the user's preferences, and takes the first that holds (Röblitz, Schintke
-// and Wendler 2005, figure 1). Or it reserves a group of jobs at several sites. It runs in the
-// user's command, which says what is wanted by a Request.
+// Package broker reserves for a user at one of several sites, or a group of jobs at several sites.
+// For one job it asks all sites for slots, sorts the slots by the user's preferences, and takes the
+// first slot that holds (Röblitz, Schintke and Wendler 2005, figure 1). It runs in the user's
+// command, which says with a Request what is wanted.
 //
-// Invariant: whatever becomes of the broker, of a site's varqd or of its slurmctld, at most one job
-// can start, and no other is left. For a job is submitted with a tentative promise, with which it
-// cannot start, and at most one promise is ever confirmed: the next slot is tried only when the
-// site has said that the one before is not, or its Slurm has cancelled that job. At a site without
-// varqd what stands for the promise is the job itself, on trial (package sbatch).
+// Invariant: whatever happens to the broker, to a site's varqd or to its slurmctld, at most one job
+// can start, and no other job is left. A job is submitted with a tentative promise, with which it
+// cannot start. At most one promise is ever confirmed. The next slot is tried only after the site
+// has said that the promise before is not confirmed, or after the site's Slurm has cancelled that
+// job. At a site without varqd, the job itself takes the place of the promise: it is on trial
+// (package sbatch).
 package broker
 
 import (
@@ -25,40 +26,40 @@ import (
 type Choice struct {
 	Site string `json:"site"`
 	api.Slot
-	// Part is which part of a group the slot is for; see api.GroupMember.
+	// Part is the part of a group that the slot is for; see api.GroupMember.
 	Part int `json:"part,omitempty"`
-	// Plan is the promise, and Job its job, if the slot was taken. Nobody promises a slot with a
-	// Method.
+	// Plan is the promise, and Job its job, if the slot was taken. A slot with a Method comes
+	// without a promise.
 	Plan *api.Plan `json:"plan,omitempty"`
 	Job  int64     `json:"job,omitempty"`
 }
 
-// Failure is a slot that was not to be had.
+// Failure is a slot that could not be reserved.
 type Failure struct {
 	Choice
 	Why string `json:"why"`
 }
 
-// Outcome is what Reserve has come to.
+// Outcome is the outcome of Reserve.
 type Outcome struct {
-	// Taken is what was reserved, nil if nothing was.
+	// Taken is what was reserved, or nil.
 	Taken *Choice `json:"taken,omitempty"`
-	// RunnerUp is what the user prefers next.
+	// RunnerUp is the next slot in the user's order of preference.
 	RunnerUp *Choice `json:"runner_up,omitempty"`
-	// Tried are the slots that were not to be had, in order.
+	// Tried are the slots that could not be reserved, in order.
 	Tried []Failure `json:"tried,omitempty"`
-	// Untried is true if slots are left that were not tried, as there are too many.
+	// Untried is true if there were too many slots, so that some were not tried.
 	Untried bool `json:"untried,omitempty"`
 }
 
-// Doubt is the error of a promise of which nobody knows whether it was confirmed: neither its
-// site's varqd nor its Slurm answers any more. Its job runs if it was, and is cancelled if not.
-// Nothing else was reserved.
+// Doubt is the error of a promise if nobody knows whether it was confirmed: neither the site's
+// varqd nor its Slurm answers any more. The job runs if the promise was confirmed, and is cancelled
+// if not. Nothing else was reserved.
 type Doubt struct {
 	Choice
 	Err error
-	// Home is true of a job that is confirmed, and of whose group the home does not say whether it
-	// was given up.
+	// Home is true if the job is confirmed, but the group's home does not say whether the group was
+	// given up.
 	Home bool
 }
 
@@ -77,15 +78,16 @@ func (d *Doubt) Error() string {
 
 func (d *Doubt) Unwrap() error { return d.Err }
 
-// ErrInterrupted is the error of a Reserve that was ended by its context.
+// ErrInterrupted is the error of Reserve if its context ends.
 var ErrInterrupted = errors.New("interrupted; nothing is reserved")
 
-// Options bound a Reserve.
+// Options bound Reserve.
 type Options struct {
 	Prefer elastic.Preferences
-	// Tries is how many slots are tried at most.
+	// Tries is the greatest number of slots that are tried.
 	Tries int
-	// Tentative is for how many seconds a promise waits to be confirmed. Submission must take less.
+	// Tentative is for how many seconds a promise waits to be confirmed. The submission must take
+	// less.
 	Tentative int64
 	// Pause is the time between two attempts to confirm a promise, or to take it back.
 	Pause time.Duration
@@ -93,7 +95,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Rank returns the slots of all answers in the order of preferences.
+// Rank returns the slots of all answers in the order of preference.
 func Rank(answers []Answer, prefer elastic.Preferences) []Choice {
 	list := []Choice{} // not null in JSON
 	ranked(answers, prefer, func(_ *elastic.Slot, c *Choice) bool {
@@ -103,7 +105,8 @@ func Rank(answers []Answer, prefer elastic.Preferences) []Choice {
 	return list
 }
 
-// ranked yields the slots of all answers in order, as they are ranked and as they were answered.
+// ranked yields the slots of all answers in the order of preference: each as package elastic knows
+// it, and as it was answered.
 func ranked(answers []Answer, prefer elastic.Preferences, yield func(s *elastic.Slot, c *Choice) bool) {
 	slots, index := index(answers)
 	for group := range elastic.Rank(slots, prefer, 0) {
@@ -115,7 +118,7 @@ func ranked(answers []Answer, prefer elastic.Preferences, yield func(s *elastic.
 	}
 }
 
-// index returns the slots of each answer for package elastic, and the way back.
+// index converts the slots of each answer for package elastic, and returns a map back.
 func index(answers []Answer) (slots [][]elastic.Slot, of map[elastic.Slot]*api.Slot) {
 	slots, of = make([][]elastic.Slot, len(answers)), map[elastic.Slot]*api.Slot{}
 	for i := range answers {
@@ -129,9 +132,9 @@ func index(answers []Answer) (slots [][]elastic.Slot, of map[elastic.Slot]*api.S
 	return slots, of
 }
 
-// Reserve takes the first slot of the answers, in the order of the user's preferences, that holds:
-// with a job that is submitted and promised. An error that is a *Doubt leaves that open; after any
-// other nothing is reserved.
+// Reserve takes the first slot of the answers, in the order of the user's preferences, that holds.
+// The slot's job is then submitted and promised. After an error that is a *Doubt, it is not known
+// whether the slot is reserved. After any other error nothing is reserved.
 func Reserve(ctx context.Context, sites []Site, answers []Answer, o Options) (Outcome, error) {
 	byName := make(map[string]Site, len(sites))
 	for _, s := range sites {
@@ -179,12 +182,12 @@ func Reserve(ctx context.Context, sites []Site, answers []Answer, o Options) (Ou
 // errPast is the error of a slot that is tried too late.
 var errPast = errors.New("its time is over")
 
-// soon is how many seconds ahead a slot is at least that is tried: its job has to be submitted
+// soon is how many seconds ahead a slot must be to be tried, because its job has to be submitted
 // first.
 const soon = 2
 
-// ahead leaves out the slots whose time is over: a site may have let all wait for its answer. If
-// that is so of all, they stay, so that it is told.
+// ahead leaves out the slots whose time is over. A slow site may have delayed all others. If the
+// time of all slots is over, it leaves out none, so that the user learns about it.
 func (o *Options) ahead(slots [][]elastic.Slot) [][]elastic.Slot {
 	left := make([][]elastic.Slot, len(slots))
 	some := false
@@ -201,12 +204,12 @@ func (o *Options) ahead(slots [][]elastic.Slot) [][]elastic.Slot {
 	return left
 }
 
-// take reserves one slot, or leaves nothing of it.
+// take reserves one slot, or leaves nothing behind.
 func (o *Options) take(ctx context.Context, site Site, c *Choice) error {
 	if c.Start < o.Now().Unix()+soon { // others were tried meanwhile
 		return errPast
 	}
-	// The site's clock begins to count when it promises, which is later.
+	// The site counts these seconds from the time of its promise, which is later.
 	submitting, cancel := context.WithTimeout(ctx, time.Duration(o.Tentative)*time.Second)
 	defer cancel()
 	got, err := site.Submit(submitting, &c.Slot, o.Tentative)
@@ -217,7 +220,7 @@ func (o *Options) take(ctx context.Context, site Site, c *Choice) error {
 		return err
 	case err != nil && ctx.Err() == nil && submitting.Err() != nil:
 		err = fmt.Errorf("%w: the job could not be submitted within %d s: %w", elastic.ErrSite, o.Tentative, err)
-	case err != nil && c.Start <= o.Now().Unix(): // its site may have later ones
+	case err != nil && c.Start <= o.Now().Unix(): // the site may have later slots
 		err = fmt.Errorf("%w: %w", errPast, err)
 	case err != nil:
 		err = fmt.Errorf("%w: %w", elastic.ErrSite, err)
@@ -232,11 +235,12 @@ func (o *Options) take(ctx context.Context, site Site, c *Choice) error {
 	return err
 }
 
-// dearer is how much more than was told a promise may cost that is made some seconds later.
+// dearer is the factor by which a promise may cost more than its slot, because it is made some
+// seconds later.
 const dearer = 1.05
 
-// agree says why a promise is not that of the slot. Otherwise the slot gets the promise's numbers:
-// what was told may have changed a little.
+// agree returns an error if a promise does not match the slot. Otherwise it copies the promise's
+// numbers into the slot: they may have changed a little since the probe.
 func (c *Choice) agree(p *api.Plan) error {
 	atMost := p.AtMost()
 	told, costs := c.Work.BillingSeconds+c.Worst.BillingSeconds, p.Work.BillingSeconds+atMost.BillingSeconds
@@ -255,8 +259,8 @@ func (c *Choice) agree(p *api.Plan) error {
 	return nil
 }
 
-// confirm confirms the promise of a slot. A site that does not answer, or cannot tell, is asked
-// again until the promise is over there.
+// confirm confirms the promise of a slot. If the site does not answer, or cannot tell, confirm asks
+// again until the promise has expired there.
 func (o *Options) confirm(ctx context.Context, site Site, c *Choice) error {
 	confirmation := api.Confirmation{Plan: c.Plan.ID, Job: c.Job}
 	until := o.Now().Add(time.Duration(o.Tentative) * time.Second)
@@ -265,7 +269,7 @@ func (o *Options) confirm(ctx context.Context, site Site, c *Choice) error {
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, api.ErrConflict): // it is over
+		case errors.Is(err, api.ErrConflict): // it has expired
 			o.release(ctx, site, c)
 			return err
 		case api.Refused(err), ctx.Err() != nil, o.Now().After(until):
@@ -275,14 +279,14 @@ func (o *Options) confirm(ctx context.Context, site Site, c *Choice) error {
 	}
 }
 
-// settle finds out what has become of a promise of which nobody has said whether it is confirmed,
-// for the reason err: it takes the promise back, unless it was confirmed, or else has Slurm cancel
-// its job, unless it runs.
+// settle resolves a promise of which it is not known whether it is confirmed, because of err. First
+// it tries to take the promise back, which fails if the promise was confirmed. If the site's varqd
+// does not answer, it lets Slurm cancel the job unless the job runs.
 func (o *Options) settle(ctx context.Context, site Site, c *Choice, err error) error {
 	switch released := o.takeBack(ctx, site, c); {
 	case released == nil:
 		taken := fmt.Errorf("the promise could not be confirmed, and is taken back: %w", err)
-		if !api.Refused(err) { // for all that time
+		if !api.Refused(err) { // during all that time
 			return fmt.Errorf("%w: %w", elastic.ErrSite, taken)
 		}
 		return taken
@@ -292,27 +296,27 @@ func (o *Options) settle(ctx context.Context, site Site, c *Choice, err error) e
 	switch started, unknown := o.cancel(ctx, site, c); {
 	case unknown != nil:
 		return &Doubt{Choice: *c, Err: err}
-	case started: // which it does only if it was confirmed
+	case started: // it starts only if its promise was confirmed
 		return nil
 	}
 	return fmt.Errorf("%w: job %d is cancelled, as nobody has confirmed its promise: %w", elastic.ErrSite, c.Job, err)
 }
 
-// How long taking back a promise may take, and having Slurm cancel a job.
+// The longest times for taking back a promise, and for letting Slurm cancel a job.
 const (
 	releaseTime = 5 * time.Second
 	cancelTime  = 15 * time.Second
 )
 
-// release leaves nothing of a promise that is not confirmed, nor will be. If neither varqd nor
-// Slurm answers, it ends by itself.
+// release removes a promise that is not and will not be confirmed, and its job. If neither varqd
+// nor Slurm answers, the promise expires by itself.
 func (o *Options) release(ctx context.Context, site Site, c *Choice) {
 	if o.takeBack(ctx, site, c) != nil && c.Job != 0 {
 		_, _ = o.cancel(ctx, site, c)
 	}
 }
 
-// takeBack takes a promise back, and its job, also if ctx is done.
+// takeBack takes back a promise and its job, even if ctx is done.
 func (o *Options) takeBack(ctx context.Context, site Site, c *Choice) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
@@ -327,7 +331,7 @@ func (o *Options) takeBack(ctx context.Context, site Site, c *Choice) error {
 	}
 }
 
-// cancel has Slurm cancel the job of a promise, also if ctx is done.
+// cancel lets Slurm cancel the job of a promise, even if ctx is done.
 func (o *Options) cancel(ctx context.Context, site Site, c *Choice) (started bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
-// errDown is what a client of a varqd says that does not answer.
+// errDown is the error of a client whose varqd does not answer.
 var errDown = errors.New("varqd is not reachable")
 
 // options returns options with a clock that begins at 0.
@@ -25,7 +25,7 @@ func options() Options {
 	return Options{Prefer: elastic.DefaultPreferences(), Tries: 9, Tentative: 60, Pause: 500 * time.Millisecond, Now: clock}
 }
 
-// A slot is taken, or nothing of it is left: whatever its site says, and when.
+// A slot is taken, or nothing of it is left, whatever the site says, and when.
 func TestTake(t *testing.T) {
 	conflict := api.Fault(api.ErrConflict, "the promise was not confirmed in time, and is taken back")
 	promised := sbatch.Submission{Plan: &api.Plan{ID: "a"}, Job: 7}
@@ -205,7 +205,7 @@ func answers(errs ...error) func(context.Context) error {
 	}
 }
 
-// A slot whose time is over when its turn comes is not tried; others of its site are.
+// A slot whose time is over when its turn comes is not tried. Other slots of its site are tried.
 func TestPast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := &scripted{name: "a"}, &scripted{name: "b"}
@@ -222,8 +222,8 @@ func TestPast(t *testing.T) {
 	})
 }
 
-// Slots whose time is over when all sites have answered do not keep later ones of their sites from
-// being tried.
+// Some slots' time is over when all sites have answered. They do not keep later slots of their
+// sites from being tried.
 func TestSlowSite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := &scripted{name: "a"}, &scripted{name: "b"}
@@ -241,7 +241,8 @@ func TestSlowSite(t *testing.T) {
 	})
 }
 
-// A slot whose time is over when its job has been submitted is lost, and no other of its site.
+// A slot whose time is over when its job has been submitted is lost. Other slots of its site are
+// not.
 func TestLateSubmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &scripted{name: "a"}
@@ -259,10 +260,10 @@ func TestLateSubmission(t *testing.T) {
 	})
 }
 
-// A user who interrupts the command has nothing reserved, or what she is told.
+// A user who interrupts the command has reserved nothing, or what she is told.
 func TestInterrupted(t *testing.T) {
 	for name, c := range map[string]struct {
-		during  string // the call in which she does
+		during  string // the call in which she interrupts
 		release error
 		started bool
 		unknown error
@@ -311,7 +312,7 @@ func TestInterrupted(t *testing.T) {
 					interrupt()
 				}
 				o := options()
-				o.Pause = 700 * time.Millisecond // not when the time to answer is over
+				o.Pause = 700 * time.Millisecond // not at a multiple of the time-out
 				out, err := Reserve(ctx, []Site{a, b}, offers(a, b), o)
 				var doubt *Doubt
 				if got := a.said(); got != c.calls || b.calls != nil || (out.Taken != nil) != c.taken || errors.As(err, &doubt) != c.doubt || errors.Is(err, ErrInterrupted) != (!c.taken && !c.doubt) {
@@ -322,8 +323,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// All sites are asked at once; none waits for another, and none is asked for longer than its client
-// lasts.
+// All sites are asked concurrently. No site waits for another, and none is asked for longer than
+// its client allows.
 func TestProbeAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sites []Site
@@ -360,7 +361,7 @@ func request() api.ProbeRequest {
 	return r
 }
 
-// Of an answer only what makes sense is left.
+// Unsound parts of an answer are removed.
 func TestGarbage(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(s *api.Slot)
@@ -404,7 +405,8 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// Of a site that answers nothing that is said, and of one that has a reason that reason.
+// A site without slots or reasons is reported as such. If a site has a reason, the reason is
+// reported.
 func TestNoAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer api.ProbeAnswer
@@ -422,7 +424,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// A site that answers more than it was asked for, or the same twice, is not believed in that.
+// Surplus and repeated slots of a site's answer do not count.
 func TestAnswersTwice(t *testing.T) {
 	a, b := &scripted{name: "a"}, &scripted{name: "b"}
 	a.probe = func(context.Context) (api.ProbeAnswer, error) {
@@ -447,7 +449,7 @@ func TestAnswersTwice(t *testing.T) {
 	}
 }
 
-// Nothing to choose from, and nothing left to choose.
+// There is nothing to choose from, or nothing left to choose.
 func TestNothing(t *testing.T) {
 	out, err := Reserve(t.Context(), nil, nil, options())
 	if out.Taken != nil || out.Untried || err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
-// scripted is a site whose answers a test writes down. What it does not write down goes well.
+// scripted is a site whose answers a test prescribes. Calls without prescribed answers succeed.
 type scripted struct {
 	name  string
 	calls []string
@@ -19,7 +19,7 @@ type scripted struct {
 	confirm func(ctx context.Context) error
 	release func(ctx context.Context) error
 	cancel  func(ctx context.Context) (bool, error)
-	// promises changes a promise from that of its slot.
+	// promises changes a promise, so that it differs from its slot.
 	promises func(p *api.Plan)
 }
 
@@ -77,7 +77,7 @@ func (s *scripted) Cancel(ctx context.Context, p *api.Plan, job int64) (bool, er
 	return false, nil
 }
 
-// said returns the calls since the last time, with equal ones in a row once.
+// said returns the calls since the last time. It lists equal calls in a row once.
 func (s *scripted) said() string {
 	var some []string
 	for _, c := range s.calls {
@@ -89,13 +89,13 @@ func (s *scripted) said() string {
 	return strings.Join(some, ", ")
 }
 
-// slotAt returns a slot by a time, of which the earliest is preferred.
+// slotAt returns a slot that starts at a time. The earliest slot is preferred.
 func slotAt(start int64) api.Slot {
 	return api.Slot{Partition: "main", Start: start, End: start + 600, Nodes: 2, Limit: 600, Prob: .8, Estimate: .9, Work: api.Cost{BillingSeconds: 600}}
 }
 
-// offers returns answers of sites with a slot each, by 1000, 2000 and so on, and then another of
-// each.
+// offers returns answers of sites with two slots each: first one by 1000, 2000 and so on, and then
+// another for each site.
 func offers(sites ...Site) (answers []Answer) {
 	for i, s := range sites {
 		at := int64(1000 * (i + 1))

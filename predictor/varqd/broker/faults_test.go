@@ -17,18 +17,17 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
-// world is a site with its varqd and its Slurm, as package broker sees them: what they promise, and
-// what becomes of it when they crash, hang, or their answers are lost. It is written from the API's
-// description alone.
+// world is a site with its varqd and its Slurm, as package broker sees them. It simulates their
+// promises, crashes, hangs and lost answers. It is written from the API's description alone.
 type world struct {
 	name string
 
 	mu       sync.Mutex
 	random   *rand.Rand
 	trouble  float64 // probability of each fault
-	crashes  int     // of varqd, so far; those who asked before it get no answer
+	crashes  int     // of varqd, so far; calls from before a crash get no answer
 	down     bool    // varqd does not run
-	hung     bool    // varqd runs, and answers nothing until it does not hang any more
+	hung     bool    // varqd runs, but answers nothing while it hangs
 	slurm    bool    // Slurm answers
 	log      []string
 	promises map[string]*promise
@@ -45,7 +44,7 @@ type promise struct {
 
 type job struct {
 	promise *promise
-	// released jobs may start; others are to begin a month later.
+	// released jobs may start; the others begin a month later
 	released, started, cancelled bool
 }
 
@@ -63,7 +62,7 @@ func (w *world) span() time.Duration {
 	return time.Duration(w.random.ExpFloat64() * float64([...]time.Duration{10 * time.Millisecond, time.Second, 30 * time.Second}[w.random.IntN(3)]))
 }
 
-// ask does something in varqd. Requests and answers are late, or lost.
+// ask does something in varqd. Requests and answers may be late or lost.
 func (w *world) ask(ctx context.Context, timeout time.Duration, what string, do func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -107,7 +106,7 @@ func (w *world) ask(ctx context.Context, timeout time.Duration, what string, do 
 	}
 }
 
-// live lets varqd and Slurm crash and come back until ctx is done, and varqd do its part.
+// live makes varqd and Slurm crash and come back until ctx is done, and lets varqd do its part.
 func (w *world) live(ctx context.Context) {
 	for ctx.Err() == nil {
 		w.mu.Lock()
@@ -138,7 +137,7 @@ func (w *world) live(ctx context.Context) {
 	}
 }
 
-// watch is what varqd does by itself: it moves confirmed jobs, and cancels those whose time is
+// watch does what varqd does by itself: it moves confirmed jobs, and cancels jobs whose time is
 // over.
 func (w *world) watch() {
 	if w.down || w.hung || !w.slurm {
@@ -174,7 +173,7 @@ func (w *world) Probe(context.Context, api.ProbeRequest) (api.ProbeAnswer, error
 	return api.ProbeAnswer{}, errors.New("nobody asks")
 }
 
-// Submit implements Site. It may fail at each step, and the job may come when sbatch has given up.
+// Submit implements Site. It may fail at each step. The job may come after sbatch has given up.
 func (w *world) Submit(ctx context.Context, slot *api.Slot, tentative int64) (got sbatch.Submission, err error) {
 	var p *promise
 	err = w.ask(ctx, 2*time.Second, "plan", func() error {
@@ -201,7 +200,7 @@ func (w *world) Submit(ctx context.Context, slot *api.Slot, tentative int64) (go
 	switch killed, late := w.fails(), w.fails(); {
 	case killed:
 		return got, errors.New("sbatch: killed")
-	case late: // slurmctld accepts it when sbatch has given up
+	case late: // slurmctld accepts it after sbatch has given up
 		late := w.span()
 		go func() {
 			time.Sleep(late)
@@ -214,7 +213,7 @@ func (w *world) Submit(ctx context.Context, slot *api.Slot, tentative int64) (go
 		return got, errors.New("sbatch: no slurmctld")
 	}
 	submit()
-	if w.fails() { // accepted, but not told
+	if w.fails() { // accepted, but the answer is lost
 		return got, errors.New("sbatch: killed")
 	}
 	return got, nil
@@ -266,8 +265,7 @@ func (w *world) Cancel(_ context.Context, p *api.Plan, id int64) (bool, error) {
 	return j.started, nil
 }
 
-// round makes one request in a world of trouble, and returns what is wrong with what has come of
-// it.
+// round makes one request in a world of trouble. wrong says what is wrong with the result.
 func round(t *testing.T, seed uint64) (wrong, outcome string, log []string) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	var worlds []*world
@@ -292,7 +290,7 @@ func round(t *testing.T, seed uint64) (wrong, outcome string, log []string) {
 	o.Tentative = []int64{5, 60}[random.IntN(2)]
 	out, err := Reserve(ctx, sites, offers(sites...), o)
 
-	// All become well, and what is late comes, and what is due happens.
+	// All recover, late messages arrive, and what is due happens.
 	time.Sleep(time.Duration(random.IntN(100)) * time.Second)
 	end()
 	alive.Wait()
@@ -349,8 +347,8 @@ func worldOf(worlds []*world, name string) *world {
 	return worlds[slices.IndexFunc(worlds, func(w *world) bool { return w.name == name })]
 }
 
-// TestFaults tests the invariant: whatever happens, at most one job can start, the one that the
-// user was told of, and no other is left.
+// TestFaults tests the invariant: whatever happens, at most one job can start, and it is the one
+// that the user was told about. No other job is left.
 func TestFaults(t *testing.T) {
 	rounds := uint64(10_000)
 	if testing.Short() {

@@ -14,7 +14,7 @@ import (
 // GroupSite is a site whose jobs can be members of a group.
 type GroupSite interface {
 	Site
-	// SubmitMember is Submit for a member of a group, which a home keeps.
+	// SubmitMember is Submit for a member of a group.
 	SubmitMember(ctx context.Context, slot *api.Slot, tentative int64, of sbatch.Member) (sbatch.Submission, error)
 }
 
@@ -25,28 +25,28 @@ type Home interface {
 	CancelGroup(ctx context.Context, c api.GroupCancellation) error
 }
 
-// GroupOptions bound a ReserveGroup.
+// GroupOptions bound ReserveGroup.
 type GroupOptions struct {
 	Options
 	Kind string // api.GroupAny or api.GroupAll
-	// Prob is the least probability that will do; 0 stands for the home's default.
+	// Prob is the least probability that the group must have; 0 stands for the home's default.
 	Prob float64
-	// HomeName is what sites call the home; empty if it is theirs.
+	// HomeName is the sites' name for the home. It is empty if the home is their own varqd.
 	HomeName string
 }
 
-// GroupOutcome is what ReserveGroup has come to.
+// GroupOutcome is the outcome of ReserveGroup.
 type GroupOutcome struct {
 	// Group is the group's identifier, empty if nothing is reserved.
 	Group string `json:"group,omitempty"`
 	Kind  string `json:"kind"`
 	Home  string `json:"home,omitempty"`
-	// Quote is that of the members, or of those that were proposed.
+	// Quote is the quote of the members, or of the proposed members.
 	Quote *api.GroupQuote `json:"quote,omitempty"`
-	// Members are the jobs, and Failed those that were not to be had.
+	// Members are the jobs, and Failed are the slots that could not be reserved.
 	Members []Choice  `json:"members,omitempty"`
 	Failed  []Failure `json:"failed,omitempty"`
-	// Why says why nothing is reserved: a clause without a full stop.
+	// Why is the reason why nothing is reserved: a clause without a full stop.
 	Why string `json:"why,omitempty"`
 }
 
@@ -65,7 +65,7 @@ func (o *GroupOptions) request(id string, members []Choice) api.GroupRequest {
 	return r
 }
 
-// QuoteGroup tells what ReserveGroup would reserve.
+// QuoteGroup returns what ReserveGroup would reserve.
 func QuoteGroup(ctx context.Context, home Home, chosen []Choice, o GroupOptions) (GroupOutcome, error) {
 	out := GroupOutcome{Kind: o.Kind, Home: o.HomeName, Members: chosen}
 	quote, err := home.QuoteGroup(ctx, o.request("", chosen))
@@ -75,17 +75,17 @@ func QuoteGroup(ctx context.Context, home Home, chosen []Choice, o GroupOptions)
 	return out, err
 }
 
-// ReserveGroup submits a job for each of the chosen slots, has the home keep them as a group, and
-// confirms them. If nothing is reserved, nothing is left: what is not confirmed ends by itself, and
-// of a group of the kind api.GroupAll that is not whole the home gives up the rest. But an error
-// that is a *Doubt leaves open whether the group can begin. From the first confirmation on the
-// group stands, also if nobody is there any more to confirm the others; only the home gives it up,
-// and not once its work has begun.
+// ReserveGroup submits a job for each of the chosen slots, registers the jobs as a group with the
+// home, and confirms them. If nothing is reserved, nothing is left: promises that are not confirmed
+// expire, and the home gives up the rest of an incomplete group of the kind api.GroupAll. After an
+// error that is a *Doubt, it is not known whether the group can begin. The group exists from its
+// first confirmation on, even if nobody is left to confirm the other members. Then only the home
+// can give it up, until its work has begun.
 //
-// The probability told is that of the members of which it is known that they are confirmed.
+// The Quote is about the members that are known to be confirmed.
 //
-// Invariant: a promise is confirmed only when the home knows the group. So no job of it works
-// without having asked.
+// Invariant: a promise is confirmed only after the home knows the group. So no job of the group
+// works without asking the home.
 func ReserveGroup(ctx context.Context, sites []GroupSite, home Home, chosen []Choice, o GroupOptions) (GroupOutcome, error) {
 	out, err := QuoteGroup(ctx, home, chosen, o)
 	if out.Members = nil; err != nil || out.Why != "" {
@@ -111,7 +111,7 @@ func ReserveGroup(ctx context.Context, sites []GroupSite, home Home, chosen []Ch
 	return g.confirm(ctx, out)
 }
 
-// interrupted returns ErrInterrupted if ctx is done, and else err.
+// interrupted returns ErrInterrupted if ctx is done, and err otherwise.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ErrInterrupted
@@ -119,17 +119,17 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// grouping is one ReserveGroup.
+// grouping is the state of one ReserveGroup.
 type grouping struct {
 	o       *GroupOptions
 	home    Home
-	of      sbatch.Member // what all members have
+	of      sbatch.Member // the same for all members
 	sites   map[string]GroupSite
 	members []Choice
-	whys    []error // of the members, nil if nothing has failed
+	whys    []error // by member, nil if nothing has failed
 }
 
-// each does something for all members at once.
+// each calls do for all members concurrently.
 func (g *grouping) each(do func(i int) error) {
 	var wait sync.WaitGroup
 	for i := range g.members {
@@ -138,7 +138,7 @@ func (g *grouping) each(do func(i int) error) {
 	wait.Wait()
 }
 
-// submit submits the job of a member, or leaves nothing of it.
+// submit submits the job of a member, or leaves nothing behind.
 func (g *grouping) submit(ctx context.Context, c *Choice) error {
 	site := g.sites[c.Site]
 	submitting, cancel := context.WithTimeout(ctx, time.Duration(g.o.Tentative)*time.Second)
@@ -154,7 +154,7 @@ func (g *grouping) submit(ctx context.Context, c *Choice) error {
 	return err
 }
 
-// confirm confirms the members of a group that its home keeps, or gives it up. out is completed.
+// confirm confirms the members of a registered group, or gives the group up. It completes out.
 func (g *grouping) confirm(ctx context.Context, out GroupOutcome) (GroupOutcome, error) {
 	registered := len(g.members)
 	g.each(func(i int) error { return g.o.confirm(ctx, g.sites[g.members[i].Site], &g.members[i]) })
@@ -166,7 +166,7 @@ func (g *grouping) confirm(ctx context.Context, out GroupOutcome) (GroupOutcome,
 	case doubt != nil && !g.enough(certain):
 		out.Group, out.Members = g.of.Group, g.members
 		return out, doubt
-	case len(certain) < registered: // fewer than the number that was told is about
+	case len(certain) < registered: // fewer members than the quote was about
 		var q api.GroupQuote
 		if q, err = g.home.QuoteGroup(ctx, g.o.request("", certain)); err == nil {
 			out.Quote, out.Why = &q, q.Lacks()
@@ -179,7 +179,7 @@ func (g *grouping) confirm(ctx context.Context, out GroupOutcome) (GroupOutcome,
 			return out, interrupted(ctx, err)
 		}
 		out.Group, out.Members, out.Why = g.of.Group, certain, ""
-		if errors.Is(given, api.ErrConflict) { // its work has begun
+		if errors.Is(given, api.ErrConflict) { // the group's work has begun
 			return out, nil
 		}
 		return out, &Doubt{Choice: certain[0], Err: given, Home: true}
@@ -188,9 +188,9 @@ func (g *grouping) confirm(ctx context.Context, out GroupOutcome) (GroupOutcome,
 	return out, nil
 }
 
-// give moves the members that have failed to out, and says why the others are not enough, if they
-// are not. One of which nobody knows whether it was confirmed stays a member: if it was not, it
-// ends by itself.
+// give moves the failed members to out. If the other members are not enough, it returns the reason.
+// A member whose confirmation is in doubt stays a member: if it was not confirmed, its promise
+// expires by itself.
 func (g *grouping) give(out *GroupOutcome) string {
 	var left, lost []Choice
 	for i, c := range g.members {
@@ -212,15 +212,15 @@ func (g *grouping) give(out *GroupOutcome) string {
 	return ""
 }
 
-// missingIn returns whether members that are left have none for the part of another.
+// missingIn returns a function that reports whether none of the members left is of the part of c.
 func missingIn(left []Choice) func(c Choice) bool {
 	return func(c Choice) bool {
 		return c.Part == 0 || !slices.ContainsFunc(left, func(l Choice) bool { return l.Part == c.Part })
 	}
 }
 
-// certain returns the members of which it is known that they are confirmed, and the doubt about
-// another, nil if there is none.
+// certain returns the members that are known to be confirmed. doubt is about one of the others, or
+// nil.
 func (g *grouping) certain() (members []Choice, doubt *Doubt) {
 	for i, c := range g.members {
 		if g.whys[i] == nil {
@@ -232,7 +232,7 @@ func (g *grouping) certain() (members []Choice, doubt *Doubt) {
 	return members, doubt
 }
 
-// enough reports whether these members are a group, if the others are not there.
+// enough reports whether these members are a group without the others.
 func (g *grouping) enough(members []Choice) bool {
 	if g.o.Kind == api.GroupAll {
 		return !slices.ContainsFunc(g.members, func(c Choice) bool {
@@ -242,9 +242,9 @@ func (g *grouping) enough(members []Choice) bool {
 	return len(members) > 0
 }
 
-// register has the home keep the group. A home that does not answer is asked again as long as the
-// promises wait. If the user has named no probability, it is the least of what the sites promise to
-// who names none.
+// register registers the group with its home. If the home does not answer, register asks again for
+// half of the time for which the promises wait. If the user has named no probability, the group's
+// is the least of the sites' defaults.
 func (g *grouping) register(ctx context.Context) (q api.GroupQuote, err error) {
 	if g.o.Prob == 0 {
 		for i := range g.members {
@@ -263,7 +263,7 @@ func (g *grouping) register(ctx context.Context) (q api.GroupQuote, err error) {
 	}
 }
 
-// release takes the promises of all members back.
+// release takes back the promises of all members.
 func (g *grouping) release(ctx context.Context) {
 	g.each(func(i int) error {
 		if c := &g.members[i]; c.Plan != nil {
@@ -273,10 +273,10 @@ func (g *grouping) release(ctx context.Context) {
 	})
 }
 
-// giveUp gives the group up, of which some members are confirmed: the home has their sites cancel
-// their jobs. After an error the group may run: it is api.ErrConflict if its work has begun, and
-// else the home does not answer. One that is not whole that gives up by itself, as not all jobs
-// come.
+// giveUp gives up a group of which some members may be confirmed: the home then makes the sites
+// cancel their jobs. After an error the group may run. The error is api.ErrConflict if the group's
+// work has begun. Otherwise the home does not answer; an incomplete group of the kind all then ends
+// by itself, because not all of its jobs come.
 func (g *grouping) giveUp(ctx context.Context) (err error) {
 	giving, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()

@@ -18,7 +18,7 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
-// groupSite is a site for groups, which notes what is done to its member.
+// groupSite is a site for groups. It notes what is done to its member.
 type groupSite struct {
 	name    string
 	submit  error // of SubmitMember, which promises nothing
@@ -40,7 +40,7 @@ func (l *groupLog) add(format string, args ...any) {
 	l.lines = append(l.lines, fmt.Sprintf(format, args...))
 }
 
-// has returns how often a line is there.
+// has returns how many lines equal line.
 func (l *groupLog) has(line string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,7 +52,8 @@ func (l *groupLog) has(line string) (n int) {
 	return n
 }
 
-// before reports whether each line with one of the prefixes comes before every line with the other.
+// before reports whether each line with the prefix first comes before every line with the prefix
+// then.
 func (l *groupLog) before(first, then string) bool {
 	seen := false
 	for _, line := range l.lines {
@@ -98,7 +99,7 @@ func (s *groupSite) Cancel(_ context.Context, _ *api.Plan, job int64) (bool, err
 	return false, s.lost
 }
 
-// groupHome is a home that asks for a probability.
+// groupHome is a home that requires a probability.
 type groupHome struct {
 	required float64
 	register []error // of the first calls
@@ -162,7 +163,7 @@ func TestReserveGroup(t *testing.T) {
 		givenUp       int
 		notRegistered bool
 		doubt         bool
-		prob          float64 // that is told, if it is not 0
+		prob          float64 // the quoted probability, if it is not 0
 	}{
 		"any, one is in doubt":          {kind: api.GroupAny, required: .6, beta: unsure, members: 2, confirmed: 2, released: 1, prob: .8},
 		"any, and without it too few":   {kind: api.GroupAny, required: .9, beta: unsure, why: "together the jobs have probability 0.80, less than 0.90" + instead, confirmed: 2, released: 3, givenUp: 1},
@@ -231,7 +232,7 @@ func TestReserveGroup(t *testing.T) {
 	}
 }
 
-// A job that is not to be had does not fail a group in which there is an alternative to it.
+// A job that cannot be reserved does not fail its group if there is an alternative to it.
 func TestReserveGroupWithAlternatives(t *testing.T) {
 	gone := api.Fault(api.ErrConflict, "it is gone")
 	for name, test := range map[string]struct {
@@ -276,7 +277,7 @@ func TestReserveGroupWithAlternatives(t *testing.T) {
 	}
 }
 
-// Who interrupts it leaves nothing.
+// An interruption leaves nothing behind.
 func TestReserveGroupInterrupted(t *testing.T) {
 	log := &groupLog{}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -311,11 +312,11 @@ func TestChoose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of each site and partition the cheapest, cheapest first.
+	// The cheapest slot of each site and partition, cheapest first.
 	if diff := cmp.Diff([]string{"alpha main 100 on 2", "beta main 200 on 1", "alpha long 100 on 1"}, names(broker.ChooseAny(answers, cheap))); diff != "" {
 		t.Error(diff)
 	}
-	// Together they are cheapest at 200, and end first at 100, where alpha's most probable
+	// Together the jobs are cheapest at 200. At 100 they end first, and there alpha's most probable
 	// partition is long.
 	both := broker.Together{Parts: [][]string{{"alpha"}, {"beta"}}, Prefer: cheap}
 	if diff := cmp.Diff([]string{"alpha main 200 on 1", "beta main 200 on 1"}, names(both.Choose(answers[:2]))); diff != "" {
@@ -332,7 +333,7 @@ func TestChoose(t *testing.T) {
 	if got := three.Choose(answers); got != nil { // gamma has none
 		t.Errorf("all of three: %v", names(got))
 	}
-	// With alternatives, each part has all that fit, the preferred first.
+	// With alternatives, each part has all slots that fit, in the order of preference.
 	nested := broker.Together{Parts: [][]string{{"alpha"}, {"gamma", "beta"}}, Prefer: cheap}
 	if diff := cmp.Diff([]string{"alpha main 200 on 1", "beta main 200 on 1"}, names(nested.Choose(answers))); diff != "" {
 		t.Error(diff)
@@ -352,7 +353,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// Of too many alternatives the last are left out, and each part keeps one.
+// If there are too many alternatives, the last are left out, but each part keeps one.
 func TestChooseBounded(t *testing.T) {
 	var answers []broker.Answer
 	together := broker.Together{Parts: [][]string{{}, {}}, Prefer: elastic.DefaultPreferences()}

@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// For scripts a site without slots has an empty list of them, and not null.
+// In JSON, for scripts, a site without slots has an empty list, and not null.
 func TestNoSlotsAsJSON(t *testing.T) {
 	said := func(a api.ProbeAnswer, err error) *scripted {
 		return &scripted{name: "a", probe: func(context.Context) (api.ProbeAnswer, error) { return a, err }}

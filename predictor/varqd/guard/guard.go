@@ -1,5 +1,5 @@
-// Package guard tells who may change a file, or put another one in its place: who may change what
-// varqd runs, or reads its secrets from, is varqd.
+// Package guard determines who may change a file or replace it by another. Whoever may change the
+// programs that varqd runs, or the files with its secrets, can act as varqd.
 package guard
 
 import (
@@ -13,16 +13,16 @@ import (
 	"syscall"
 )
 
-// Error is the error of a path that somebody may change who must not.
+// Error is the error of a path that can be changed by somebody who must not.
 type Error struct {
-	Found  string // which path, with its mode or owner
+	Found  string // the path, with its mode or owner
 	Remedy string // what to do
 }
 
 func (e *Error) Error() string { return e.Found + ": " + e.Remedy }
 
-// Walk calls see for a file, or a folder, and for all folders above it; and, if links lead to it,
-// for those above the links too. It returns the first error.
+// Walk calls see for a file or folder, and for all folders above it. If the path leads through
+// links, it also calls see for the folders above the links. It returns the first error.
 func Walk(path string, see func(at string, info fs.FileInfo) error) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -51,14 +51,15 @@ func Walk(path string, see func(at string, info fs.FileInfo) error) error {
 	return nil
 }
 
-// Open reports whether everybody may change a file, or what is in a folder. In a sticky one nobody
-// changes what is others'.
+// Open reports whether everybody may change a file, or the contents of a folder. In a sticky folder
+// nobody may change the files of others.
 func Open(info fs.FileInfo) bool {
 	return info.Mode().Perm()&0o002 != 0 && (!info.IsDir() || info.Mode()&fs.ModeSticky == 0) && info.Mode()&(fs.ModeDevice|fs.ModeSocket) == 0
 }
 
-// File returns an *Error unless root, this process's user and owners alone, and their groups, may
-// change a file or put another one in its place.
+// File returns an *Error if a file may be changed or replaced by anybody except root, this
+// process's user, the owners, and the groups of the file and its folders. Any other error is about
+// reading the path.
 func File(path string, owners ...uint32) error {
 	owners = append(owners, 0, uint32(os.Geteuid()))
 	return Walk(path, func(at string, info fs.FileInfo) error {
@@ -72,7 +73,7 @@ func File(path string, owners ...uint32) error {
 	})
 }
 
-// Secret returns an *Error if everybody may read a file, or change it.
+// Secret returns an *Error if everybody may read or change a file.
 func Secret(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -84,9 +85,9 @@ func Secret(path string) error {
 	return nil
 }
 
-// Command returns the path of the program that a command begins with, which is split at spaces. The
-// error is an *Error unless File returns none for the program, and for each file that another word
-// names by an absolute path, as that of a script.
+// Command splits a command at spaces, and returns the path of its program. It checks the program by
+// File, and each other word that is the absolute path of a file, such as a script. An *Error is
+// from these checks.
 func Command(command string, owners ...uint32) (path string, err error) {
 	words := strings.Fields(command)
 	if path, err = exec.LookPath(words[0]); err != nil {

@@ -1,8 +1,9 @@
-// Package nodeaddr tells whether a message comes from the node that it speaks of, by the addresses
-// from which it seems to come.
+// Package nodeaddr decides whether a message about a node comes from the node itself. It goes by
+// the addresses from which the message seems to come.
 //
-// Invariant: of a node speaks only a host of which each of these addresses is one to which the
-// node's NodeAddr, NodeHostname or NodeName in Slurm resolves, here.
+// Invariant: a message is accepted only if each of these addresses is an address of the node. The
+// node's addresses are those to which its NodeAddr, NodeHostname and NodeName in Slurm resolve on
+// this host. All addresses of this host, loopback included, count as one.
 package nodeaddr
 
 import (
@@ -19,10 +20,10 @@ import (
 )
 
 const (
-	// life is how long the addresses of a node are remembered, and leastLife how long at least
-	// although they do not fit.
+	// life is how long the addresses of a node are remembered. After leastLife they are looked up
+	// again if a message does not fit them.
 	life, leastLife = time.Hour, time.Minute
-	// lookupTime bounds the search for the addresses of a node.
+	// lookupTime bounds the look-up of the addresses of a node.
 	lookupTime = 5 * time.Second
 )
 
@@ -36,19 +37,18 @@ type Nodes struct {
 	nodes map[string]*node // nil before the first List
 }
 
-// node is one node.
 type node struct {
 	hosts []string // names and addresses; they do not change
 	known *known   // nil before the first search
 }
 
-// known is what was found. It does not change.
+// known is the result of a look-up. It does not change.
 type known struct {
 	addresses []netip.Addr
 	at        time.Time
 }
 
-// New returns Nodes that know none yet. Addresses are looked up as this host does it.
+// New returns Nodes that know no node yet. Addresses are looked up by this host's resolver.
 func New() *Nodes {
 	return &Nodes{
 		lookUp: func(ctx context.Context, host string) ([]netip.Addr, error) {
@@ -59,7 +59,7 @@ func New() *Nodes {
 	}
 }
 
-// List tells which nodes there are.
+// List sets which nodes there are.
 func (n *Nodes) List(list []slurm.Node) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -77,8 +77,9 @@ func (n *Nodes) List(list []slurm.Node) {
 	n.nodes = nodes
 }
 
-// Check returns an error, a fault of package api, unless a message that seems to come from all
-// these addresses comes from the node with that name. A loopback address stands for this host.
+// Check returns nil if a message that seems to come from all these addresses comes from the node
+// with this name. Otherwise it returns a fault of package api. A loopback address stands for this
+// host.
 func (n *Nodes) Check(ctx context.Context, name string, from []netip.Addr) error {
 	n.mu.Lock()
 	there, node := n.nodes != nil, n.nodes[name]
@@ -110,7 +111,8 @@ func (n *Nodes) Check(ctx context.Context, name string, from []netip.Addr) error
 	return nil
 }
 
-// addresses returns to which addresses the names of a host resolve. Names that do not are left out.
+// addresses returns the addresses to which the names of a host resolve. It leaves out names that do
+// not resolve.
 func (n *Nodes) addresses(ctx context.Context, hosts []string) (all []netip.Addr) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
@@ -124,8 +126,8 @@ func (n *Nodes) addresses(ctx context.Context, hosts []string) (all []netip.Addr
 	return slices.Compact(all)
 }
 
-// stranger returns the first of the addresses in from that is none of a node's, and true if there
-// is no such address.
+// stranger returns the first address in from that is not one of the node's addresses. It reports
+// true if there is no such address, and from is not empty.
 func (n *Nodes) stranger(addresses, from []netip.Addr) (wrong netip.Addr, fits bool) {
 	for _, a := range from {
 		if its := slices.Contains(addresses, a) || n.isHere(a) && slices.ContainsFunc(addresses, n.isHere); !its {

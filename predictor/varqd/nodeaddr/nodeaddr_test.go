@@ -20,8 +20,8 @@ func addresses(list string) (all []netip.Addr) {
 	return all
 }
 
-// TestCheck: a node speaks for itself, by whichever of its names, and for no other; this host
-// speaks for the node that it is.
+// TestCheck: a node may speak for itself, by any of its names, and for no other node. This host may
+// speak for the node that runs on it.
 func TestCheck(t *testing.T) {
 	n := New()
 	hosts := map[string]string{"ib-n1": "10.0.0.1", "n1": "10.9.0.1 fd00::1", "10.0.0.2": "10.0.0.2", "n2": "10.9.0.2", "head": "192.0.2.7", "mapped": "::ffff:10.0.0.4"}
@@ -50,14 +50,14 @@ func TestCheck(t *testing.T) {
 		{"n1", "fd00::1", nil},
 		{"n2", "10.0.0.2", nil},
 		{"mapped", "10.0.0.4", nil},
-		// Another node's name, by the connection or by the credential.
+		// another node's name, by the connection or by the credential
 		{"n1", "10.0.0.2", api.ErrForbidden},
 		{"n1", "10.0.0.2 10.0.0.1", api.ErrForbidden},
 		{"n1", "10.0.0.1 10.0.0.2", api.ErrForbidden},
 		{"n1", "", api.ErrForbidden},
 		{"gone", "10.0.0.1", api.ErrForbidden},
 		{"n3", "10.0.0.1", api.ErrNotFound},
-		// This host.
+		// this host
 		{"head", "127.0.0.1", nil},
 		{"head", "::1", nil},
 		{"head", "127.0.0.1 192.0.2.7", nil},
@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s from %s: %v, want %v", c.node, c.from, err, c.want)
 		}
 	}
-	// A node that moves is known within a minute, and one that leaves at once.
+	// A node's new address is accepted within a minute. Its old address is refused at once.
 	hosts["n2"] = "10.9.0.22"
 	if err := n.Check(t.Context(), "n2", addresses("10.9.0.22")); !errors.Is(err, api.ErrForbidden) {
 		t.Errorf("just after the move: %v", err)
@@ -82,7 +82,7 @@ func TestCheck(t *testing.T) {
 	if err := n.Check(t.Context(), "n2", addresses("10.9.0.22")); !errors.Is(err, api.ErrNotFound) {
 		t.Errorf("when it has left: %v", err)
 	}
-	// What was found is not looked up again and again, but now and then.
+	// Addresses are remembered, and looked up again only after a while.
 	delete(hosts, "ib-n1")
 	if err := n.Check(t.Context(), "n1", addresses("10.0.0.1")); err != nil {
 		t.Error(err)

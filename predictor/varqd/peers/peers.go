@@ -1,9 +1,9 @@
-// Package peers says which other sites' varqds may connect by their certificates, and for which
+// Package peers decides which other sites' varqds may connect by their certificates, and for which
 // users they may speak.
 //
-// Invariant: nobody speaks for varqd's own user, who may do what no other user may; and for root,
-// users of the system and Slurm's operators, who may see what is others', only a site that
-// varq.yaml names with them.
+// Invariants: no site may speak for varqd's own user, who may do what no other user may. Root,
+// users of the system and Slurm's operators may see the data of others. A site may speak for such a
+// user only if varq.yaml names the user for this site.
 package peers
 
 import (
@@ -16,28 +16,29 @@ import (
 	"time"
 )
 
-// All stands, alone, for all users but those who must be named.
+// All, as the only entry, stands for all users except those that must be named.
 const All = "all"
 
-// prefix begins the name of the user that a site's varqd is served as. No user can be called so: in
-// /etc/passwd a colon ends the name.
+// prefix begins the name of the user as which a site's varqd is served. No real user has such a
+// name: in /etc/passwd a colon ends the name.
 const prefix = "site:"
 
-// User returns whom the varqd of a site is served as where it speaks for nobody.
+// User returns the user as which the varqd of a site is served if it speaks for nobody.
 func User(site string) string { return prefix + site }
 
-// Site returns the site whose varqd a user is. It reports false for users proper.
+// Site returns the site whose varqd a user stands for. It reports false for an ordinary user.
 func Site(user string) (site string, is bool) { return strings.CutPrefix(user, prefix) }
 
 // Options configure Peers.
 type Options struct {
-	// Users has the sites that may connect, by name, and for whom they may speak: names, or All.
+	// Users has, by name, the sites that may connect, and the users for whom each may speak: names,
+	// or All.
 	Users map[string][]string
 	// Own is the user that varqd runs as.
 	Own string
-	// Operator reports whether a user may see what is others'.
+	// Operator reports whether a user may see the data of others.
 	Operator func(user string) bool
-	// UID returns the number of a user of this host; nil asks the operating system.
+	// UID returns the number of a user of this host. nil means that the operating system is asked.
 	UID func(user string) (uint32, error)
 	// Now is the clock.
 	Now func() time.Time
@@ -64,8 +65,9 @@ func New(o Options) *Peers {
 	return &Peers{Options: o, known: map[string]knownUser{}}
 }
 
-// LookUp returns the number of a user of this host: of exactly that name, as a directory may know a
-// user by several. The error of a name that no user has is a user.UnknownUserError.
+// LookUp returns the number of the user of this host with exactly this name. A directory service
+// may know a user by several names; the others do not count. If no user has the name, the error is
+// a user.UnknownUserError.
 func LookUp(name string) (uint32, error) {
 	u, err := user.Lookup(name)
 	if err != nil {
@@ -78,8 +80,8 @@ func LookUp(name string) (uint32, error) {
 	return uint32(uid), err
 }
 
-// Of returns the site whose certificate is for these DNS names. The error says why that is none, or
-// not one.
+// Of returns the site to which a certificate with these DNS names belongs. It returns an error if
+// the certificate belongs to no site, or to several.
 func (p *Peers) Of(names []string) (site string, err error) {
 	for _, name := range names {
 		_, is := p.Users[name]
@@ -97,8 +99,8 @@ func (p *Peers) Of(names []string) (site string, err error) {
 	return site, nil
 }
 
-// firstUser is the least number of users who are not the system's own, as in login.defs, and nobody
-// that of one who is.
+// firstUser is the least number of an ordinary user, as in login.defs. nobody is the number of the
+// user nobody.
 const (
 	firstUser = 1000
 	nobody    = 65534
@@ -124,7 +126,7 @@ const (
 	maxKnown = 10_000
 )
 
-// uid remembers the numbers of users for a while: a directory service can be slow.
+// uid remembers the numbers of users for a while, because a directory service can be slow.
 func (p *Peers) uid(user string) (uint32, error) {
 	now := p.Now()
 	p.mu.Lock()

@@ -40,7 +40,7 @@ func TestSpeaks(t *testing.T) {
 		},
 	})
 	may := map[string]map[string]bool{
-		// the administrator knows
+		// the administrator has named them
 		"named": {"alice": true, "root": true, "olga": true, "mallory": true},
 		"all":   {"alice": true},
 	}
@@ -76,7 +76,7 @@ func TestUser(t *testing.T) {
 	}
 }
 
-// Of the names that a directory knows a user by, one is hers.
+// A directory may know a user by several names, but only one of them is hers.
 func TestLookUp(t *testing.T) {
 	if uid, err := LookUp("root"); err != nil || uid != 0 {
 		t.Errorf("%d, %v", uid, err)
