@@ -6,12 +6,12 @@ import (
 	"syscall"
 )
 
-// FileBeside is the number of the file that StartBeside hands over.
+// FileBeside is the number under which StartBeside passes a file on.
 const FileBeside = 3
 
 // StartBeside starts this program again with other arguments, and does not wait for it. The new
 // process is not a child of this one: the work may replace this process, and would not expect a
-// child. It has the file, if there is one, as number FileBeside.
+// child. If file is not nil, the new process has it as number FileBeside.
 func StartBeside(file *os.File, args ...string) error {
 	self, err := os.Executable()
 	if err != nil {

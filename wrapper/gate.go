@@ -6,34 +6,34 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 )
 
-// ErrLost is returned for work that must not run: another job of its group runs instead, or none
-// does.
+// ErrLost is returned for work that must not run: another job of its group runs instead, or no job
+// of the group runs.
 var ErrLost = errors.New("the job's group is decided without it")
 
 const (
-	// gateStep is the time in seconds between two questions whether work may begin.
+	// gateStep is the number of seconds between two questions whether the work may begin.
 	gateStep = 1
-	// gateTime is for how many seconds nobody need answer before the work is given up.
+	// gateTime is the number of seconds without any answer after which the work is given up.
 	gateTime = 600
-	// gateEarly is for how many seconds before its time work that is held asks, so that all jobs of
-	// its group know of one another when it comes.
+	// gateEarly is how many seconds before its time held work begins to ask. So the group's home
+	// knows all jobs of the group when the time comes.
 	gateEarly = 10
 )
 
-// Gate asks the site's varqd whether the work of a job may begin, which is a member of a group.
+// Gate asks the site's varqd whether the work of a job that is a member of a group may begin.
 type Gate func(plan string, job int64) (api.GateAnswer, error)
 
 // pass waits until the work of a member of a group may begin. The only error is ErrLost.
 //
-// Invariant: unlike all other work, that of a member of a group does not run if anything goes
-// wrong: it might run twice, or alone.
+// Invariant: if anything goes wrong, the work of a member does not run, unlike all other work.
+// Otherwise it might run twice, or alone.
 func (h *Hold) pass() error {
 	if err := h.Clock.SleepUntil(max(0, h.HoldUntil-gateEarly)); err != nil {
 		return h.lose(err.Error())
 	}
 	said, now := false, h.Clock.Now()
-	// The home may be another site's: it has the nodes idle until the latest time at which the work
-	// of the group can begin, and no longer.
+	// The home may be another site's. It may let the nodes idle until the latest time at which the
+	// work of the group can begin, and no longer.
 	latest := api.LatestGo(max(h.BeginBy, h.HoldUntil))
 	until, last := now+gateTime, max(now, latest)+gateTime
 	for {
@@ -61,7 +61,7 @@ func (h *Hold) pass() error {
 	}
 }
 
-// lose cancels the job, whose work does not run.
+// lose cancels the job, because its work does not run.
 func (h *Hold) lose(why string) error {
 	if !h.Lead {
 		return ErrLost

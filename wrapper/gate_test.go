@@ -22,7 +22,7 @@ func TestGate(t *testing.T) {
 	lost := said{answer: api.GateAnswer{Answer: api.GateLost, Why: "job 23 at beta started first"}}
 	silent, broken := said{err: down}, said{err: api.Fault(api.ErrUnavailable, "the home does not answer")}
 	for name, test := range map[string]struct {
-		answers []said // the last one for ever
+		answers []said // the last one is repeated for ever
 		other   bool   // not the lead task
 		hold    int64  // HoldUntil is so many seconds ahead
 		want    error

@@ -1,10 +1,10 @@
 // Package wrapper holds the work of a job on its nodes until the time that its reservation
-// promises. It does not need varqd: the job's ticket has the time at which the work may
-// start, and Slurm's own commands change the job. Only of a job that is a member of a group varqd
-// knows whether its work runs (gate.go).
+// promises. It does not need varqd: the job's ticket has the time at which the work may start, and
+// Slurm's own commands change the job. The only exception is a job that is a member of a group:
+// varqd knows whether its work runs (gate.go).
 //
-// Invariant: whatever goes wrong here, the work runs unless it is a member's, and the error is
-// printed to the job's standard error.
+// Invariant: whatever goes wrong here, the work runs, unless the job is a member of a group. The
+// error is printed to the job's standard error.
 package wrapper
 
 import (
@@ -19,20 +19,19 @@ import (
 	"github.com/varq-project/varq/wrapper/ticket"
 )
 
-// ErrCancelled is returned for work that must not run: its job has started after its time, and
-// the user asked for it to be cancelled in this case.
+// ErrCancelled is returned for work that must not run: its job has started too late, and the user
+// asked for it to be cancelled in this case.
 var ErrCancelled = errors.New("the job has started too late")
 
-// Job is the state of a job that has started. Times are Unix seconds, Limit is
-// seconds.
+// Job is the state of a job that has started. Times are Unix seconds, Limit is seconds.
 type Job struct {
 	Submit, Eligible, Start int64
 	Limit                   int64
-	// End is when Slurm stops the job, 0 without a limit: of one that was suspended, later than
-	// Start and Limit say.
+	// End is when Slurm stops the job, or 0 without a limit. If the job was suspended, End is later
+	// than Start plus Limit.
 	End int64
 	// Pending is true if Slurm has forgotten that the job has started, because slurmctld was killed
-	// before it had saved that: it will start the job again, and Start is a guess.
+	// before it had saved the start. Slurm will start the job again, and Start is a guess.
 	Pending bool
 }
 
@@ -62,26 +61,26 @@ type Hold struct {
 	Restarts int
 	// Lead is true in the one task that acts for the whole job.
 	Lead bool
-	// Cancel is true if the user of varq-wrapper wants no work in a job that starts after
-	// BeginBy. For a reservation it is false: varqd cancels the jobs that it misses, while they
-	// wait. A node does not know what else has kept a job from starting, and so stops none.
+	// Cancel is true if the user of varq-wrapper wants no work in a job that starts after BeginBy.
+	// For a reservation it is false, because varqd cancels late jobs while they wait. A node does
+	// not know what else has kept a job from starting, and so does not cancel it.
 	Cancel bool
 	// Queue is Slurm.
 	Queue Queue
 	Clock Clock
 	// Gate asks varqd about a member of a group.
 	Gate Gate
-	// Trim trims the job's limit by TrimLimit in another process, because the work must not
-	// wait for Slurm's answer.
+	// Trim trims the job's limit by TrimLimit in another process, because the work must not wait
+	// for Slurm's answer.
 	Trim func(job, begin int64, t ticket.Ticket) error
 	// Log receives messages for the user.
 	Log io.Writer
 }
 
-// Wait returns when the work may start; the only errors are ErrCancelled and ErrLost.
+// Wait returns when the work may start. The only errors are ErrCancelled and ErrLost.
 //
-// The start of held work is known from the beginning. So the job's limit is trimmed
-// at the beginning too, and the scheduler knows earlier when the nodes will be free.
+// The start of held work is known from the beginning. So the job's limit is trimmed at the
+// beginning too, and the scheduler knows earlier when the nodes will be free.
 func (h *Hold) Wait() error {
 	now := h.Clock.Now()
 	if now > h.BeginBy {
@@ -103,15 +102,15 @@ func (h *Hold) Wait() error {
 	return nil
 }
 
-// sleepUntil returns at a time when the work may start.
+// sleepUntil returns at the time at, when the work may start.
 func (h *Hold) sleepUntil(at int64) {
 	if err := h.Clock.SleepUntil(at); err != nil {
 		h.say("the work starts at once: %v", err)
 	}
 }
 
-// missed reports whether the work must not run any more. The work runs after a requeue, and
-// if the job started in time and only the work is late. It also runs if Slurm does not answer, or
+// missed reports whether the work must not run any more. The work still runs in these cases: the
+// job was requeued, it started in time and only the work is late, Slurm does not answer, or Slurm
 // has forgotten that the job has started.
 func (h *Hold) missed() bool {
 	if !h.Cancel || h.Restarts > 0 {

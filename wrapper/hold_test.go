@@ -61,7 +61,7 @@ func TestWait(t *testing.T) {
 		want  error
 		asked []string
 		trim  string // "" for no trimming
-		log   string // the log contains it; "" for an empty log
+		log   string // the log contains it; "" stands for an empty log
 	}{
 		{name: "held", hold: Hold{Ticket: strict(now + 2), Job: 7, Lead: true}, trim: fmt.Sprint("7 ", now+2, " 600")},
 		{name: "held, another task", hold: Hold{Ticket: strict(now + 2), Job: 7}},
@@ -148,7 +148,7 @@ func TestTrimLimit(t *testing.T) {
 		name                   string
 		limit, holdUntil, late int64
 		atOnce, pending        bool   // eligible from its submission on; forgotten by slurmctld
-		want                   string // "" for nothing to do
+		want                   string // "" stands for nothing to do
 	}{
 		{name: "held for ten minutes", holdUntil: start + 10*minute, limit: work + 30*minute, want: "limit 7 70"},
 		{name: "up to whole minutes", holdUntil: start + 601, limit: work + 31*minute, want: "limit 7 71"},
@@ -182,7 +182,7 @@ func TestTrimLimit(t *testing.T) {
 
 func TestParseJob(t *testing.T) {
 	const times = "7    2026-11-21T11:58:00           2026-11-21T11:59:00           2026-11-21T12:00:00           2026-11-22T14:05:00           "
-	// Another task of its array comes first.
+	// Another task of the array comes first.
 	got, err := parseJob("8"+times[1:]+"9:00 PENDING\n"+times+"1-02:03:04                    RUNNING                       \n", 7)
 	if diff := cmp.Diff(Job{Submit: 1795262280, Eligible: 1795262340, Start: 1795262400, End: 1795356300, Limit: 26*3600 + 184}, got); diff != "" || err != nil {
 		t.Error(diff, err)

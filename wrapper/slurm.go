@@ -20,8 +20,8 @@ import (
 // Slurm is the Queue behind Slurm's own commands, run as the job's owner.
 type Slurm struct{}
 
-// Job runs squeue, which tells of all tasks of an array, or all components of a job, when asked
-// about the first.
+// Job runs squeue. For the first job of an array or of a heterogeneous job, squeue also prints the
+// other tasks or components.
 func (Slurm) Job(id int64) (Job, error) {
 	out, err := run("squeue", "--noheader", "--states=all", "--jobs="+strconv.FormatInt(id, 10),
 		"--Format=JobID:30,SubmitTime:30,EligibleTime:30,StartTime:30,EndTime:30,TimeLimit:30,State:30")
@@ -31,8 +31,8 @@ func (Slurm) Job(id int64) (Job, error) {
 	return parseJob(out, id)
 }
 
-// parseJob reads squeue's line for a job: its number, four times in UTC, a limit, and the state.
-// Lines for other jobs are ignored.
+// parseJob reads squeue's line for a job: its number, four times in UTC, a limit, and the state. It
+// ignores lines for other jobs.
 func parseJob(lines string, id int64) (Job, error) {
 	for line := range strings.Lines(lines) {
 		if fields := strings.Fields(line); len(fields) > 0 && fields[0] == strconv.FormatInt(id, 10) {
@@ -68,7 +68,7 @@ func parseFields(fields []string) (Job, error) {
 	return j, nil
 }
 
-// timeFormat is that of squeue's times.
+// timeFormat is the format of squeue's times.
 const timeFormat = "2006-01-02T15:04:05"
 
 // SetLimit runs scontrol update.
@@ -83,8 +83,8 @@ func (Slurm) Cancel(id int64) error {
 	return err
 }
 
-// Signal runs scancel to send a signal to the steps of a job, as sbatch --signal does, or to one
-// step if that is not "".
+// Signal runs scancel to send a signal to the steps of a job, as sbatch --signal does. If step is
+// not "", it sends the signal to this step only.
 func (Slurm) Signal(id int64, step string, signal syscall.Signal) error {
 	target := strconv.FormatInt(id, 10)
 	if step != "" {

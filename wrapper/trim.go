@@ -7,14 +7,14 @@ import (
 	"github.com/varq-project/varq/wrapper/ticket"
 )
 
-// slack is the time, in seconds, by which a limit that varq has set may be longer than planned, if
-// the job came to Slurm after its planned begin time: a submission takes a moment.
+// slack is by how many seconds a limit that varq has set may be longer than planned. A job may come
+// to Slurm after its planned begin time, because a submission takes a moment.
 const slack = 120
 
-// TrimLimit lowers a job's time limit to the whole minutes that its work needs if the work
-// begins at begin, in Unix seconds. It never raises a limit. It does not change a limit that
-// is longer than varq would set: somebody has given the work more time. Nor that of a job which is
-// to start again: what it needs is not known yet.
+// TrimLimit lowers a job's time limit to the whole minutes that its work needs if the work begins
+// at begin, in Unix seconds. It never raises a limit. In two cases it does nothing. If the limit is
+// longer than varq would set, somebody has given the work more time. If the job is to start again,
+// it is not known yet what the work needs.
 func TrimLimit(q Queue, job, begin int64, t ticket.Ticket) error {
 	j, err := q.Job(job)
 	if err != nil {

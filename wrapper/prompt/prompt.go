@@ -1,6 +1,6 @@
-// Package prompt prompts an application to checkpoint when that is worth what it costs, and before
-// its job is stopped. It works in a process beside the application, which is none of its children:
-// whatever goes wrong here, the application runs on.
+// Package prompt prompts an application to checkpoint when a checkpoint is worth its cost, and
+// before the application's job is stopped. It works in a process beside the application. This
+// process is not a child of the application. So whatever goes wrong here, the application runs on.
 package prompt
 
 import (
@@ -16,38 +16,40 @@ import (
 // Prompter prompts one application.
 type Prompter struct {
 	Settings
-	// Tell completes a request by the risk of the job's nodes, and by what stops the job there. If
-	// that is not known, there is no hazard then. An error is part of a sentence about the risk.
+	// Tell completes a request by the risk of the job's nodes, and by what stops the job on them.
+	// If the risk is not known, Tell leaves Hazard nil. An error is part of a sentence about the
+	// risk.
 	Tell func(context.Context, *checkpoint.Request) error
 	// End returns when Slurm stops the job, in Unix seconds, or 0 if that is not known.
 	End func() (int64, error)
 	// Ready returns an error if the application cannot be prompted now, but perhaps later.
 	Ready func() error
-	// Prompt prompts the application, and returns when its checkpoint is done, as far as it can
-	// know that, or when the context is.
+	// Prompt prompts the application. It returns when the checkpoint is done, as far as it can
+	// tell, or when the context is done.
 	Prompt func(ctx context.Context, why string) error
 	// Log receives messages for the user.
 	Log io.Writer
 
-	failing map[string]bool // what did not work the last time
+	failing map[string]bool // by subject: whether the last attempt failed
 }
 
-// Slurm is asked anew when the job is stopped after a share of the time that is left, between two
-// bounds. The first time is sooner, as varq-wrapper may just be trimming the job's limit.
+// Slurm is asked again when it will stop the job after a share 1/renewalShare of the time left,
+// between two bounds. The first time is sooner, because varq-wrapper may just be trimming the job's
+// limit.
 const (
 	renewalShare     = 20
 	oftenest, rarest = time.Minute, 10 * time.Minute
 	soon             = 30 * time.Second
-	// lately is how old the answer may be when the last prompt comes.
+	// lately is how old Slurm's answer may be when the last prompt comes.
 	lately = 5 * time.Second
 )
 
-// again is the time after which the last prompt is tried again that the application was not ready
-// for.
+// again is the time after which the last prompt is repeated if the application was not ready for
+// it.
 const again = time.Second
 
-// renewal returns when Slurm is asked again that has said now when the job is stopped, Unix seconds
-// or 0.
+// renewal returns when Slurm is asked again when it will stop the job. end is Slurm's present
+// answer, in Unix seconds or 0.
 func renewal(now time.Time, end int64) time.Time {
 	pause := rarest
 	if end != 0 {
@@ -56,7 +58,7 @@ func renewal(now time.Time, end int64) time.Time {
 	return now.Add(pause)
 }
 
-// Run prompts until the context is done, which is when the application has ended.
+// Run prompts until the context is done. The context must be done when the application has ended.
 func (p *Prompter) Run(ctx context.Context) {
 	began := time.Now()
 	saved := began // since when there is work that a failure would lose
@@ -89,7 +91,7 @@ func (p *Prompter) Run(ctx context.Context) {
 			left := max(0, last.Sub(now))
 			due = left == 0
 			if !due {
-				pause = left / (1 + (left-1)/pause) // so that one question comes just then
+				pause = left / (1 + (left-1)/pause) // so that one question comes exactly then
 			}
 			r.Ends = left.Seconds() + r.Cost + instant
 		}
@@ -103,7 +105,7 @@ func (p *Prompter) Run(ctx context.Context) {
 			}
 			if p.prompt(ctx, advice.Reason) {
 				saved = time.Now()
-				continue // there is nothing to save now, but it is later
+				continue // there is nothing to save now, and time has passed
 			}
 			if due {
 				pause = again
@@ -113,12 +115,12 @@ func (p *Prompter) Run(ctx context.Context) {
 	}
 }
 
-// instant is added to a time, in seconds, lest rounding makes it too short.
+// instant is added to a time, in seconds, so that rounding does not make it too short.
 const instant = 1e-6
 
-// last returns when the last prompt comes of a job that is stopped then. One that is shorter than
-// that allows has no time but for the checkpoint itself; or, if nobody knows how long that takes,
-// for half of what is left.
+// last returns when the last prompt comes for a job that is stopped at the time stopped. If the job
+// is shorter than Lead, it comes Cost before the end or, if Cost is Guessed, in the middle of the
+// job.
 func (p *Prompter) last(began, stopped time.Time) time.Time {
 	last := stopped.Add(-p.Lead)
 	switch {
@@ -131,8 +133,8 @@ func (p *Prompter) last(began, stopped time.Time) time.Time {
 	}
 }
 
-// end returns when the job is stopped, in Unix seconds, and what was known before if nobody can
-// tell.
+// end returns when the job is stopped, in Unix seconds. If Slurm cannot tell, it returns before,
+// the last answer.
 func (p *Prompter) end(before int64) int64 {
 	end, err := p.End()
 	p.complain("end", "nobody knows until when the job may run: %v", err)
@@ -142,8 +144,8 @@ func (p *Prompter) end(before int64) int64 {
 	return end
 }
 
-// tell completes a request. Where nobody knows the risk, and without an Interval, there is none:
-// then the application is prompted only before the job is stopped.
+// tell completes a request. If the risk is not known, or if there is no Interval, the hazard is 0.
+// Then the application is prompted only before the job is stopped.
 func (p *Prompter) tell(ctx context.Context, r *checkpoint.Request) {
 	err := p.Tell(ctx, r)
 	if r.Hazard == nil || p.Interval == 0 {
@@ -167,7 +169,7 @@ func (p *Prompter) prompt(ctx context.Context, why checkpoint.Reason) (prompted 
 	return true
 }
 
-// complain logs an error, unless this did not work the last time either.
+// complain logs an error, unless the last attempt at the same thing also failed.
 func (p *Prompter) complain(about, sentence string, err error) {
 	if p.failing == nil {
 		p.failing = map[string]bool{}

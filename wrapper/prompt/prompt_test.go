@@ -19,8 +19,8 @@ const (
 	day  = 24 * hour
 )
 
-// TestRun: an application is prompted at these times, to the minute, after it has begun, each
-// checkpoint takes its cost, and it ends after four days unless it is stopped before.
+// TestRun: want has the minutes, after its begin, at which an application is prompted. Each
+// checkpoint takes its cost. The application ends after four days unless it is stopped before.
 func TestRun(t *testing.T) {
 	daily := checkpoint.Constant(1 / day.Seconds())
 	lead := func(s Settings, lead time.Duration) Settings {
@@ -33,9 +33,9 @@ func TestRun(t *testing.T) {
 	guess.Guessed = true
 	for name, test := range map[string]struct {
 		Settings
-		hazard checkpoint.Hazard // nil: nobody knows
-		ends   time.Duration     // 0: nobody knows
-		// a minute before that is over, or at change, the limit becomes this
+		hazard checkpoint.Hazard // nil if nobody knows
+		ends   time.Duration     // 0 if nobody knows
+		// a minute before the end, or at change, the limit becomes this
 		later       time.Duration
 		change      time.Duration
 		maintenance time.Duration
@@ -62,8 +62,8 @@ func TestRun(t *testing.T) {
 		"not ready":                 {Settings: s, hazard: daily, ends: 10 * hour, ready: 181 * time.Minute, want: []time.Duration{190 * time.Minute, 382 * time.Minute, 588 * time.Minute}, says: "the application is not prompted: it takes no signal\n"},
 		"not ready at last":         {Settings: final, hazard: daily, ends: 6 * hour, ready: 6*hour - 3*time.Minute, want: []time.Duration{6*hour - 3*time.Minute}, says: "the application is not prompted: it takes no signal\n"},
 		"given more time":           {Settings: final, hazard: daily, ends: 1 * hour, later: 3 * hour, want: []time.Duration{55 * time.Minute, 175 * time.Minute}},
-		// Changed limits are noticed: one that was cut soon, one that was raised before the last
-		// prompt, or after it.
+		// A changed limit is noticed: a cut soon, and a raise both before and after the last
+		// prompt.
 		"cut":                        {Settings: final, hazard: daily, ends: 3 * hour, later: 30 * time.Minute, change: 10 * time.Minute, want: []time.Duration{25 * time.Minute}},
 		"raised before":              {Settings: final, hazard: daily, ends: 1 * hour, later: 3 * hour, change: 54*time.Minute + 50*time.Second, want: []time.Duration{175 * time.Minute}},
 		"raised after a while":       {Settings: final, hazard: daily, ends: 1 * hour, later: 3 * hour, change: 57 * time.Minute, want: []time.Duration{55 * time.Minute, 175 * time.Minute}},

@@ -15,7 +15,7 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// Options are the options of varq-wrapper that are about checkpoints, as the user writes them.
+// Options are the options of varq-wrapper about checkpoints, as the user writes them.
 type Options struct {
 	Signal, File, Command string
 	Cost, Interval, MTBF  string
@@ -24,32 +24,32 @@ type Options struct {
 // Given reports whether one of the options was given.
 func (o *Options) Given() bool { return *o != Options{} }
 
-// Settings are what the Options say.
+// Settings are the parsed Options.
 type Settings struct {
-	// Cost is how long a checkpoint stops the work; if it is Guessed, that is Lead.
+	// Cost is how long a checkpoint stops the work. If it is Guessed, it equals Lead.
 	Cost    time.Duration
 	Guessed bool
-	// Interval is the time from one question whether to checkpoint to the next. If it is 0, there
-	// are prompts only before the job is stopped.
+	// Interval is the time between two questions whether to checkpoint. If it is 0, there are
+	// prompts only before the job is stopped.
 	Interval time.Duration
 	// Lead is how long before the job is stopped the last prompt comes. It is at least Cost.
 	Lead time.Duration
 	// MTBF is the mean time between failures of one node, or 0 if varqd knows the risk.
 	MTBF time.Duration
-	// Signal prompts the application, unless it is 0: the command itself if Alone, else the steps
-	// of its job.
+	// Signal prompts the application, unless it is 0. If Alone, it is sent to the command itself,
+	// and otherwise to the steps of its job.
 	Signal syscall.Signal
 	Alone  bool
-	// File is made to prompt the application, unless it is "", and removed by it.
+	// File is created to prompt the application, unless it is "". The application removes it.
 	File string
 	// Command prompts the application, unless it is "".
 	Command string
 }
 
-// defaultLead is Lead if the options do not say: that of Slurm's --signal.
+// defaultLead is the default of Lead. It equals the default of Slurm's --signal.
 const defaultLead = time.Minute
 
-// Parse returns what the options say. An error names the option.
+// Parse parses the options. An error names the option.
 func (o *Options) Parse() (s Settings, err error) {
 	if o.Signal == "" && o.File == "" && o.Command == "" {
 		return s, errors.New("nothing is to prompt the application: --checkpoint-signal, --checkpoint-file or --checkpoint-command says what")

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ways prompt an application in the ways that Settings name: by a file, then by a signal, then by a
+// Ways prompt an application in all ways that Settings name: by a file, then by a signal, then by a
 // command.
 type Ways struct {
 	Settings
@@ -32,14 +32,15 @@ type Ways struct {
 const (
 	// glance is the time between two looks whether the application has removed the file.
 	glance = time.Second
-	// A command may take so many times the cost of a checkpoint, and at least so long.
+	// A command may take patienceTimes times the cost of a checkpoint, but at least leastPatience.
 	patienceTimes = 4
 	leastPatience = time.Minute
 )
 
-// Prompt prompts the application, but sends it no signal that would end it. It returns when the
-// checkpoint is done: when the application has removed the file, else when the command has ended,
-// else after the time that a checkpoint takes. Until then there is no other.
+// Prompt prompts the application. It does not send a signal that would end the application. It
+// returns when the checkpoint is done: when the application has removed the file, or else when the
+// command has ended, or else after the time that a checkpoint takes. There is no other prompt
+// before that.
 func (w *Ways) Prompt(ctx context.Context, why string) error {
 	var errs []error
 	filed := false
@@ -72,8 +73,8 @@ func (w *Ways) Prompt(ctx context.Context, why string) error {
 	return errors.Join(errs...)
 }
 
-// Ready returns an error, which says what to do, if a prompt now would only end the application:
-// nothing but a signal prompts it, which it does not take yet.
+// Ready returns an error, which says what to do, if a prompt now would only end the application.
+// That is so if only a signal prompts the application, and it does not handle the signal yet.
 func (w *Ways) Ready() error {
 	if !w.Alone || w.File != "" || w.Command != "" {
 		return nil
@@ -81,11 +82,11 @@ func (w *Ways) Ready() error {
 	return w.Application.takes(w.Signal)
 }
 
-// signature is what every prompt in a file begins with.
+// signature begins every prompt in a file.
 const signature = "varq: checkpoint: "
 
-// makeFile makes the file by which the application is prompted. One that is there already is a
-// prompt too.
+// makeFile creates the file that prompts the application. If the file is an old prompt, it serves
+// as the prompt.
 func makeFile(path, why string) error {
 	for {
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
@@ -103,8 +104,7 @@ func makeFile(path, why string) error {
 	}
 }
 
-// CheckFile returns an error if a file that prompts could not be made, or removed, for want of its
-// folder.
+// CheckFile returns an error if a file that prompts could not be created or removed in its folder.
 func CheckFile(path string) error {
 	dir := filepath.Dir(path)
 	if err := unix.Access(dir+"/.", unix.W_OK|unix.X_OK); err != nil {
@@ -113,23 +113,23 @@ func CheckFile(path string) error {
 	return nil
 }
 
-// longestPrompt bounds what a file that prompts has, in bytes.
+// longestPrompt bounds the length of a file that prompts, in bytes.
 const longestPrompt = 1 << 10
 
-// isPrompt returns nil if the whole of a file is a prompt, which is one line, and else why not: it
-// may be what its user has named by mistake.
+// isPrompt returns nil if a file is a prompt: one line, and nothing else. Otherwise it returns an
+// error that says why not: the user may have named the file by mistake.
 func isPrompt(path string) error {
 	return inFolder(path, func(dir *os.Root, name string) error { return isPromptIn(dir, name, path) })
 }
 
-// isPromptIn is isPrompt of the file of a name in a folder. path is for the message.
+// isPromptIn is isPrompt for a file name in a folder. path is for the error's message.
 func isPromptIn(dir *os.Root, name, path string) error {
 	info, err := dir.Lstat(name)
 	if err != nil {
 		return err
 	}
 	if info.Mode().IsRegular() {
-		// what has taken its place by now may be a pipe
+		// the file may have been replaced by a pipe in between
 		file, err := dir.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 		if err != nil {
 			return err
@@ -144,9 +144,9 @@ func isPromptIn(dir *os.Root, name, path string) error {
 	return fmt.Errorf("%s is there already, and is not a prompt of varq's: it is left alone, and --checkpoint-file should name another", path)
 }
 
-// RemovePrompt removes a prompt that was left behind in a file. It is an error if the file is
-// something else, which stays: what is examined and what is removed are in the same folder, whoever
-// moves folders meanwhile.
+// RemovePrompt removes an old prompt. It returns an error, and leaves the file alone, if the file
+// is something else. The file that it checks and the file that it removes are in the same folder,
+// even if folders are moved meanwhile.
 func RemovePrompt(path string) error {
 	err := inFolder(path, func(dir *os.Root, name string) error {
 		if err := isPromptIn(dir, name, path); err != nil {
@@ -160,7 +160,7 @@ func RemovePrompt(path string) error {
 	return err
 }
 
-// inFolder calls do with the folder of a file, and its name there.
+// inFolder calls do with the folder of a file, and the file's name in it.
 func inFolder(path string, do func(dir *os.Root, name string) error) error {
 	dir, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -175,11 +175,11 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// command runs the command. It is killed, with what it has started, when its time is over or the
-// application has ended.
+// command runs the command. When its time is over or the application has ended, the command and the
+// processes that it has started are killed.
 //
-// Invariant: what a command leaves behind has none of this process's files, which would keep the
-// job's step from ending.
+// Invariant: processes that a command leaves behind have none of this process's files open.
+// Otherwise they would keep the job's step from ending.
 func (w *Ways) command(ctx context.Context) error {
 	patience := max(patienceTimes*w.Cost, leastPatience)
 	limited, cancel := context.WithTimeout(ctx, patience)
@@ -205,7 +205,7 @@ func (w *Ways) command(ctx context.Context) error {
 	}
 	select {
 	case <-copied:
-	case <-time.After(time.Second): // it has left something behind, which may still print
+	case <-time.After(time.Second): // it has left a process behind, which may still print
 	}
 	switch {
 	case errors.Is(limited.Err(), context.DeadlineExceeded):
@@ -226,11 +226,12 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Application is the process that is prompted. It need not be a child of this one, and its number
-// may be used again: it is known by a file descriptor.
+// Application is the process that is prompted. It need not be a child of this process. It is known
+// by a file descriptor, because its process number may be reused.
 type Application struct{ fd int }
 
-// Self returns a descriptor of this process, for an Application in another. It needs Linux 5.3.
+// Self returns a descriptor of this process, for an Application in another process. It needs Linux
+// 5.3.
 func Self() (*os.File, error) {
 	fd, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
@@ -265,12 +266,12 @@ func (a *Application) signal(s syscall.Signal) error {
 }
 
 // takes returns an error, which says what to do, if a signal would end the application, as far as
-// Linux tells: it neither catches nor ignores it, and has no thread that blocks it or waits for
-// signals.
+// Linux shows. It would if the application neither catches nor ignores it, and has no thread that
+// blocks it or waits for signals.
 func (a *Application) takes(s syscall.Signal) error {
 	switch s {
 	case unix.SIGCHLD, unix.SIGCONT, unix.SIGURG, unix.SIGWINCH:
-		return nil // they end nothing
+		return nil // these signals end nothing
 	}
 	info, _ := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", a.fd))
 	threads, _ := filepath.Glob("/proc/" + field(info, "Pid:") + "/task/*")

@@ -36,7 +36,7 @@ func start(t *testing.T, script string) (*Application, *exec.Cmd) {
 	return Inherited(fd), cmd
 }
 
-// appears waits until there is a file.
+// appears waits until a file exists.
 func appears(t *testing.T, path string) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); !exists(path); time.Sleep(10 * time.Millisecond) {
@@ -63,8 +63,8 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// TestTakes: a signal is sent that the application catches, ignores or waits for, and none that
-// would end it.
+// TestTakes: a signal that the application catches, ignores or waits for is sent. A signal that
+// would end the application is not sent.
 func TestTakes(t *testing.T) {
 	for script, takes := range map[string]bool{
 		"exec sleep 1d":                         false,
@@ -94,7 +94,8 @@ func TestTakes(t *testing.T) {
 	}
 }
 
-// TestCommandEndsWithTheApplication: with what it has started.
+// TestCommandEndsWithTheApplication: the command and the processes that it has started end with the
+// application.
 func TestCommandEndsWithTheApplication(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -125,8 +126,8 @@ func TestCommandEndsWithTheApplication(t *testing.T) {
 	}
 }
 
-// TestLeftBehind: what a command leaves behind has no file of the job's step, and what it prints is
-// seen.
+// TestLeftBehind: a process that a command leaves behind has no file of the job's step, and its
+// output is shown.
 func TestLeftBehind(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	output, err := os.Create(filepath.Join(t.TempDir(), "output"))
@@ -161,7 +162,7 @@ func TestLeftBehind(t *testing.T) {
 	}
 }
 
-// TestFile: the checkpoint is done when the file is removed, and one that is there already is a
+// TestFile: the checkpoint is done when the file is removed. If the file exists before, it is a
 // prompt too.
 func TestFile(t *testing.T) {
 	due := filepath.Join(t.TempDir(), "due")
@@ -174,7 +175,7 @@ func TestFile(t *testing.T) {
 			t.Fatal("it is done before the file is removed")
 		}
 		for ended := false; !ended; {
-			_ = os.Remove(due) // again, if the one from before was removed too early
+			_ = os.Remove(due) // again, in case the first was removed too early
 			select {
 			case err := <-done:
 				if ended = true; err != nil {
@@ -194,8 +195,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestForeignFile: a file that is not a prompt, such as the checkpoint itself, is neither removed
-// nor taken for a prompt.
+// TestForeignFile: a file that is not a prompt, such as the checkpoint itself, is not removed and
+// does not count as a prompt.
 func TestForeignFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.ckpt")
 	for _, text := range []string{"", "step 7", "varq: checkpoint", signature + "now", signature + "now\nstep 7\n", signature + strings.Repeat("now", longestPrompt) + "\n"} {

@@ -1,6 +1,6 @@
-// Package ticket writes and reads tickets. A ticket has the data of a promise that a node
-// needs. The job carries it to the node in the environment variable Variable, so that the
-// node can hold and start the work without varqd.
+// Package ticket writes and reads tickets. A ticket has the data of a promise that a node needs.
+// The job carries it to the node in the environment variable Variable, so that the node can hold
+// and start the work without varqd.
 package ticket
 
 import (
@@ -16,13 +16,13 @@ import (
 // Variable is the environment variable that carries a ticket to the job.
 const Variable = "SLURM_SPANK_VARQ_TICKET"
 
-// Ticket has the time at which the work of a job may start, and how long the work may take.
-// Times are Unix seconds.
+// Ticket has the time at which the work of a job may start, and how long the work may take. Times
+// are Unix seconds.
 type Ticket struct {
-	// HoldUntil is the time from which the work may start; 0 means as soon as the job
-	// does.
+	// HoldUntil is the time from which the work may start; 0 means as soon as the job does.
 	HoldUntil int64
-	// BeginBy is the deadline; if it is that of the end, no later start can be in time either.
+	// BeginBy is the deadline of the start. For a promise of an end it is the deadline of the end:
+	// no later start can be in time.
 	BeginBy int64
 	// WorkLimit is the time limit of the work itself, in seconds, or 0 if unknown.
 	WorkLimit int64
@@ -44,7 +44,7 @@ func Of(p *api.Plan) Ticket {
 // maxSize is the longest ticket, in bytes. TICKET_SIZE of the SPANK plugin is larger.
 const maxSize = 200
 
-// String returns HOLD_UNTIL:BEGIN_BY:WORK_LIMIT:PLAN, and :GROUP if there is one.
+// String returns HOLD_UNTIL:BEGIN_BY:WORK_LIMIT:PLAN, followed by :GROUP if there is one.
 func (t Ticket) String() string {
 	text := fmt.Sprintf("%d:%d:%d:%s", t.HoldUntil, t.BeginBy, t.WorkLimit, t.Plan)
 	if t.Group != "" {
@@ -53,18 +53,18 @@ func (t Ticket) String() string {
 	return text
 }
 
-// noPromise begins the ticket of a job without a promise. NO_PROMISE of the SPANK plugin is its
-// first byte.
+// noPromise begins the ticket of a job without a promise. NO_PROMISE of the SPANK plugin is the
+// first byte of noPromise.
 const noPromise = "-:"
 
-// Sized returns the ticket of a job without a promise whose size varq has chosen: nothing is held,
-// but the work is told what it has. limit is its time limit in seconds.
+// Sized returns the ticket of a job without a promise whose size varq has chosen. Nothing is held,
+// but the work learns its time limit, which is limit seconds.
 func Sized(limit int64) string { return noPromise + ":" + strconv.FormatInt(limit, 10) }
 
-// SizedByNodes is Sized for a job whose size may change as long as it waits. limits are the time
-// limits in seconds, by numbers of nodes. tasksPerNode, if not 0, is how many tasks each node has:
-// the environment that sbatch gives the job has their total at submission, and the SPANK plugin
-// puts that right.
+// SizedByNodes is Sized for a job whose size may change while it waits. limits are the time limits
+// in seconds, by numbers of nodes. tasksPerNode, if not 0, is how many tasks each node has. The
+// environment that sbatch gives the job has the total number of tasks at submission. The SPANK
+// plugin corrects it.
 func SizedByNodes(tasksPerNode int32, limits map[int32]int64) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s%d:", noPromise, tasksPerNode)
@@ -77,8 +77,8 @@ func SizedByNodes(tasksPerNode int32, limits map[int32]int64) string {
 	return text.String()
 }
 
-// Parse parses a ticket in the format of String. Those of Sized and SizedByNodes are a Ticket
-// without anything.
+// Parse parses a ticket in the format of String. For a ticket of Sized or SizedByNodes it returns
+// an empty Ticket.
 func Parse(text string) (Ticket, error) {
 	if rest, sized := strings.CutPrefix(text, noPromise); sized {
 		if !validSize(rest) {
@@ -109,7 +109,7 @@ func Parse(text string) (Ticket, error) {
 	return t, nil
 }
 
-// validSize reports whether text is what follows noPromise.
+// validSize reports whether text is valid after noPromise.
 func validSize(text string) bool {
 	number := func(text string) bool {
 		_, err := strconv.ParseUint(text, 10, 40)

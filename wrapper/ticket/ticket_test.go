@@ -17,7 +17,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// A member of a group has a ticket with a field more.
+// The ticket of a member of a group has one more field.
 func TestOfAMember(t *testing.T) {
 	plan := api.Plan{ID: "abcdefgh2345", BeginBy: 1795218000, WorkLimit: 3600, Group: "bbbbbbbbbbbb"}
 	const want = "0:1795218000:3600:abcdefgh2345:bbbbbbbbbbbb"
@@ -29,7 +29,7 @@ func TestOfAMember(t *testing.T) {
 	}
 }
 
-// A job without a promise has a ticket by which nothing is held.
+// The ticket of a job without a promise holds nothing.
 func TestSized(t *testing.T) {
 	text := Sized(3600)
 	if got, err := Parse(text); text != "-::3600" || err != nil || got != (Ticket{}) {
@@ -37,7 +37,7 @@ func TestSized(t *testing.T) {
 	}
 }
 
-// That of a job whose size may change has the time of each size, in order of their nodes.
+// The ticket of a job whose size may change has the time limit of each size, ordered by nodes.
 func TestSizedByNodes(t *testing.T) {
 	text := SizedByNodes(2, map[int32]int64{16: 2700, 4: 7200, 8: 4200})
 	if got, err := Parse(text); text != "-:2:4=7200,8=4200,16=2700" || err != nil || got != (Ticket{}) {

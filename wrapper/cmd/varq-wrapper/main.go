@@ -2,17 +2,17 @@
 //
 //	varq-wrapper [--begin-by=TIME] [--on-miss=run|cancel] [--checkpoint-...] -- COMMAND [ARG]...
 //
-// executes COMMAND at TIME, which has any format of sbatch --begin. Without --begin-by,
-// COMMAND starts at the time of the reservation that varq-wrapper runs in, or at once if
-// there is none. Batch scripts and steps of srun do not need varq-wrapper, because the SPANK
-// plugin runs it for them. But a command that salloc runs on its own host starts with the
-// allocation. To hold such a command:
+// executes COMMAND at TIME, which has any format of sbatch --begin. Without --begin-by, COMMAND
+// starts at the time of the reservation that varq-wrapper runs in, or at once if there is none.
+// Batch scripts and steps of srun do not need varq-wrapper, because the SPANK plugin runs it for
+// them. But a command that salloc runs on its own host starts with the allocation. To hold such a
+// command:
 //
 //	salloc --begin-by=17:00 varq-wrapper -- ./work
 //
-// The options --checkpoint-... say how COMMAND is prompted to checkpoint. Then a process beside it
-// does that, see package prompt: COMMAND is this process in any case, with its signals and its exit
-// code.
+// The options --checkpoint-... say how COMMAND is prompted to checkpoint. A second process then
+// prompts it; see package prompt. In any case COMMAND replaces this process, and so keeps its
+// signals and its exit code.
 package main
 
 import (
@@ -70,25 +70,25 @@ func main() {
 type flags struct {
 	version bool
 
-	// By hand, with a command.
+	// by hand, with a command
 	beginBy, onMiss string
 
-	// From the SPANK plugin, which starts the work itself.
+	// from the SPANK plugin, which starts the work itself
 	hold     bool
 	restarts int
 	lead     bool
-	config   string // the configuration file, if it is not where it is by default
+	config   string // the path of the configuration file, if it is not the default one
 
-	// From wrapper.StartTrim.
+	// from wrapper.StartTrim
 	trim  bool
 	begin int64
 
-	// From both.
+	// from the SPANK plugin and from wrapper.StartTrim
 	ticket string
 	job    int64
 
 	checkpoint prompt.Options
-	// From startPrompting.
+	// from startPrompting
 	prompt bool
 }
 
@@ -172,7 +172,7 @@ func (f *flags) holdTask() (int, error) {
 	return wait(h), nil
 }
 
-// become becomes a command, as the options say.
+// become replaces this process by a command, at the time that the options say.
 func (f *flags) become(options, command []string) (int, error) {
 	t, err := f.byHand()
 	if err != nil {
@@ -213,8 +213,8 @@ func (f *flags) become(options, command []string) (int, error) {
 	return exitNotRun, fmt.Errorf("%s: %w", path, syscall.Exec(path, command, os.Environ()))
 }
 
-// byHand returns the ticket of the command line's options. Without options it returns the
-// job's own ticket, or an empty one if the job has none.
+// byHand returns the ticket of the command line's options. Without options it returns the job's own
+// ticket, or an empty one if the job has none.
 func (f *flags) byHand() (ticket.Ticket, error) {
 	if f.onMiss != api.OnMissRun && f.onMiss != api.OnMissCancel {
 		return ticket.Ticket{}, fmt.Errorf("--on-miss: %.40q is neither run nor cancel", f.onMiss)
@@ -237,7 +237,7 @@ func hold(t ticket.Ticket) *wrapper.Hold {
 	return &wrapper.Hold{Ticket: t, Queue: wrapper.Slurm{}, Clock: wrapper.WallClock{}, Gate: askGate, Trim: wrapper.StartTrim, Log: os.Stderr}
 }
 
-// gateTimeout bounds how long varqd may take to ask another site whether work may begin.
+// gateTimeout bounds how long varqd may take to ask another site whether the work may begin.
 const gateTimeout = 10 * time.Second
 
 // askGate implements wrapper.Gate.
@@ -265,8 +265,8 @@ func number(variable string) int64 {
 	return n
 }
 
-// takeSignals drops the signals that arrive until release is called, because they are meant
-// for a command that does not run yet. Signals that end a job still end this process.
+// takeSignals drops the signals that arrive until release is called, because they are meant for a
+// command that does not run yet. Signals that end a job still end this process.
 func takeSignals() (release func()) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals)

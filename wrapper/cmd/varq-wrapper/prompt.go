@@ -23,10 +23,10 @@ import (
 // flagPrompt is the option with which startPrompting runs varq-wrapper.
 const flagPrompt = "prompt"
 
-// variableFile is the environment variable that tells the command which file prompts it.
+// variableFile is the environment variable that names to the command the file that prompts it.
 const variableFile = "VARQ_CHECKPOINT_FILE"
 
-// parsePrompts reads the options about checkpoints, in this job or outside of one.
+// parsePrompts reads the options about checkpoints, in a job or outside of one.
 func parsePrompts(o *prompt.Options) (prompt.Settings, error) {
 	s, err := o.Parse()
 	if err == nil && s.Signal != 0 && !s.Alone && number("SLURM_JOB_ID") == 0 {
@@ -35,14 +35,14 @@ func parsePrompts(o *prompt.Options) (prompt.Settings, error) {
 	return s, err
 }
 
-// startPrompting starts a process that prompts the command, which this process is about to become.
-// One of the tasks of a step does that for all. If it fails, the command runs without.
+// startPrompting starts a process that prompts the command that will replace this process. In a
+// step, one task does so for all. If it fails, the command runs without prompts.
 func startPrompting(s *prompt.Settings, options []string) {
 	first := number("SLURM_PROCID") == 0
 	if s.File != "" {
 		var err error
 		if first {
-			err = prompt.RemovePrompt(s.File) // of the job before it was requeued
+			err = prompt.RemovePrompt(s.File) // left from before the job was requeued
 		}
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "varq: %v\n", err)
@@ -63,9 +63,10 @@ func startPrompting(s *prompt.Settings, options []string) {
 	}
 }
 
-// promptUntilEnd prompts the process whose descriptor this one has inherited, until it ends.
+// promptUntilEnd prompts the process whose descriptor this process has inherited, until that
+// process ends.
 func (f *flags) promptUntilEnd() (int, error) {
-	signal.Notify(make(chan os.Signal, 1)) // they are meant for the work
+	signal.Notify(make(chan os.Signal, 1)) // signals are meant for the work
 	s, err := parsePrompts(&f.checkpoint)
 	if err != nil {
 		return exitUsage, err
@@ -87,11 +88,11 @@ func (f *flags) promptUntilEnd() (int, error) {
 	return 0, nil
 }
 
-// endOfSteps is the first number that is none of a step of srun (Slurm's SLURM_MAX_NORMAL_STEP_ID).
+// endOfSteps is the least number that no step of srun has (Slurm's SLURM_MAX_NORMAL_STEP_ID).
 const endOfSteps = 0xfffffff0
 
-// step returns the number of a step of srun, or "" if it is another's: Slurm 26.05 tells the batch
-// script that it is step -5, which other versions do not.
+// step returns the number of a step of srun, or "" for any other step. Slurm 26.05 gives the batch
+// script the step number -5; other versions give it none.
 func step(id string) string {
 	if n, err := strconv.ParseUint(id, 10, 32); err != nil || n >= endOfSteps {
 		return ""
@@ -99,8 +100,8 @@ func step(id string) string {
 	return id
 }
 
-// teller returns the function that tells of the risk of the job's nodes: as --checkpoint-mtbf says,
-// or as varqd does.
+// teller returns the function that tells the risk of the job's nodes: from --checkpoint-mtbf, or
+// from varqd.
 func teller(s *prompt.Settings) func(context.Context, *checkpoint.Request) error {
 	if s.MTBF > 0 {
 		nodes := max(1, number("SLURM_JOB_NUM_NODES"))
