@@ -14,16 +14,16 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// How long Accept may take: until it has the lock, and then to move the job.
+// The longest times that Accept waits for the lock, and takes to move the job.
 const (
 	acceptWaits = 5 * time.Second
 	acceptMoves = 10 * time.Second
 )
 
-// Accept raises the ceiling on the cost of idle nodes of user's reservation, to what would keep its
-// promise now, and moves the job. If that costs more than a.Worst, the costs as the user has been
-// shown them, or does not help any more, Accept changes nothing. The errors are faults of package
-// api.
+// Accept raises the ceiling on the cost of idle nodes of user's reservation to what would keep its
+// promise now, and moves the job. a.Worst is the cost that the user has been shown. If the new
+// ceiling costs more, or does not help any more, Accept changes nothing. The errors are faults of
+// package api.
 func (k *reviser) Accept(ctx context.Context, user string, a api.Acceptance) (api.Accepted, error) {
 	var none api.Accepted
 	if k.Desk.Shadow {
@@ -67,7 +67,7 @@ func (k *reviser) Accept(ctx context.Context, user string, a api.Acceptance) (ap
 	}
 	k.memory.setRescue(e.ID, nil)
 	err = k.reviseNow(ctx, e, now)
-	p := &e.Progress // the values before the change are forgotten only when the queue has shown it
+	p := &e.Progress // the queue must show the change before the old values are forgotten
 	accepted := api.Accepted{Reservation: k.Describe(e), Moved: err == nil && (p.BeginTime != p.WasBegin || p.TimeLimit != p.WasLimit)}
 	if !accepted.Moved {
 		accepted.Unmoved = k.unmoved(e, err, now)
@@ -99,7 +99,7 @@ func (k *reviser) unneeded(ctx context.Context, e *ledger.Entry) string {
 	return fmt.Sprintf("what job %d needs has changed just now; ask again in a minute", e.Job)
 }
 
-// reviseNow is revise with the job as it is now, without waiting for Watch. It goes on though ctx
+// reviseNow is revise with the job as it is now, without waiting for Watch. It goes on even if ctx
 // is done, so that a user who does not wait for the answer does not interrupt it.
 func (k *reviser) reviseNow(ctx context.Context, e *ledger.Entry, now int64) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptMoves)
@@ -117,7 +117,7 @@ func (k *reviser) reviseNow(ctx context.Context, e *ledger.Entry, now int64) err
 }
 
 // unmoved tells the user why reviseNow, which has returned err, has not moved the job of e, and
-// when varqd will.
+// when varqd will move it.
 func (k *reviser) unmoved(e *ledger.Entry, err error, now int64) string {
 	p, ready := &e.Progress, k.Desk.Premises.Ready()
 	prospect := k.memory.prospect(e.ID)

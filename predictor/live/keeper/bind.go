@@ -15,15 +15,14 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// bindTimeout bounds how long Bind, and the cancelling of a job whose promise is taken back, wait
-// for Slurm and for the lock.
+// bindTimeout bounds how long Bind waits for Slurm and for the lock. It bounds also the cancelling
+// of a job whose promise is taken back.
 const bindTimeout = 1500 * time.Millisecond
 
 // Bind binds user's plan to user's job, which must be in the queue and be the job that was
-// promised. A job that has started already must name the plan in its comment. Binding the
-// same job again changes nothing. If Slurm does not have the job any more, a plan without a job is
-// taken back.
-// An error that the user should read is a fault of package api.
+// promised. A job that has started already must name the plan in its comment. Binding the same job
+// again changes nothing. If Slurm does not have the job any more, a plan without a job is taken
+// back. The errors that the user should read are faults of package api.
 func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 	e, err := k.planOf(ctx, user, b.Plan)
 	if err != nil {
@@ -88,10 +87,10 @@ func (k *reservations) planOf(ctx context.Context, user, plan string) (*ledger.E
 	return &entries[0], nil
 }
 
-// bindQueued binds e's plan to a job of the queue. What the job asks for at this time is what its
-// user may change from then on. A fault of package api says why the job is not bound.
+// bindQueued binds e's plan to a job of the queue. If the job later asks for something else than
+// now, its user has changed it. If the job cannot be bound, a fault of package api says why.
 func (k *Keeper) bindQueued(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
-	if j.RestartCount > 0 { // it may be another's, which does not know yet that it was requeued
+	if j.RestartCount > 0 { // it may be the job of another plan, which does not know of the requeue yet
 		others, err := k.Ledger.Select(ctx, ledger.Query{User: e.User, Job: j.ID, Open: true})
 		if err != nil || slices.ContainsFunc(others, func(other ledger.Entry) bool { return other.ID != e.ID }) {
 			return cmp.Or(err, ledger.ErrJobTaken)
@@ -112,8 +111,8 @@ func (k *Keeper) bindQueued(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	return k.record(ctx, e, c)
 }
 
-// bind binds e's plan to j, in the ledger and in e. If it has lapsed, it must have been granted
-// anew.
+// bind binds e's plan to j, in the ledger and in e. granted is true if the room of a lapsed plan
+// was granted again.
 func (k *reservations) bind(ctx context.Context, e *ledger.Entry, j *workload.Job, granted bool) error {
 	if err := k.Ledger.Bind(ctx, e.ID, j.User, j.ID, j.Submit, k.Now(), granted); err != nil {
 		return err

@@ -11,12 +11,14 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// Cancel takes back user's plan that no job has taken up, or that is tentative and not confirmed:
-// then its job is cancelled, too. It is called for a submission that has failed, or by the user.
-// From then on the plan claims nothing, and others may be promised what its job needs. It is closed
-// by the next Watch, unless the queue then shows a job of the plan for which there is still room:
-// see bindLapsed. A tentative promise cannot be confirmed any more. Taking back a plan that is
-// closed changes nothing. An error that the user should read is a fault of package api.
+// Cancel takes back user's plan if no job has taken it up, or if it is tentative and not confirmed.
+// In the second case its job is cancelled, too. Cancel is called after a failed submission, or by
+// the user.
+//
+// From then on the plan claims nothing, and others may be promised what its job needs. The next
+// Watch closes the plan, unless the queue then shows a job of the plan for which there is still
+// room: see bindLapsed. A tentative promise cannot be confirmed any more. Taking back a closed plan
+// changes nothing. The errors that the user should read are faults of package api.
 func (k *Keeper) Cancel(ctx context.Context, user string, c api.Cancellation) error {
 	e, err := k.planOf(ctx, user, c.Plan)
 	if err != nil {
@@ -44,8 +46,8 @@ func (k *Keeper) Cancel(ctx context.Context, user string, c api.Cancellation) er
 	return nil
 }
 
-// settleWithdrawn closes a plan that was taken back, once the queue would show its job if there
-// were one.
+// settleWithdrawn closes a plan that was taken back, once so much time has passed that the queue
+// would show its job if there were one.
 func (k *settler) settleWithdrawn(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry, now int64) error {
 	if e.Withdrawn == 0 || e.Withdrawn >= now-desk.Latecomer {
 		return nil

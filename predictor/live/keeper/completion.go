@@ -13,8 +13,8 @@ import (
 )
 
 // followCompletion follows the job of a reservation with FinishBy while it is in the queue. Such a
-// job runs as it would without varq, so nothing is moved: what is forecast is whether it will have
-// ended by then and, if not, by when.
+// job runs as it would without varq, so nothing is moved. It is forecast whether the job ends by
+// FinishBy and, if not, by when.
 func (k *follower) followCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if j.Completing {
 		return nil
@@ -44,9 +44,9 @@ func (k *follower) followCompletion(ctx context.Context, e *ledger.Entry, j *slu
 	return k.foreseeCompletion(ctx, e, j, c)
 }
 
-// lateCompletion records that a job has not ended by its deadline. It cancels a job that still
-// waits, and that nobody has changed or stopped, if OnMiss is OnMissCancel. A job that runs goes
-// on: the work that it has done is worth more than its nodes.
+// lateCompletion records that a job has not ended by its deadline. If OnMiss is OnMissCancel, it
+// cancels the job, provided that the job still waits and nobody has changed or stopped it. A
+// running job goes on, because the work that it has done is worth more than its nodes.
 func (k *follower) lateCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *course.Change) error {
 	p := &c.Progress
 	k.memory.forget(e.ID)
@@ -72,7 +72,8 @@ func (k *follower) lateCompletion(ctx context.Context, e *ledger.Entry, j *slurm
 	return k.cancelLate(ctx, e, c, course.NotFinished+", "+course.CancelledAsAsked)
 }
 
-// foreseeCompletion forecasts whether the promise will be kept, and records it if that changes.
+// foreseeCompletion forecasts whether the promise will be kept, and records a change of the
+// forecast.
 func (k *follower) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *course.Change) error {
 	p := &c.Progress
 	if p.Held || p.Stopped != "" || j.Start == 0 && j.Eligible == 0 || p.Yielded && course.Unforeseeable(j) {

@@ -14,8 +14,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// bindClaimant binds e to j, the job that claims e's plan. If j is not the job that was
-// promised, bindClaimant settles the reservation: nothing is promised about such a job.
+// bindClaimant binds e to j, the job that claims e's plan. If j is not the job that was promised,
+// bindClaimant settles the reservation: nothing is promised about such a job.
 func (k *Keeper) bindClaimant(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if k.memory.postponed(e.ID, now) {
 		return nil
@@ -37,9 +37,9 @@ func (k *Keeper) bindClaimant(ctx context.Context, e *ledger.Entry, j *slurm.Que
 	return err
 }
 
-// noteStart records that a job has started and, from HoldUntil on, that its work has
-// begun. Whether the work of a job had begun that has ended by now, but still has its nodes, only
-// accounting knows.
+// noteStart records that a job has started and, from HoldUntil on, that its work has begun. It does
+// nothing for a job that has ended and still has its nodes: only accounting knows whether its work
+// had begun.
 func (k *follower) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if j.Completing {
 		return nil
@@ -77,16 +77,16 @@ func (k *follower) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.Queu
 	return nil
 }
 
-// noteLate records that a job is still pending after its deadline. It cancels the job if
-// OnMiss is OnMissCancel. But it does not cancel a job that has been requeued, which had
-// started before, nor one that somebody has changed, or has held or moved beyond its deadline,
-// even if that is over now.
+// noteLate records that a job is still pending after its deadline. It cancels the job if OnMiss is
+// OnMissCancel. It does not cancel a job in three cases: the job was requeued, so it had started
+// before; somebody has changed the job; or somebody has held or moved it beyond its deadline, even
+// if the hold is over now.
 func (k *follower) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	c.Observe(j)
 	c.ObserveEligible(j.Submit, j.Eligible)
 	text, so := course.NotStarted, ", "+course.CancelledAsAsked
-	// when the deadline was over
+	// whether it was stopped when the deadline passed
 	wasStopped := e.Progress.Late && (e.Progress.Stopped != "" || !strings.HasPrefix(e.Note, course.NotStarted))
 	switch p := &c.Progress; {
 	case p.Gate == api.GateLost: // followGroup cancels it, and its note says why
@@ -118,7 +118,7 @@ func (k *follower) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 		}
 		c.Event(ledger.Note, "%s", text)
 	case strings.HasPrefix(e.Note, course.NotStarted) && !strings.HasSuffix(e.Note, course.CancelledAsAsked):
-		text = e.Note // which says why
+		text = e.Note // the note says why
 	}
 	if text != course.NotStarted {
 		so = "; " + course.CancelledAsAsked
@@ -133,8 +133,8 @@ func (k *follower) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	return k.cancelLate(ctx, e, c, text+so)
 }
 
-// circumstances says what kept a job from starting that nothing lasting was against: nodes that
-// could start no jobs, and Slurm's word.
+// circumstances describes what else kept a job from starting if no lasting obstacle did: nodes that
+// could start no jobs, and Slurm's reason.
 func (k *follower) circumstances(partition string, j *slurm.QueueEntry, now int64) string {
 	var list []string
 	if c := k.Desk.Premises.Limits(); c != nil {
@@ -148,11 +148,11 @@ func (k *follower) circumstances(partition string, j *slurm.QueueEntry, now int6
 	return strings.Join(list, "; ")
 }
 
-// noReason is what Slurm says of a job that waits for nothing, or whose wait it has not explained
-// yet.
+// noReason are Slurm's reasons for a job that waits for nothing, or whose wait Slurm has not
+// explained yet.
 var noReason = []string{"", "None", "BeginTime"}
 
-// cancelLate cancels the job of e, as it is late, and notes why.
+// cancelLate cancels the job of e because it is late, and notes why.
 func (k *reservations) cancelLate(ctx context.Context, e *ledger.Entry, c *course.Change, why string) error {
 	if err := k.Slurm.Cancel(ctx, e.Job); err != nil && !errors.Is(err, slurm.ErrNotFound) {
 		k.memory.postponeAfter(err, e.ID, k.Now())

@@ -14,18 +14,18 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// Homes asks the homes of groups. An empty name is that of this site. A decision of a home's is a
-// fault of package api for which api.Refused is true.
+// Homes asks the homes of groups. An empty name stands for this site. If a home refuses, the error
+// is a fault of package api for which api.Refused is true.
 type Homes interface {
 	// Claim asks whether the work of a member of a group may begin.
 	Claim(ctx context.Context, home string, c api.GroupClaim) (api.GateAnswer, error)
-	// States asks what has become of groups. Those that the home does not know are left out.
+	// States asks what has become of groups. It leaves out groups that the home does not know.
 	States(ctx context.Context, home string, q api.GroupsQuery) ([]api.GroupState, error)
 }
 
-// Gate says whether the work of user's job, which has started, may begin: the home of its group
-// decides. If the home does not answer, the fault is api.ErrUnavailable, and the work does not
-// begin yet.
+// Gate tells whether the work of user's job, which has started, may begin. The home of the job's
+// group decides. If the home does not answer, the fault is api.ErrUnavailable, and the work does
+// not begin yet.
 func (k *members) Gate(ctx context.Context, user string, g api.Gate) (api.GateAnswer, error) {
 	e, err := k.planOf(ctx, user, g.Plan)
 	if err != nil {
@@ -53,14 +53,15 @@ func (k *members) Gate(ctx context.Context, user string, g api.Gate) (api.GateAn
 		return answer, api.Fault(api.ErrUnavailable, fmt.Sprintf("the site that keeps the group does not answer (%v)", err))
 	}
 	if answer.Answer != api.GateWait && answer.Answer != e.Progress.Gate {
-		if err := k.noteGate(ctx, e.ID, answer); err != nil { // Watch does it later
+		if err := k.noteGate(ctx, e.ID, answer); err != nil { // Watch will do it later
 			k.Log.Info("what a home has said is written down later", "plan", e.ID, "job", e.Job, "error", err)
 		}
 	}
 	return answer, nil
 }
 
-// claim asks the home of e's group whether the work of its job may begin. Who is refused has lost.
+// claim asks the home of e's group whether the work of e's job may begin. If the home refuses the
+// question, the answer is GateLost.
 func (k *members) claim(ctx context.Context, e *ledger.Entry) (api.GateAnswer, error) {
 	answer, err := k.Homes.Claim(ctx, e.Home, claimOf(e))
 	if err != nil && api.Refused(err) {
@@ -72,12 +73,12 @@ func (k *members) claim(ctx context.Context, e *ledger.Entry) (api.GateAnswer, e
 	return heard(e, answer, k.Now())
 }
 
-// heard returns what a home has said to e's job, within the bounds of what it may: another site's
-// varqd, which e's user has named, is to fill neither the ledger nor the log, nor to let nodes
-// idle. The error is of what is not an answer.
+// heard limits a home's answer about e's job to what a home may decide. The home may be another
+// site's varqd, named by e's user. It must not fill the ledger or the log, nor make nodes idle. The
+// error is for a text that is not an answer.
 func heard(e *ledger.Entry, a api.GateAnswer, now int64) (api.GateAnswer, error) {
 	switch a.Answer {
-	case api.GateGo: // who starts late is let go late
+	case api.GateGo: // a job that starts late may begin late
 		return api.GateAnswer{Answer: api.GateGo, At: max(0, min(a.At, max(now, api.LatestGo(max(e.BeginBy, e.HoldUntil)))))}, nil
 	case api.GateLost:
 		return api.GateAnswer{Answer: api.GateLost, Why: said.Line(a.Why, api.MostWhy)}, nil
@@ -97,17 +98,18 @@ func memberPromise(e *ledger.Entry) api.MemberPromise {
 	return api.MemberPromise{Plan: e.ID, Prob: min(e.Estimate, api.MostMemberProb), GroupProb: e.GroupProb}
 }
 
-// gateWaits bounds how long the answer to who asks at the gate waits until it is written down.
+// gateWaits bounds how long Gate waits until the home's answer is written down.
 const gateWaits = time.Second
 
-// noteGate records what the home has said to the job of a plan.
+// noteGate records the home's answer about the job of a plan.
 func (k *members) noteGate(ctx context.Context, plan string, answer api.GateAnswer) error {
 	ctx, cancel := context.WithTimeout(ctx, gateWaits)
 	defer cancel()
 	return k.withOpen(ctx, plan, func(e *ledger.Entry) error { return k.recordGate(ctx, e, answer, k.Now()) })
 }
 
-// withOpen calls do, with the lock, for the entry of a plan, unless that is settled.
+// withOpen takes the lock, and calls do with the entry of a plan. It does nothing if the plan is
+// settled.
 func (k *reservations) withOpen(ctx context.Context, plan string, do func(*ledger.Entry) error) error {
 	if err := k.lock(ctx); err != nil {
 		return err
@@ -120,14 +122,14 @@ func (k *reservations) withOpen(ctx context.Context, plan string, do func(*ledge
 	return do(&e)
 }
 
-// recordGate records what the home has said to the job of e, if that is new.
+// recordGate records the home's answer about the job of e, if the answer is new.
 func (k *members) recordGate(ctx context.Context, e *ledger.Entry, answer api.GateAnswer, now int64) error {
 	c := k.newChange(e, now)
 	if answer.Answer == api.GateGo {
 		c.Progress.Gated = cmp.Or(answer.At, now)
 	}
 	agreed := ledger.Agreed
-	if e.Note == notAsked { // in whose place this stands
+	if e.Note == notAsked { // the event replaces this note
 		agreed = ledger.Note
 	}
 	switch {
@@ -146,11 +148,12 @@ func (k *members) recordGate(ctx context.Context, e *ledger.Entry, answer api.Ga
 }
 
 const (
-	// homeTime bounds how long a Watch waits for the homes of groups, which are asked at once.
+	// homeTime bounds how long a Watch waits for the homes of groups, which are asked concurrently.
 	homeTime = 2 * time.Second
-	// homePause is for how many seconds a home that has not answered is not asked again by Watch.
+	// homePause is for how many seconds Watch does not ask a home again that has not answered.
 	homePause = 15
-	// homeLost is after how many seconds a home that does not answer is taken to be gone for good.
+	// homeLost is the number of seconds without an answer after which a home counts as gone for
+	// good.
 	homeLost = 86400
 )
 
@@ -159,8 +162,8 @@ func (k *members) grouped(ctx context.Context) ([]ledger.Entry, error) {
 	return k.Ledger.Open(ctx, func(e *ledger.Entry) bool { return e.Group != "" })
 }
 
-// askHomes asks the homes of groups what has become of the groups whose jobs wait, or hold at the
-// gate. It must not be called with the lock.
+// askHomes asks the homes what has become of the groups whose jobs wait, or hold at the gate. The
+// caller must not hold the lock.
 func (k *members) askHomes(ctx context.Context, now int64) error {
 	if k.Homes == nil {
 		return nil
@@ -209,20 +212,20 @@ func (k *members) askHomes(ctx context.Context, now int64) error {
 }
 
 const (
-	// silent is after how many seconds in which nobody has asked at all that is told: where the
-	// plugin is, the wrapper asks at once.
+	// silent is the number of seconds without any question after which the silence is reported.
+	// Where the plugin is loaded, the wrapper asks at once.
 	silent = 60
-	// unasked is after how many seconds without a question the work of a job counts as running:
-	// where it had to wait, the wrapper would have asked, and given up by then.
+	// unasked is the number of seconds without a question after which the work of a job counts as
+	// running. If the work had to wait, the wrapper would have asked, and given up by then.
 	unasked = 660
 )
 
-// notAsked is the note of a job whose node is silent.
+// notAsked is the note of a job whose node does not ask.
 const notAsked = "its node does not ask whether the work may run: either it does not load varq's SPANK plugin, and the work runs unasked (varq doctor on it tells), or it cannot reach varqd"
 
-// claimUnasked claims for the jobs whose work runs although nobody has asked, because their nodes
-// do not load the plugin. So other jobs of the group do not run beside them, or they are cancelled.
-// It must not be called with the lock.
+// claimUnasked claims for jobs whose work runs although nobody has asked, because their nodes do
+// not load the plugin. Then other jobs of the group do not run beside them, or they are cancelled
+// themselves. The caller must not hold the lock.
 func (k *members) claimUnasked(ctx context.Context, now int64) error {
 	if k.Homes == nil {
 		return nil
@@ -272,13 +275,13 @@ func (k *members) noteSilence(ctx context.Context, plan string) error {
 	})
 }
 
-// toldFor is for how many seconds after its deadline a home is told of what became of a job.
+// toldFor is for how many seconds after a job's deadline its home is told what became of the job.
 const toldFor = 86400
 
-// tellHomes tells the homes of groups of the jobs that were cancelled, or that their users have
-// kept from starting, so that nothing waits for them and nobody takes that for a wrong forecast;
-// and of those whose work did not begin in time although it might. A home that does not answer is
-// told again. It must not be called with the lock.
+// tellHomes reports to the homes of groups what became of jobs: jobs that were cancelled, jobs that
+// their users have kept from starting, and jobs whose work did not begin in time although it might.
+// Then nothing waits for these jobs, and a user's act does not count as a wrong forecast. If a home
+// does not answer, it is told again. The caller must not hold the lock.
 func (k *members) tellHomes(ctx context.Context, now int64) error {
 	if k.Homes == nil {
 		return nil
@@ -325,8 +328,8 @@ type homeAnswer struct {
 	err    error
 }
 
-// followGroup notes what has become of the group of e, and cancels e's job if its work is not to
-// run.
+// followGroup notes what has become of the group of e. If the work of e's job is not to run, it
+// cancels the job.
 func (k *members) followGroup(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if e.Group == "" || e.Progress.Gate == api.GateGo {
 		return nil
@@ -343,7 +346,7 @@ func (k *members) followGroup(ctx context.Context, e *ledger.Entry, j *slurm.Que
 	if j == nil || k.Desk.Shadow || k.memory.postponed(e.ID, now) {
 		return nil
 	}
-	k.memory.postpone(e.ID, now) // until the queue shows it
+	k.memory.postpone(e.ID, now) // until the queue shows the cancellation
 	if err := k.Slurm.Cancel(ctx, e.Job); err != nil && !errors.Is(err, slurm.ErrNotFound) {
 		k.memory.postponeAfter(err, e.ID, k.Now())
 		return fmt.Errorf("cancel a job whose group is decided: %w", err)

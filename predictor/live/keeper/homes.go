@@ -10,13 +10,13 @@ import (
 	"github.com/varq-project/varq/predictor/live/ledger"
 )
 
-// homesHeard is what the homes of groups have said, and have been told. A crash loses it: then they
-// are asked again.
+// homesHeard is what the homes of groups have said, and have been told. A crash loses it; then the
+// homes are asked again.
 type homesHeard struct {
 	mu    sync.Mutex
 	fates map[string]api.GroupState // by group: what its home has said last
 	homes map[string]silence        // by name: homes of groups that do not answer
-	// what homes have been told, and until when they need not be told again
+	// reports that homes have received, and until when they need not be repeated
 	told map[api.GroupClaim]int64
 	asks map[string]question // by plan
 }
@@ -44,9 +44,9 @@ func (h *homesHeard) retain(open []ledger.Entry) {
 	maps.DeleteFunc(h.fates, func(group string, _ api.GroupState) bool { return !groups[group] })
 }
 
-// question is the last one of a job whether its work may begin.
+// question is the last question of a job whether its work may begin.
 type question struct {
-	at    int64 // or when it was first looked for
+	at    int64 // time of the question, or of the first call of askedLast
 	heard bool
 }
 
@@ -57,8 +57,8 @@ func (h *homesHeard) asked(plan string, now int64) {
 	h.asks[plan] = question{now, true}
 }
 
-// askedLast returns when the job of a plan has last asked. One that never has counts as having
-// asked when this was first called.
+// askedLast returns when the job of a plan has last asked. If it has never asked, the time is that
+// of the first call of askedLast.
 func (h *homesHeard) askedLast(plan string, now int64) (last int64, never bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -92,7 +92,7 @@ func (h *homesHeard) heardHome(a *homeAnswer, now int64) {
 	}
 }
 
-// homeTold reports whether the home of a group knows what is to be told.
+// homeTold reports whether the home of a group has received a report.
 func (h *homesHeard) homeTold(what api.GroupClaim) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,29 +100,29 @@ func (h *homesHeard) homeTold(what api.GroupClaim) bool {
 	return told
 }
 
-// toldHome notes that the home of a group knows what was told. That matters until a time.
+// toldHome notes that the home of a group has received a report. The note is kept until a time.
 func (h *homesHeard) toldHome(what api.GroupClaim, until int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.told[what] = until
 }
 
-// forgetTold forgets what does not matter any more.
+// forgetTold forgets the reports whose time is over.
 func (h *homesHeard) forgetTold(now int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	maps.DeleteFunc(h.told, func(_ api.GroupClaim, until int64) bool { return until < now })
 }
 
-// homePaused reports whether a home has not answered of late.
+// homePaused reports whether a home has not answered lately, so that it is not asked now.
 func (h *homesHeard) homePaused(home string, now int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return now < h.homes[home].again
 }
 
-// fateKnown reports whether the group's home has told of e's group when it was asked last, or never
-// will.
+// fateKnown reports whether the home has answered about e's group when it was asked last, or counts
+// as gone for good.
 func (h *homesHeard) fateKnown(e *ledger.Entry, now int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -131,7 +131,7 @@ func (h *homesHeard) fateKnown(e *ledger.Entry, now int64) bool {
 	return known && !isSilent || isSilent && now-silent.since > homeLost
 }
 
-// fate returns what becomes of the job of e by what its group's home has said last.
+// fate returns the decision about the job of e, by the last answer of its group's home.
 func (h *homesHeard) fate(e *ledger.Entry, now int64) api.GateAnswer {
 	h.mu.Lock()
 	defer h.mu.Unlock()

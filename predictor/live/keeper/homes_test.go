@@ -12,7 +12,7 @@ import (
 type fakeHomes struct {
 	*groups.Groups
 	down  error
-	lie   func(*api.GateAnswer) // what it answers instead, if not nil
+	lie   func(*api.GateAnswer) // changes its answer, if not nil
 	asked int                   // for states
 }
 
@@ -49,7 +49,7 @@ func (h *fakeHomes) States(ctx context.Context, _ string, q api.GroupsQuery) ([]
 	return states, err
 }
 
-// lies are what a hostile home may answer.
+// lies are the answers that a hostile home may give.
 var lies = map[string]func(*api.GateAnswer){
 	"none":     nil,
 	"huge":     func(a *api.GateAnswer) { *a = api.GateAnswer{Answer: api.GateLost, Why: strings.Repeat("x", 1<<20)} },

@@ -1,27 +1,26 @@
 // Package keeper keeps the promises about jobs that package desk has made.
 //
-// A reservation in varq is a promise about one job, and not a reservation of Slurm: the job
-// starts by the time BeginBy with the probability asked for. BeginBy is the latest start
-// (not Slurm's --deadline, which is a latest end). A plan says how the job has to be
-// submitted so that the promise holds. A plan becomes a promise when it is written into the
-// ledger. Or the promise is about the job's end: it ends by the time FinishBy (completion.go).
-// The reservation is the promise together with its job, and the ledger has one entry for each
-// reservation.
+// A reservation in varq is a promise about one job, and not a reservation of Slurm. The job starts
+// by the time BeginBy with the probability asked for. BeginBy is the latest start (not Slurm's
+// --deadline, which is a latest end). Or the promise is about the job's end: the job ends by the
+// time FinishBy (completion.go). A plan says how the job has to be submitted so that the promise
+// holds. A plan becomes a promise when it is written into the ledger. The reservation is the
+// promise together with its job, and the ledger has one entry for each reservation.
 //
 // The life of a reservation:
-//   - The desk writes the promise into the ledger. The user submits a job with the plan's
-//     begin time, time limit and comment.
-//   - Watch finds the job in the queue by its comment and binds it: it records in the
-//     ledger that the promise is about this job. A user may also bind a job with Bind.
-//   - Watch revises the job while it is pending: it plans the reservation again with the
-//     present forecast, and changes the job's begin time and time limit if that is better.
-//   - The job may start early. Its nodes then idle until HoldUntil, when its work begins.
-//     If the job starts after HoldUntil, its work begins at once.
-//   - Watch or ObserveAccounting settles the reservation when the job has ended: the promise
-//     was kept or missed, or is cancelled.
+//   - The desk writes the promise into the ledger. The user submits a job with the plan's begin
+//     time, time limit and comment.
+//   - Watch finds the job in the queue by its comment and binds it: it records in the ledger that
+//     the promise is about this job. A user may also bind a job with Bind.
+//   - Watch revises the job while it is pending: it plans the reservation again with the present
+//     forecast, and changes the job's begin time and time limit if that is better.
+//   - The job may start early. Its nodes then idle until HoldUntil, when its work begins. If the
+//     job starts after HoldUntil, its work begins at once.
+//   - Watch or ObserveAccounting settles the reservation when the job has ended: the promise was
+//     kept or missed, or is cancelled.
 //
-// A crash of varqd loses only what memory.go and homes.go hold. Everything else that decides about
-// a reservation is in the ledger or in Slurm. Times are Unix seconds and durations seconds.
+// A crash of varqd loses only what memory.go and homes.go have. Everything else that decides about
+// a reservation is in the ledger or in Slurm. Times are Unix seconds, durations are seconds.
 package keeper
 
 import (
@@ -37,7 +36,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Slurm is how the keeper reads jobs and changes them. Any call may return slurm.ErrUnavailable.
+// Slurm is how the keeper reads and changes jobs. Any call may return slurm.ErrUnavailable.
 type Slurm interface {
 	// Job returns a pending or running job, or slurm.ErrNotFound.
 	Job(ctx context.Context, id int64) (slurm.QueueEntry, error)
@@ -52,24 +51,24 @@ type Slurm interface {
 	AccountedAll(ctx context.Context, jobs []int64) (map[int64][]workload.Job, error)
 }
 
-// Outlook learns from what becomes of promises, and knows how much of the past has been read.
+// Outlook learns from the outcomes of promises, and knows how much of the past has been read.
 type Outlook interface {
-	// Promise takes in that a pending job is promised a start by deadline, and that it
-	// becomes eligible at begin. When the job starts, the forecasters compare the start
-	// with their forecast for begin as of the first call for this job and begin. holds
-	// is false if the present forecast is below the probability promised. Then the
-	// forecast of an earlier call for this job, if there was one, stays in use.
+	// Promise takes in that a pending job is promised a start by deadline, and that it becomes
+	// eligible at begin. When the job starts, the forecasters compare the start with their forecast
+	// for begin as of the first call for this job and begin. holds is false if the present forecast
+	// is below the probability promised. Then the forecast of an earlier call for this job, if
+	// there was one, stays in use.
 	Promise(job int64, r workload.Request, begin, deadline int64, holds bool)
-	// Learning reports whether forecasts rest on the newest part of the past only, because the rest
+	// Learning reports whether forecasts rest only on the newest part of the past, because the rest
 	// is still being learnt.
 	Learning() bool
 	// Covered returns a time: all jobs that ended before it are known.
 	Covered() int64
 }
 
-// Health tells of nodes that have failed.
+// Health reports nodes that have failed.
 type Health interface {
-	// Lost returns those of the nodes that are down or do not respond.
+	// Lost returns the nodes in the list that are down or do not respond.
 	Lost(nodes []string) []string
 }
 
@@ -80,18 +79,17 @@ type Options struct {
 	Ledger  *ledger.Ledger
 	Slurm   Slurm
 	Outlook Outlook
-	// Health tells of nodes that have failed; nil if nothing does.
+	// Health reports nodes that have failed. It may be nil.
 	Health Health
-	// Homes are those of groups of promises; nil if there are none.
+	// Homes asks the homes of groups of promises. It is nil if there are none.
 	Homes Homes
 	// Now is the clock, in Unix seconds.
 	Now func() int64
-	// Zone is the site's time zone. Events name times in this zone, and reports are
-	// grouped by its months.
+	// Zone is the site's time zone. Events name times in this zone.
 	Zone *time.Location
-	// Grace is how long after its begin time a plan without a job expires.
+	// Grace is the number of seconds after its begin time after which a plan without a job expires.
 	Grace int64
-	// Tell, if not nil, is told of what a user should know. It must not wait.
+	// Tell, if not nil, receives the notices for users. It must not wait.
 	Tell    func(api.Notice)
 	Log     *slog.Logger
 	Metrics *Metrics
@@ -119,29 +117,30 @@ func New(o Options) *Keeper {
 	}
 }
 
-// reservations are the open ones: in the ledger, with what is remembered beside it.
+// reservations are the open reservations: their entries in the ledger, and the keeper's memory of
+// them.
 type reservations struct {
 	Options
 	memory memory
-	// acting is a mutex for open reservations that lock can wait for with a context. It
-	// is locked while it contains a value.
+	// acting is a mutex for open reservations. lock can wait for it with a context. It is locked
+	// while it contains a value.
 	acting chan struct{}
 }
 
-// The roles of a Keeper. None uses another.
+// The roles of a Keeper. No role uses another.
 type (
-	// members asks the homes of groups whether the work of jobs here may begin, and tells them what
-	// became of the jobs.
+	// members asks the homes of groups whether the work of jobs here may begin, and reports to them
+	// what became of the jobs.
 	members struct {
 		*reservations
 		heard *homesHeard
 	}
-	// reviser plans the jobs that wait again, and moves them.
+	// reviser plans waiting jobs again, and moves them.
 	reviser struct{ *reservations }
-	// follower notes what becomes of jobs that are late, or have started, or whose end was
+	// follower notes what becomes of jobs that are late, that have started, or whose end was
 	// promised.
 	follower struct{ *reservations }
-	// settler closes reservations whose jobs have ended, by accounting.
+	// settler closes the reservations of jobs that have ended, by accounting.
 	settler struct {
 		*reservations
 		heard *homesHeard

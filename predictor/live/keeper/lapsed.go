@@ -12,11 +12,11 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// bindLapsed binds e's plan to a job that takes it up when nothing is kept for it any more: the
-// plan was taken back, or was without a job for long. That is granted anew, by the same rules as a
-// new promise: others may have been promised what the job needs. If it is not, bindLapsed settles
-// the reservation, and returns an api.ErrConflict; as long as that cannot be told, an
-// api.ErrUnavailable.
+// bindLapsed binds e's plan to a job although the plan has lapsed: it was taken back, or was
+// without a job for long, so that no room is kept for it. The room must be granted again, by the
+// same rules as for a new promise, because others may have been promised it. If it is refused,
+// bindLapsed settles the reservation, and returns an api.ErrConflict. While this cannot be decided,
+// it returns an api.ErrUnavailable.
 func (k *Keeper) bindLapsed(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) error {
 	granted, err := k.Desk.StartGranting(ctx)
 	if err != nil {
@@ -39,7 +39,7 @@ func (k *Keeper) bindLapsed(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 		after = "after it was taken back"
 	}
 	why := fmt.Sprintf("job %d has taken up the plan %s, and by then %s; so nothing is promised about the job", j.ID, after, refusal)
-	if is.Tentative == 0 { // otherwise it is cancelled, as one that was never confirmed
+	if is.Tentative == 0 { // a tentative one is cancelled, like one that was never confirmed
 		why += ", which stays as it is: to ask again, cancel it and submit it anew"
 	}
 	if err := k.refuse(ctx, e, j, why); err != nil {
@@ -48,14 +48,14 @@ func (k *Keeper) bindLapsed(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	return api.Fault(api.ErrConflict, why)
 }
 
-// refuse settles the reservation of a plan that a job names of which nothing is promised, and says
-// why.
+// refuse settles the reservation of a plan that j names. Nothing is promised about j, and why says
+// the reason.
 func (k *Keeper) refuse(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, why string) error {
 	return k.settle(ctx, e, ledger.Settlement{At: k.Now(), Outcome: api.StateCancelled, Refused: j.ID}, why)
 }
 
-// refuseLatecomers tells the users of jobs that have come a moment ago, and name a plan that was
-// closed before as no job had come: nothing is promised about them.
+// refuseLatecomers finds jobs that have come a moment ago, and name a plan that was closed before
+// because no job had come. It tells their users that nothing is promised about these jobs.
 func (k *Keeper) refuseLatecomers(ctx context.Context, q *course.Queue, open []ledger.Entry, now int64) error {
 	asked := 0
 	for plan, jobs := range q.Plans {
@@ -81,5 +81,5 @@ func (k *Keeper) refuseLatecomers(ctx context.Context, q *course.Queue, open []l
 	return nil
 }
 
-// mostLatecomers bounds of how many jobs one Watch asks the ledger whether their plans are closed.
+// mostLatecomers bounds the number of such jobs for which one Watch asks the ledger.
 const mostLatecomers = 100

@@ -32,9 +32,9 @@ func (s *site) ask(user string) *api.Plan {
 	return a.Plan
 }
 
-// The room that alice has given up, by taking her plan back or by not submitting its job, is bob's
-// once he is promised it. Her job does not get it nevertheless, whether varqd was killed in between
-// or not, and bob's keeps it.
+// alice gives up room, by taking her plan back or by not submitting its job. Once bob is promised
+// the room, it is his. alice's job does not get it, whether varqd was killed in between or not, and
+// bob's job keeps it.
 func TestRoomIsPromisedOnce(t *testing.T) {
 	takeBack := func(s *site, plan string) {
 		if err := s.keeper.Cancel(t.Context(), "alice", api.Cancellation{Plan: plan}); err != nil {
@@ -78,8 +78,8 @@ func TestRoomIsPromisedOnce(t *testing.T) {
 	}
 }
 
-// A job that is held before it is to begin, and may be released in time, keeps its room: it is not
-// promised to others meanwhile.
+// A job that is held before its begin time, and may be released in time, keeps its room. The room
+// is not promised to others meanwhile.
 func TestHeldKeepsRoom(t *testing.T) {
 	s := newSite(t)
 	s.Outlook.Rooms = 1
@@ -104,7 +104,7 @@ func TestHeldKeepsRoom(t *testing.T) {
 	}
 }
 
-// Whoever plans and takes back all the time is soon promised nothing more for an hour, and does
+// A user who plans and takes back all the time is soon promised nothing more for an hour, and does
 // not fill the ledger.
 func TestFloodOfTakingBack(t *testing.T) {
 	s := newSite(t)
@@ -150,7 +150,7 @@ func TestFloodOfTakingBack(t *testing.T) {
 	}
 }
 
-// A plan that was taken back leaves its room to others at once, though it is not closed yet.
+// A plan that was taken back leaves its room to others at once, even before it is closed.
 func TestWithdrawnLeavesRoom(t *testing.T) {
 	s := newSite(t)
 	s.Outlook.Rooms = 1

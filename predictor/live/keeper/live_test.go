@@ -105,24 +105,23 @@ func (l *lab) promise(ahead time.Duration, onMiss string) *api.Plan {
 	}
 }
 
-// reserveAtOnce reserves a job that is eligible at once, and so is held from its start until the
-// deadline.
+// reserveAtOnce reserves a job that is eligible at once. So the job is held from its start until
+// the deadline.
 func (l *lab) reserveAtOnce(ahead time.Duration, onMiss string) (job int64, p *api.Plan) {
 	l.t.Helper()
 	l.outlook.Delay = int64(ahead / time.Second)
 	return l.reserve(ahead, onMiss)
 }
 
-// passed says whether a time has passed, by the clock of the keeper and of Slurm.
+// passed reports whether a time has passed, by the clock of the keeper and of Slurm.
 func passed(at int64) bool { return time.Now().Unix() >= at }
 
-// cancel cancels a job, whoever has it and whatever became of it.
+// cancel cancels a job, whoever owns it and whatever its state.
 func (l *lab) cancel(job int64) {
 	l.t.Helper()
 	l.run("root", "scancel", strconv.FormatInt(job, 10))
 }
 
-// reserve promises alice a job, and submits it.
 func (l *lab) reserve(ahead time.Duration, onMiss string, options ...string) (job int64, p *api.Plan) {
 	l.t.Helper()
 	p = l.promise(ahead, onMiss)
@@ -135,8 +134,7 @@ func (l *lab) reserve(ahead time.Duration, onMiss string, options ...string) (jo
 	return job, p
 }
 
-// look reads the queue and calls Watch, and returns the job, and the state and note of its
-// reservation.
+// look reads the queue and calls Watch. It returns the job and its reservation.
 func (l *lab) look(job int64) (j slurm.QueueEntry, r api.Reservation) {
 	l.t.Helper()
 	ctx, at := l.t.Context(), time.Now().Unix()
@@ -154,7 +152,7 @@ func (l *lab) look(job int64) (j slurm.QueueEntry, r api.Reservation) {
 	return j, list[0]
 }
 
-// lookUntil looks until the job and its reservation are as they ought to be.
+// lookUntil looks until ok returns true for the job and its reservation.
 func (l *lab) lookUntil(job int64, ok func(slurm.QueueEntry, api.Reservation) bool) (slurm.QueueEntry, api.Reservation) {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), cluster.Patience)
@@ -171,8 +169,8 @@ func (l *lab) lookUntil(job int64, ok func(slurm.QueueEntry, api.Reservation) bo
 	}
 }
 
-// TestLive runs a keeper for each of its subtests on one Slurm. Those that change nothing but their
-// own jobs run side by side, and then the others, one after another.
+// TestLive runs a keeper for each of its subtests on one Slurm. Subtests that change only their own
+// jobs run concurrently. The others run after them, one after another.
 func TestLive(t *testing.T) {
 	dir := t.TempDir()
 	c := limited(t, dir)
@@ -200,15 +198,15 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// broken is the file beside the prolog with which the prolog fails.
+// broken is the name of a file in the prolog's folder. The prolog fails while the file exists.
 const broken = "broken"
 
-// limited is a cluster that enforces limits, and has a partition and a QOS with limits shorter
-// than the job of reserve. Its prolog lies in a folder.
+// limited is a cluster that enforces limits, and has a partition and a QOS with limits shorter than
+// the job of reserve. Its prolog is in dir.
 func limited(t *testing.T, dir string) *cluster.Cluster {
 	t.Helper()
 	prolog := filepath.Join(dir, "prolog")
-	for name := dir; name != os.TempDir(); name = filepath.Dir(name) { // t.TempDir's are closed
+	for name := dir; name != os.TempDir(); name = filepath.Dir(name) { // closed to others by t.TempDir
 		if err := os.Chmod(name, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -228,10 +226,10 @@ Prolog=` + prolog})
 	return c
 }
 
-// A time limit that the keeper has changed is subject to Slurm's limits as any other, also after
-// the user has moved the job to a partition or a QOS with shorter ones.
+// A time limit that the keeper has changed is subject to Slurm's limits like any other, also after
+// the user has moved the job to a partition or a QOS with shorter limits.
 func liveLimitsHold(t *testing.T, c *cluster.Cluster) {
-	for _, user := range []string{"slurm", "varq"} { // SlurmUser acts as alice, an operator cannot
+	for _, user := range []string{"slurm", "varq"} { // SlurmUser may act as alice, an operator may not
 		t.Run(user, func(t *testing.T) {
 			l := newLab(t, c, user)
 			onQOS, p := l.reserve(time.Hour, "")
@@ -256,7 +254,7 @@ func liveLimitsHold(t *testing.T, c *cluster.Cluster) {
 					return j.Start != 0 || strings.Contains(j.Reason, "Limit") && strings.Contains(r.Note, "leaves the job alone")
 				})
 			}
-			// Slurm starts what it may start, and not these.
+			// Slurm starts a job that is within the limits, and not these.
 			l.run("alice", "srun", "--time=1", "--partition=tiny", "true")
 			for _, job := range []int64{onQOS, onPartition} {
 				if j, r := l.look(job); j.Start != 0 || r.State != api.StatePending {
@@ -268,8 +266,8 @@ func liveLimitsHold(t *testing.T, c *cluster.Cluster) {
 	}
 }
 
-// Of a job that limits forbid which were tightened after the promise, its user hears by which: once
-// the limits are read again, or as soon as Slurm says so.
+// If limits are tightened after the promise so that they forbid the job, its user is told which
+// limit it is: once the limits are read again, or as soon as Slurm says so.
 func liveTightened(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	tighten := func(partition, qos string) {
@@ -296,7 +294,7 @@ func liveTightened(t *testing.T, c *cluster.Cluster) {
 	l.lookUntil(later, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Now >= r.Prob && r.Obstacle == "" })
 	l.run("alice", "scancel", strconv.FormatInt(later, 10))
 
-	tighten("2", "-1") // the keeper reads it no more
+	tighten("2", "-1") // the keeper does not read it any more
 	l.outlook.Delay = 3590
 	soon, _ := l.reserve(time.Hour, "")
 	obstacle(soon, "Slurm does not start it: PartitionTimeLimit")
@@ -323,9 +321,9 @@ func liveTightened(t *testing.T, c *cluster.Cluster) {
 	}
 }
 
-// What the user changes is noted, and her job is not cancelled at its deadline. Nor is a job that
-// Slurm has requeued while its nodes idled. A list of licences that Slurm completes is not a
-// change.
+// A user's change of her job is noted, and the job is not cancelled at its deadline. Nor is a job
+// cancelled that Slurm has requeued while its nodes idled. A list of licences that Slurm completes
+// is not a change.
 func liveChanges(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	l.outlook.Delay = 2
@@ -377,7 +375,7 @@ func liveChanges(t *testing.T, c *cluster.Cluster) {
 	for _, change := range []string{"Contiguous=yes", "Deadline=now+1hour"} { // by an operator
 		changed("root", change, false)
 	}
-	// Slurm refuses the number of nodes, but takes over the number of CPUs
+	// Slurm refuses the number of nodes, but accepts the number of CPUs
 	changed("alice", "NumNodes=99", true)
 
 	l.lookUntil(plain, func(j slurm.QueueEntry, r api.Reservation) bool {
@@ -433,8 +431,8 @@ func (l *lab) seenHolding(job int64, p *api.Plan) bool {
 	return false
 }
 
-// A job that was cancelled while its nodes idled has not begun its work, though a node that does
-// not answer keeps it in the queue beyond its deadline.
+// A job that was cancelled while its nodes idled has not begun its work. This holds even if a node
+// that does not answer keeps it in the queue beyond its deadline.
 func liveEndedInHold(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	var job int64
@@ -480,13 +478,13 @@ func (l *lab) signalNodes(signal syscall.Signal) {
 	}
 }
 
-// A slurmctld that is killed before it has saved a requeue forgets it, and goes on with the
-// submission before. The job is still the one that was promised, and its promise is settled.
+// If slurmctld is killed before it has saved a requeue, it forgets the requeue, and goes on with
+// the earlier submission. The job is still the one that was promised, and its promise is settled.
 func liveForgottenRequeue(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	ctx := t.Context()
 	partition := func(state string) { l.run("root", "scontrol", "update", "PartitionName=main", "State="+state) }
-	partition("DOWN") // the job is not to start until its state is copied
+	partition("DOWN") // the job must not start until its state is copied
 	job, _ := l.reserveAtOnce(time.Hour, "")
 	l.must(l.StopDaemon(cluster.Slurmctld))
 	names, err := filepath.Glob(l.Path("state", "job_state*"))
@@ -499,7 +497,7 @@ func liveForgottenRequeue(t *testing.T, c *cluster.Cluster) {
 	l.must(l.StartDaemon(ctx, cluster.Slurmctld))
 	partition("UP")
 	before, _ := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateHolding })
-	partition("DOWN") // nor is it to start again before that was seen
+	partition("DOWN") // nor must it start again before the requeue was seen
 	l.run("root", "scontrol", "requeue", strconv.FormatInt(job, 10))
 	l.lookUntil(job, func(j slurm.QueueEntry, r api.Reservation) bool {
 		return j.Submit > before.Submit && r.State == api.StatePending
@@ -520,8 +518,8 @@ func liveForgottenRequeue(t *testing.T, c *cluster.Cluster) {
 	})
 }
 
-// As long as accounting does not say when a job ended, its promise is not settled. What accounting
-// says differently later corrects the settlement.
+// A promise is not settled while accounting does not say when its job ended. If accounting changes
+// its data later, the settlement is corrected.
 func liveVerdicts(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	ctx := t.Context()
@@ -572,8 +570,8 @@ func (l *lab) startedInTime() (job int64, p *api.Plan) {
 	return job, p
 }
 
-// A database that was down when a job started may never learn of its start. That the work had begun
-// in time is known all the same, from the queue.
+// If the database was down when a job started, it may never learn of the start. But the queue has
+// shown that the work had begun in time.
 func liveLostStart(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	job, p := l.startedInTime()
@@ -616,14 +614,14 @@ func liveCeiling(t *testing.T, c *cluster.Cluster) {
 		return j.Eligible == p.BeginBy-1800 && j.Limit == 180+1800 && r.Now >= p.Prob && r.Rescue == nil
 	})
 
-	l.outlook.Delay += 30 // less than varqd moves a job by of its own accord
+	l.outlook.Delay += 30 // less than the amount by which varqd moves a job by itself
 	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Rescue != nil })
 	accepted, err = l.Accept(t.Context(), "alice", api.Acceptance{Job: job})
 	l.must(err)
 	if j, err = l.slurm.Job(t.Context(), job); err != nil || !accepted.Moved || j.Eligible != p.BeginBy-1830 || accepted.Now < p.Prob {
 		t.Errorf("accepted %+v; the job is eligible at %d, %v", accepted, j.Eligible, err)
 	}
-	l.outlook.Full = true // now nodes that idle for longer would not help
+	l.outlook.Full = true // now longer idle times would not help
 	l.outlook.Delay += 600
 	if _, r := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Now < p.Prob }); r.Rescue != nil {
 		t.Errorf("without room: %+v", r)

@@ -35,8 +35,8 @@ func wait(at int64) {
 	}
 }
 
-// A user who ends her salloc or srun while its nodes idle has cancelled it, whatever Slurm calls
-// that.
+// A user who ends her salloc or srun while its nodes idle has cancelled the reservation, whatever
+// state Slurm gives the job.
 func liveInteractive(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	l.outlook.Delay = 600
@@ -59,7 +59,7 @@ func liveInteractive(t *testing.T, c *cluster.Cluster) {
 		} else {
 			l.must(os.WriteFile(file, []byte(test.end), 0o644))
 		}
-		_ = cmd.Wait() // it fails as its job does
+		_ = cmd.Wait() // it fails because its job fails
 		if r := l.settled(job); r.State != api.StateCancelled || !strings.Contains(r.Note, "ended by its user") {
 			runs, err := l.slurm.Accounted(t.Context(), job)
 			t.Errorf("%s, ended by %s: %s, %q; %+v, %v", test.command, test.end, r.State, r.Note, runs, err)
@@ -67,7 +67,7 @@ func liveInteractive(t *testing.T, c *cluster.Cluster) {
 	}
 }
 
-// A job that Slurm ends because of its own --deadline is settled, though it never started.
+// A job that Slurm ends because of the job's own --deadline is settled, even if it never started.
 func liveDeadline(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	// no node is free
@@ -81,7 +81,7 @@ func liveDeadline(t *testing.T, c *cluster.Cluster) {
 	}
 }
 
-// A user who lets her job start now has moved it, though it starts before the keeper looks.
+// If a user lets her job start now, she has moved it, even if it starts before the keeper looks.
 func liveStartNow(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	job, p := l.reserve(time.Hour, "")
@@ -99,7 +99,7 @@ func liveStartNow(t *testing.T, c *cluster.Cluster) {
 	l.run("alice", "scancel", strconv.FormatInt(job, 10))
 }
 
-// What is told of a job that its user has changed is how it is, at the look that sees it.
+// What is shown of a job that its user has changed is up to date at the look that sees the change.
 func liveStatus(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	job, p := l.reserve(time.Hour, "")
@@ -133,8 +133,8 @@ func liveStatus(t *testing.T, c *cluster.Cluster) {
 	l.run("alice", "scancel", strconv.FormatInt(job, 10))
 }
 
-// A job that its user has held beyond its begin time is not cancelled, though she has released it
-// before the deadline.
+// If its user has held a job beyond its begin time, the job is not cancelled, even if she has
+// released it before the deadline.
 func liveReleased(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	// no node is free
@@ -161,8 +161,8 @@ func liveReleased(t *testing.T, c *cluster.Cluster) {
 	}
 }
 
-// A job that Slurm cannot launch, and so holds, has not been held by its user. It is not cancelled,
-// and the promise is missed.
+// If Slurm cannot launch a job, and so holds it, its user has not held it. The job is not
+// cancelled, and the promise is missed.
 func liveLaunchFails(t *testing.T, c *cluster.Cluster, broken string) {
 	if err := os.WriteFile(broken, nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -226,7 +226,7 @@ func liveManyGone(t *testing.T, c *cluster.Cluster) {
 		l.must(err)
 		ended = strings.TrimSpace(ended)
 	}
-	// or the queue may have been read before the last were submitted
+	// otherwise the queue may have been read before the last jobs were submitted
 	wait(time.Now().Unix() + course.Skew)
 	began := time.Now()
 	looks := 0
@@ -241,12 +241,12 @@ func liveManyGone(t *testing.T, c *cluster.Cluster) {
 	t.Logf("%d looks took %v", looks, time.Since(began)) // two, unless accounting was slow
 }
 
-// While an operator has suspended a job, its work does not begin, though it has its nodes: a
-// promise is kept if it goes on before the deadline, and missed otherwise.
+// While an operator has suspended a job, its work does not begin, although it has its nodes. The
+// promise is kept if the job goes on before the deadline, and missed otherwise.
 func liveSuspended(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	for _, test := range []struct {
-		until string // the job is suspended
+		until string // until when the job is suspended
 		state string
 		note  string
 	}{

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMain allows 8 parallel tests, because those of a real Slurm mostly wait.
+// TestMain allows 8 parallel tests, because tests on a real Slurm mostly wait.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "8"); err != nil {

@@ -12,53 +12,53 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// retryAfter is how many seconds the keeper waits before it repeats, for one reservation,
-// a call that Slurm or the ledger has refused or failed.
+// retryAfter is the number of seconds after which the keeper repeats a call, for one reservation,
+// that Slurm or the ledger has refused or failed.
 const retryAfter = 60
 
-// retryUnanswered is the same for a call that Slurm has not answered. It gives other reservations
-// their turn: Watch stops there.
+// retryUnanswered is the same for a call that Slurm has not answered. Watch stops after such a
+// call. Meanwhile other reservations get their turn.
 const retryUnanswered = 5
 
-// maxExpired is the greatest number of plans that one Watch closes because no job has taken
-// them up. The others wait for the next Watch, so that none holds the lock for long.
+// maxExpired is the greatest number of plans without a job that one Watch closes. The others wait
+// for the next Watch, so that no Watch holds the lock for long.
 const maxExpired = 1000
 
-// memory holds what the keeper knows of open reservations and does not write into the
-// ledger. A crash loses it. The next Watch then computes the forecasts and counts again,
-// and retries what failed without waiting for retryAfter.
+// memory has what the keeper knows of open reservations and does not write into the ledger. A crash
+// loses it. The next Watch then computes the forecasts and counts again, and retries what failed
+// without waiting for retryAfter.
 type memory struct {
 	mu        sync.Mutex
 	plans     map[string]*remembered
 	unclaimed []*ledger.Entry // open plans without a job, as Watch has read them
 	// lastRead has, for each urgency, the job that was read last.
 	lastRead [urgencies]int64
-	// forgotten is when the ledger was last made to forget what no job has taken up.
+	// forgotten is when Ledger.Forget was called last.
 	forgotten int64
-	// listingFrom is the time from which on accounting is asked for several jobs at once, because
-	// that has failed.
+	// listingFrom is the time from which on accounting is again asked for several jobs at once.
+	// Such a request has failed.
 	listingFrom int64
-	// limitsFixedUntil is the time until which time limits are not changed, because Slurm
-	// has not let varqd act as a job's owner.
+	// limitsFixedUntil is the time until which time limits are not changed. Slurm has not let varqd
+	// act as a job's owner.
 	limitsFixedUntil int64
 }
 
-// remembered is what memory holds of one plan. Times are Unix seconds, or 0.
+// remembered is what memory has of one plan. Times are Unix seconds, or 0.
 type remembered struct {
 	prospect prospect
 	warning  warning
-	retry    int64 // when to try again
+	retry    int64 // when to repeat a failed call
 	changed  int64 // when its job was changed, outside Watch
 	absent   int64 // since when the queue has not shown its job
 }
 
-// prospect is how likely a promise is to be kept, as was forecast last.
+// prospect is the last forecast whether a promise will be kept.
 type prospect struct {
 	known    bool    // something was forecast
 	prob     float64 // 0 unless known
 	obstacle obstacle
-	// later is by when an endangered job ends with the probability promised, Unix seconds; 0 if it
-	// does by the deadline, or at no time.
+	// later is by when an endangered job ends with the probability promised, Unix seconds. It is 0
+	// if the job does by its deadline, or never.
 	later int64
 	// rescue is what would keep an endangered promise, or nil.
 	rescue *rescue
@@ -76,7 +76,7 @@ func (m *memory) of(plan string) *remembered {
 	return r
 }
 
-// retain forgets the reservations that are not in open, and notes those without a job.
+// retain forgets the reservations that are not in open, and notes the open ones without a job.
 func (m *memory) retain(open []ledger.Entry) {
 	isOpen := make(map[string]bool, len(open))
 	var unclaimed []*ledger.Entry
@@ -92,8 +92,8 @@ func (m *memory) retain(open []ledger.Entry) {
 	maps.DeleteFunc(m.plans, func(plan string, _ *remembered) bool { return !isOpen[plan] })
 }
 
-// takeExpired returns the plans without a job that are expired, at most maxExpired. Until
-// retain is called again, it then returns none.
+// takeExpired returns the expired plans without a job, at most maxExpired. It then returns none
+// until retain is called again.
 func (m *memory) takeExpired(expired func(*ledger.Entry) bool) (plans []*ledger.Entry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -106,7 +106,7 @@ func (m *memory) takeExpired(expired func(*ledger.Entry) bool) (plans []*ledger.
 	return plans
 }
 
-// prospect returns what was forecast for a plan last.
+// prospect returns the last forecast for a plan.
 func (m *memory) prospect(plan string) prospect {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -116,8 +116,8 @@ func (m *memory) prospect(plan string) prospect {
 	return prospect{}
 }
 
-// foresee notes how likely plan's promise is to be kept, why not at all if prob is 0, and by when
-// its job ends as in prospect.later. What would keep the promise stays as it is.
+// foresee notes how likely plan's promise is to be kept. why is the reason if prob is 0. later is
+// as in prospect.later. The plan's rescue stays as it is.
 func (m *memory) foresee(plan string, prob float64, why obstacle, later int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,8 +125,7 @@ func (m *memory) foresee(plan string, prob float64, why obstacle, later int64) {
 	r.prospect = prospect{known: true, prob: prob, obstacle: why, later: later, rescue: r.prospect.rescue}
 }
 
-// forget notes that it is not known how likely plan's promise is to be kept, nor what would keep
-// it.
+// forget forgets the forecast for a plan and its rescue.
 func (m *memory) forget(plan string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -143,8 +142,8 @@ func (m *memory) setRescue(plan string, r *rescue) {
 // postpone makes postponed true for plan during the next retryAfter seconds.
 func (m *memory) postpone(plan string, now int64) { m.retryAt(plan, now+retryAfter) }
 
-// postponeAfter is postpone after a call that has failed with err by now. If Slurm has not
-// answered, it is for retryUnanswered seconds only.
+// postponeAfter is postpone after a call that failed with err. If Slurm has not answered, it
+// postpones for retryUnanswered seconds only.
 func (m *memory) postponeAfter(err error, plan string, now int64) {
 	wait := int64(retryAfter)
 	if errors.Is(err, slurm.ErrUnavailable) {
@@ -160,15 +159,15 @@ func (m *memory) retryAt(plan string, at int64) {
 	m.of(plan).retry = at
 }
 
-// postponed reports whether a call that failed for plan is not to be repeated yet.
+// postponed reports whether it is too early to repeat a failed call for plan.
 func (m *memory) postponed(plan string, now int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return now < m.of(plan).retry
 }
 
-// absentSince returns since when the queue has not shown the job of a plan: from now on if it is
-// new.
+// absentSince returns since when the queue has not shown the job of a plan. The first call sets it
+// to now.
 func (m *memory) absentSince(plan string, now int64) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -184,8 +183,8 @@ func (m *memory) changeNow(plan string, now int64) {
 	m.of(plan).changed = now
 }
 
-// changedSince reports whether changeNow was called for plan at the time t or later. Times are no
-// more exact than skew.
+// changedSince reports whether changeNow was called for plan at the time t or later. The times may
+// differ by course.Skew.
 func (m *memory) changedSince(plan string, t int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -193,8 +192,8 @@ func (m *memory) changedSince(plan string, t int64) bool {
 	return at != 0 && t <= at+course.Skew
 }
 
-// inTurn sorts entries of an urgency by their jobs, and begins with the one that follows the one
-// that hadTurn last.
+// inTurn sorts entries of an urgency by their jobs. It begins with the job that follows the last
+// one of hadTurn.
 func (m *memory) inTurn(u urgency, entries []ledger.Entry) []ledger.Entry {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -210,11 +209,10 @@ func (m *memory) hadTurn(u urgency, job int64) {
 	m.lastRead[u] = job
 }
 
-// forgetEvery is how many seconds after another the ledger is made to forget what no job has taken
-// up.
+// forgetEvery is the number of seconds between two calls of Ledger.Forget.
 const forgetEvery = 60
 
-// forgets reports whether the ledger is to forget now what no job has taken up.
+// forgets reports whether Ledger.Forget is due now.
 func (m *memory) forgets(now int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -225,8 +223,8 @@ func (m *memory) forgets(now int64) bool {
 	return true
 }
 
-// stopListing makes listing false for a while: half as long as a job is not asked for that
-// accounting cannot tell of, so that the next list does without that job.
+// stopListing makes listing false for half of retryAfter. If accounting cannot tell of a job, the
+// job is not asked for during retryAfter. So the next list comes while that job is left out.
 func (m *memory) stopListing(now int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -240,7 +238,7 @@ func (m *memory) listing(now int64) bool {
 	return now >= m.listingFrom
 }
 
-// limitsFixedFor is how many seconds the keeper leaves time limits alone after Slurm has not let
+// limitsFixedFor is how many seconds the keeper does not change time limits after Slurm has not let
 // it act as a job's owner.
 const limitsFixedFor = 600
 
@@ -251,24 +249,24 @@ func (m *memory) fixLimits(now int64) {
 	m.limitsFixedUntil = now + limitsFixedFor
 }
 
-// limitsFixed reports whether time limits are left alone.
+// limitsFixed reports whether time limits must not be changed now.
 func (m *memory) limitsFixed(now int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return now < m.limitsFixedUntil
 }
 
-// warning is what the user knows of a promise's danger.
+// warning is what the user has been told of a promise's danger.
 type warning struct {
-	told bool  // that it is endangered
-	safe int64 // since when it no longer is, Unix seconds; 0 while it is
+	told bool  // that the promise is endangered
+	safe int64 // since when it is no longer endangered, Unix seconds; 0 while it is
 }
 
-// calm is for how many seconds a promise must have been safe before that is told, so that a
-// forecast that wavers is told of once.
+// calm is for how many seconds a promise must have been safe before the user is told, so that a
+// forecast that wavers is reported once.
 const calm = 300
 
-// endangered notes whether plan's promise is endangered now, and reports whether that is to be
+// endangered notes whether plan's promise is endangered now, and reports whether the user should be
 // told.
 func (m *memory) endangered(plan string, is bool, now int64) (tell bool) {
 	m.mu.Lock()

@@ -14,22 +14,23 @@ import (
 // Metrics are the keeper's counts for Prometheus.
 type Metrics struct {
 	replans, revisions prometheus.Counter
-	// verdicts has the promises settled, by band and outcome, expected the sum of the probabilities
-	// promised of those kept or missed, by band, and corrected how often accounting has changed an
-	// outcome, by the later one.
+	// verdicts counts the settled promises, by band and outcome. expected is the sum of the
+	// promised probabilities of promises that were kept or missed, by band. corrected counts the
+	// outcomes that accounting has changed, by the new outcome.
 	verdicts, expected, corrected *prometheus.CounterVec
-	// held and worked are the node-seconds for which jobs have held idle nodes, and have worked.
+	// held and worked are the node-seconds for which nodes have idled before the work of jobs, and
+	// for which they have worked.
 	held, worked prometheus.Counter
 }
 
-// bands divide the probabilities that can be promised. Each begins at From and ends before that of
-// the next.
+// bands divide the probabilities that can be promised. Each begins at From and ends before the From
+// of the next.
 var bands = []struct {
 	From float64
 	Name string
 }{{0, "0-0.5"}, {.5, "0.5-0.75"}, {.75, "0.75-0.9"}, {.9, "0.9-0.95"}, {.95, "0.95-0.99"}, {.99, "0.99-1"}}
 
-// band returns the name of the band in which a probability is.
+// band returns the name of the band of a probability.
 func band(prob float64) string {
 	name := bands[0].Name
 	for _, b := range bands {
@@ -40,8 +41,8 @@ func band(prob float64) string {
 	return name
 }
 
-// NewMetrics makes the metrics and registers them. All bands and outcomes are there from the start:
-// what becomes of the first promise of a band counts as an increase.
+// NewMetrics makes the metrics and registers them. All bands and outcomes exist from the start, so
+// that the first promise of a band counts as an increase.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
 	counter := func(name, help string) prometheus.Counter {
 		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
@@ -77,7 +78,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	return m
 }
 
-// settled counts a reservation that is settled now, and what it has cost.
+// settled counts a reservation that is settled now, and its costs.
 func (m *Metrics) settled(e *ledger.Entry, s *ledger.Settlement) {
 	r := e.Reservation
 	r.State, r.Start, r.WorkStart, r.End, r.Evicted, r.Allocated = s.Outcome, s.Start, s.WorkStart, s.End, s.Evicted, s.Nodes

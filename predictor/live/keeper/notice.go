@@ -9,9 +9,9 @@ import (
 	"github.com/varq-project/varq/predictor/prob"
 )
 
-// warn tells that e's promise has become endangered, or no longer is, by the present forecast. why
-// is its reason, if there is one that a user can act on, and later is as in api.Reservation. After
-// a crash, an endangered promise is told of again.
+// warn tells the user that e's promise is endangered, or no longer is, by the present forecast. why
+// is a reason that a user can act on, or "". later is as in api.Reservation. After a crash, the
+// user is told again of an endangered promise.
 func (k *reservations) warn(e *ledger.Entry, now float64, why string, later int64) {
 	is := prob.Short(now, e.Prob)
 	if !is && now < min(1, e.Prob+course.Margin) || !k.memory.endangered(e.ID, is, k.Now()) || k.Tell == nil {
@@ -33,7 +33,7 @@ func (k *reservations) warn(e *ledger.Entry, now float64, why string, later int6
 	k.Tell(n)
 }
 
-// tellSettled tells what has become of e's promise, and why.
+// tellSettled tells the user what has become of e's promise, and why.
 func (k *reservations) tellSettled(e *ledger.Entry, outcome, why string) {
 	if k.Tell == nil || e.Job == 0 {
 		return

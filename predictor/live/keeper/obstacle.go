@@ -14,13 +14,12 @@ import (
 // notStartedBySlurm comes before Slurm's reason.
 const notStartedBySlurm = "Slurm does not start it: "
 
-// requeuedTooLate is what is against a job that is put back into the queue shortly before its
-// deadline.
+// requeuedTooLate is the obstacle of a job that is requeued shortly before its deadline.
 const requeuedTooLate = "it was put back into the queue, and Slurm starts such a job no sooner than two minutes later, after the deadline"
 
-// setForecast notes how likely e's promise is to be kept with the job j as it is, and why not at
-// all. r is the request that was planned again, with the result revised. Slurm's word that it does
-// not start such a job counts before limits, which were read a while ago.
+// setForecast notes how likely e's promise is to be kept with the job j as it is, and the obstacle
+// if it cannot be kept. r is the request that was planned again, and revised is the result. Slurm's
+// word that it does not start the job counts more than limits, which were read a while ago.
 func (k *reviser) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledger.Entry, j *slurm.QueueEntry, revised *trajectory.Revision) {
 	now, why := revised.Stay, obstacle{}
 	job := c.Job(r.Job, nil)
@@ -43,7 +42,7 @@ func (k *reviser) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledge
 }
 
 // excluded returns the rule by which Slurm never starts a job, or no longer takes one like it,
-// however short it is; nil if there is none.
+// however short it is. It returns nil if there is none.
 func excluded(job *limits.Job) *limits.Rule {
 	return cmp.Or(job.CheckSize(), job.CheckNeeds())
 }
@@ -55,17 +54,18 @@ func shrinks(job *limits.Job, j *slurm.QueueEntry) bool {
 	return longest != limits.None && job.Limit <= longest && longest < j.Limit
 }
 
-// obstacle is why a forecast is 0; without one it is the zero value.
+// obstacle is the reason why a forecast is 0. Without a reason it is the zero value.
 type obstacle struct {
 	says string // part of a sentence
-	// whether it says what is now, and is no longer true of the time before once that has passed
+	// passing is true if the reason is about the present only. Once it has passed, it does not
+	// explain why the job had not started before.
 	passing bool
 }
 
-// unlikely is the obstacle of a job that nothing but the forecast is against.
+// unlikely is the obstacle of a job if only the forecast speaks against it.
 var unlikely = obstacle{says: "the forecast is 0"}
 
-// reason is what the obstacle says, if that is more than the forecast.
+// reason returns the obstacle's text, or "" for unlikely.
 func (o obstacle) reason() string {
 	if o == unlikely {
 		return ""
@@ -73,7 +73,7 @@ func (o obstacle) reason() string {
 	return o.says
 }
 
-// lasting is the reason unless it is passing.
+// lasting returns the reason, or "" if it is passing.
 func (o obstacle) lasting() string {
 	if o.passing {
 		return ""
@@ -81,8 +81,8 @@ func (o obstacle) lasting() string {
 	return o.reason()
 }
 
-// against returns why j does not start by the deadline of r: by Slurm's rules or, where these do
-// not forbid it, by Slurm's own word or the forecast.
+// against returns why j does not start by the deadline of r: because of Slurm's rules, or else
+// because of Slurm's own word or the forecast.
 func against(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, revised *trajectory.Revision) obstacle {
 	if partition := c.Partitions[j.Partition]; !partition.Up {
 		return obstacle{says: partition.Closed()}

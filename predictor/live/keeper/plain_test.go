@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// besidePlain tells of room before plain jobs are eligible, and of none from then on.
+// besidePlain reports room before plain jobs are eligible, and no room from then on.
 type besidePlain struct{ *desktest.Outlook }
 
 func (besidePlain) Room(_ string, _, _ int64, claims []workload.Claim) func(workload.Claim, float64) workload.Room {
@@ -25,9 +25,9 @@ func (besidePlain) Room(_ string, _, _ int64, claims []workload.Claim) func(work
 	}
 }
 
-// A job that was promised before plain jobs of others stays before them, however short the queue
-// is. One promised before such a job was submitted is moved as far as its ceiling allows, or
-// endangered.
+// A job that was promised before others' plain jobs came stays before them, however short the queue
+// is. A job that was promised before such a job was submitted is moved as far as its ceiling
+// allows, or is endangered.
 func TestPromisesStayBeforePlainJobs(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		s := newSite(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/live/premises"
 )
 
-// Before Slurm has told who is an operator, nobody but root sees what they may see, nor is told
-// that she may not.
+// Before Slurm has told who is an operator, only root sees what operators may see, and others are
+// not told that they may not.
 func TestNothingIsKnownYet(t *testing.T) {
 	s := newSite(t)
 	s.Premises = premises.New(s.Premises.Options)

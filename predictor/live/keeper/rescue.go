@@ -9,11 +9,11 @@ import (
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 )
 
-// rescue is what would keep an endangered promise: to let the nodes idle for longer than the
-// user has agreed to.
+// rescue is what would keep an endangered promise: the nodes idle for longer than the user has
+// agreed to.
 type rescue struct {
-	earliest int64   // the ceiling that is needed, as in trajectory.Request
-	prob     float64 // the forecast with it
+	earliest int64   // the necessary ceiling, as in trajectory.Request
+	prob     float64 // the forecast with this ceiling
 }
 
 // offerRescue notes what would keep e's promise if the revised plan falls short of it.
@@ -27,10 +27,11 @@ func (k *reviser) offerRescue(planner *trajectory.Planner, r *trajectory.Request
 	k.memory.setRescue(e.ID, found)
 }
 
-// inVain says why e's promise would not be kept even if the ceiling were earliest, as in
-// trajectory.Request, nor by more, with its job as it is in Slurm now. It is "" if that would make
-// it more probable, if the promise does not fall short, if still more would keep it, and if varq
-// cannot or must not plan the job now, of which unmoved tells.
+// inVain returns the reason why e's promise would not be kept even with the ceiling earliest, as in
+// trajectory.Request, or a higher one. It looks at the job as it is in Slurm now. It returns "" in
+// these cases: the ceiling would make the promise more probable, the promise does not fall short, a
+// still higher ceiling would keep it, or varq cannot or must not plan the job now (unmoved tells
+// why).
 func (k *reviser) inVain(ctx context.Context, e *ledger.Entry, earliest, now int64) string {
 	ctx, cancel := context.WithTimeout(ctx, acceptMoves)
 	defer cancel()

@@ -19,7 +19,7 @@ func (k *reviser) Describe(e *ledger.Entry) api.Reservation {
 	}
 	r.HeldBefore, r.WorkedBefore = e.Progress.HeldBefore, e.Progress.WorkedBefore
 	r.Ceiling = e.Idle(e.Progress.Earliest)
-	// of the kind api.GroupAll, whose jobs also wait for one another
+	// a group of the kind api.GroupAll, whose jobs also wait for one another
 	if r.Group != "" && r.HoldUntil != 0 {
 		grace := e.Idle(e.HoldUntil - api.GroupGrace)
 		r.Ceiling.NodeSeconds += grace.NodeSeconds

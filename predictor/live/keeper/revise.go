@@ -13,12 +13,12 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// revisedAtOnce is for how many reservations one Watch plans the jobs again. Of more each is in its
-// turn, so that no look takes minutes.
+// revisedAtOnce is the greatest number of reservations that one Watch plans again. If there are
+// more, they take turns, so that no Watch takes minutes.
 const revisedAtOnce = 100
 
-// reviseInTurn revises those of open reservations whose jobs wait. It has the lock for one at a
-// time: who submits a job waits for it, too.
+// reviseInTurn revises the open reservations whose jobs wait. It takes the lock for one reservation
+// at a time, because submissions wait for the lock, too.
 func (k *Keeper) reviseInTurn(ctx context.Context, q *course.Queue, open []ledger.Entry, now int64) error {
 	var waiting []ledger.Entry
 	for _, d := range planned.due(q, open, now) {
@@ -50,15 +50,15 @@ func (k *Keeper) reviseInTurn(ctx context.Context, q *course.Queue, open []ledge
 	return nil
 }
 
-// revise plans the reservation of a pending job again, and changes the job if the new plan
-// is better.
+// revise plans the reservation of a pending job again, and changes the job if the new plan is
+// better.
 //
 // The begin time stays within the ceiling that the user has agreed to. If more idle time of the
 // nodes would keep the promise, revise offers it to the user instead; see Accept.
 //
-// Invariant: the begin time that Slurm sets when it requeues a job is not moved to an earlier one.
-// Slurm waits until the credential of the former run has expired; a node may kill a job that is
-// launched before as one that has ended, and Slurm then ends it for good.
+// Invariant: when Slurm requeues a job, it sets a begin time, and revise never moves the job to an
+// earlier one. Slurm waits until the credential of the former run has expired. If a job is launched
+// before, a node may kill it as one that has ended, and Slurm then ends it for good.
 func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	c.Observe(j)
@@ -66,7 +66,7 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 		return err
 	}
 	stopped := e.Progress.Held || e.Progress.Stopped != "" || j.Eligible == 0 || e.Progress.Yielded && course.Unforeseeable(j)
-	if stopped || e.Progress.Yielded { // until it is known again
+	if stopped || e.Progress.Yielded { // until it is forecast again
 		k.memory.forget(e.ID)
 	}
 	planner, r, ok := k.Desk.Again(e, j, now)
@@ -111,8 +111,8 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	return nil
 }
 
-// why tells the user why varq changes the job of e: the forecasts before and after, and what
-// idle nodes cost at most from now on.
+// why tells the user why varq changes the job of e: the forecasts before and after, and the
+// greatest cost of idle nodes from now on.
 func why(e *ledger.Entry, revised *trajectory.Revision, to trajectory.Submission) string {
 	cost := fmt.Sprintf("idle nodes cost at most %s", e.Idle(to.Begin).RoundedUp())
 	switch {
@@ -125,7 +125,7 @@ func why(e *ledger.Entry, revised *trajectory.Revision, to trajectory.Submission
 	}
 }
 
-// permitted returns the change from one submission to another as far as varqd may make it:
+// permitted returns the part of the change from one submission to another that varqd may make:
 // while Slurm does not let varqd act as the jobs' owners, time limits stay as they are.
 func (k *reviser) permitted(from, to trajectory.Submission, now int64) trajectory.Submission {
 	switch {
@@ -140,13 +140,13 @@ func (k *reviser) permitted(from, to trajectory.Submission, now int64) trajector
 // errMeanwhile is the error of changeJob if the job is not as it was when the queue was read.
 var errMeanwhile = errors.New("the job has changed meanwhile")
 
-// changeJob changes the begin time and the time limit of a job. It writes into the ledger
-// first what it is about to set, then sends it to Slurm, and then writes the event. The next
-// Watch sees in the queue which part of the change Slurm has made.
+// changeJob changes the begin time and the time limit of a job. It first writes the new values into
+// the ledger, then sends them to Slurm, and then writes the event. The next Watch sees in the queue
+// which part of the change Slurm has made.
 //
-// The user may change the job between Watch's reading of the queue and this change. So
-// changeJob reads the job once more, and leaves it alone if it is not as j any more (errMeanwhile):
-// the next Watch will see what has changed. why tells the user the reason.
+// The user may change the job between Watch's reading of the queue and this change. So changeJob
+// reads the job once more. If it differs from j, changeJob leaves it alone and returns
+// errMeanwhile: the next Watch will see what has changed. why tells the user the reason.
 func (k *reviser) changeJob(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *course.Change, to trajectory.Submission, why string) error {
 	from := trajectory.Submission{Begin: e.Progress.BeginTime, Limit: e.Progress.TimeLimit}
 	switch fresh, err := k.Slurm.Job(ctx, e.Job); {
@@ -179,13 +179,13 @@ func (k *reviser) changeJob(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	return k.record(ctx, e, c)
 }
 
-// update sends a change to Slurm, in an order in which the job's limit is at no time too short
-// for its begin time: a job may start between two requests. So a later begin time comes before
-// the shorter limit, and a longer limit before the earlier begin time. Each is sent only after
-// Slurm has accepted the one before.
+// update sends a change to Slurm. At no time is the job's limit too short for its begin time,
+// because the job may start between two requests. So a later begin time comes before the shorter
+// limit, and a longer limit before the earlier begin time. The second request is sent only after
+// Slurm has accepted the first.
 //
-// Limits are changed as the job's owner. Slurm checks an owner's change; an operator's would
-// exempt the job from all of Slurm's limits on its time. Begin times are subject to no limit.
+// Limits are changed as the job's owner. Slurm checks an owner's change; an operator's would exempt
+// the job from all of Slurm's limits on its time. Begin times are subject to no limit.
 func (k *reviser) update(ctx context.Context, e *ledger.Entry, from, to trajectory.Submission, now int64) error {
 	begin := func() error {
 		if to.Begin == from.Begin {

@@ -41,8 +41,8 @@ import (
 //	max-nodes N                      the partition's QOS has MaxTRES node=N
 //	max-wall SPAN                    the partition's QOS has MaxWall SPAN
 //	drain NODE,...                   nodes are drained; the partition has a, b, c and d
-//	max-hold N                       Options.MaxHold
-//	shadow                           Options.Shadow from now on
+//	max-hold N                       desk.Options.MaxHold
+//	shadow                           desk.Options.Shadow from now on
 //	rule KEY: VALUE, ...             another rule of the site's policy, in the words of varq.yaml
 //	unclaimed USER N                 USER has N plans without a job
 //	crash                            varqd is killed and started again
@@ -80,9 +80,9 @@ import (
 //	                                 the keeper reads the job once more
 //	start JOB                        the job runs
 //	suspend|resume JOB               by an operator
-//	end JOB STATE                    the job moves from the queue to accounting; at=- without an end
+//	end JOB STATE                    the job moves from queue to accounting; at=- without an end
 //	accounted JOB [again] FIELD=TIME...
-//	                                 accounting says so of its last run, or of another one:
+//	                                 accounting reports this of its last run, or of another one:
 //	                                 submit, start, end; - for none
 //	requeue JOB [NODE_FAIL] [limit=SPAN]
 //	                                 the same, and the job waits again, at least 2 minutes
@@ -95,8 +95,8 @@ import (
 //	                                 Watch, or WatchBound, every second until TIME; unless
 //	                                 unread, accounting has been read up to the present
 //	learn JOB...                     ObserveAccounting
-//	refresh                          Refresh
-//	limits USER                      Limits
+//	refresh                          Premises.Refresh
+//	limits USER                      Desk.Limits
 //	reservations|report USER [of USER] [JOB] [all]
 //	show PLAN                        the plan's entry in the ledger
 //	told                             the notices since the last of these lines

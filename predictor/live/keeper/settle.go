@@ -15,17 +15,17 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// lostAfter is how many seconds after its latest planned end a job counts as lost, if it
-// is not in the queue and accounting does not show its end.
+// lostAfter is the number of seconds after its latest planned end after which a job counts as lost,
+// if it is not in the queue and accounting does not show its end.
 const lostAfter = 86400
 
-// expire settles a plan without a job, Grace after its begin time. It first waits until
-// accounting has been read up to that time, since a job of the plan may have ended before
-// the queue showed it. The note "never submitted" is also given if a job in the queue
-// claims the plan but cannot be bound, because it is bound to another plan.
+// expire settles a plan without a job, Grace after its begin time. It first waits until accounting
+// has been read up to that time, because a job of the plan may have ended before the queue showed
+// it. The note "never submitted" is also given if a job in the queue claims the plan but cannot be
+// bound, because it is bound to another plan.
 //
-// There may be many. So the first call of a Watch settles them all at once, as far as
-// maxExpired allows, and the others find nothing left to do.
+// There may be many such plans. So the first call in a Watch settles them all at once, up to
+// maxExpired, and the other calls find nothing left to do.
 func (k *settler) expire(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEntry, now int64) error {
 	if !k.expired(e) {
 		return nil
@@ -51,7 +51,7 @@ func (k *settler) expire(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEnt
 	return nil
 }
 
-// expired reports whether no job of a plan can come any more.
+// expired reports whether it is too late for a job of the plan to come.
 func (k *settler) expired(e *ledger.Entry) bool {
 	if e.Unconfirmed() {
 		return k.Now() > e.Tentative+desk.Latecomer
@@ -59,17 +59,17 @@ func (k *settler) expired(e *ledger.Entry) bool {
 	return k.Outlook.Covered() >= max(e.BeginTime, e.Promised)+k.Grace
 }
 
-// For how many jobs settleGone asks accounting in one Watch, so that jobs that leave the queue do
-// not keep the keeper from all others, nor slurmrestd busy: in one request for all of them or,
-// where that fails, in one for each.
+// The greatest numbers of jobs for which settleGone asks accounting in one Watch: in one request
+// for all of them or, where that fails, in one request for each. So jobs that leave the queue
+// neither keep the keeper from others nor slurmrestd busy.
 const (
 	goneAtOnce   = 500
 	goneOneByOne = 10
 )
 
 // settleGone settles reservations whose jobs are not in the queue, once accounting shows how the
-// jobs ended. Of many it settles a part, another one each time. If accounting cannot tell of them
-// at once, they are asked for one by one for a while; and if it cannot tell of one job, that is not
+// jobs ended. If there are many, each Watch settles a different part. If accounting fails for a
+// list of jobs, they are asked for one by one for a while. A job for which accounting fails is not
 // asked for again for a while, so that the other jobs are settled.
 func (k *settler) settleGone(ctx context.Context, due []duty, now int64) error {
 	due = slices.DeleteFunc(due, func(d duty) bool { return !d.e.Open || k.memory.postponed(d.e.ID, now) })
@@ -106,7 +106,7 @@ func (k *settler) settleGone(ctx context.Context, due []duty, now int64) error {
 	return nil
 }
 
-// someOf returns at most n of due, other ones at another time.
+// someOf returns at most n of due, and different ones at different times.
 func someOf(due []duty, n int, now int64) []duty {
 	if len(due) <= n {
 		return due
@@ -115,11 +115,11 @@ func someOf(due []duty, n int, now int64) []duty {
 	return slices.Concat(due[first:], due[:first])[:n]
 }
 
-// settleAbsent settles a reservation whose job is not in the queue. runs are the job's in
+// settleAbsent settles a reservation whose job is not in the queue. runs are the job's runs in
 // accounting, oldest first.
 func (k *settler) settleAbsent(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
 	if e.Group != "" && !e.Unconfirmed() && e.Progress.Gate == "" && !k.heard.fateKnown(e, now) {
-		return nil // whether its work ran is not known yet
+		return nil // it is not known yet whether its work ran
 	}
 	if err := k.noteRuns(ctx, e, runs, now); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (k *settler) settleAbsent(ctx context.Context, e *ledger.Entry, runs []work
 	}
 	replaced := replaced(e, runs)
 	if now < e.Deadline()+e.TimeLimit+lostAfter && !replaced {
-		return k.noteForgotten(ctx, e, now) // or accounting lags behind the queue
+		return k.noteForgotten(ctx, e, now) // accounting may lag behind the queue
 	}
 	s, why := course.JudgeLost(e, now)
 	switch {
@@ -146,21 +146,21 @@ func (k *settler) settleAbsent(ctx context.Context, e *ledger.Entry, runs []work
 	return k.settle(ctx, e, s, why)
 }
 
-// A job counts as forgotten by Slurm once neither the queue nor accounting has shown it for so many
-// seconds.
+// forgottenAfter is the number of seconds after which Slurm counts as having forgotten a job that
+// neither the queue nor accounting shows.
 const forgottenAfter = 60
 
-// unknownJob is the note of a job that is forgotten.
+// unknownJob is the note of a forgotten job.
 const unknownJob = "Slurm no longer knows the job, as if slurmctld had been killed before it saved it; submit the job again"
 
-// noteForgotten tells the user of a job that had not started, is in no queue, and of which
-// accounting knows no end. It is not settled yet: should it have ended after all, accounting will
-// tell.
+// noteForgotten tells the user of a job that had not started, is not in the queue, and has no end
+// in accounting. The reservation is not settled yet: if the job has ended after all, accounting
+// will show it.
 func (k *settler) noteForgotten(ctx context.Context, e *ledger.Entry, now int64) error {
 	if e.Progress.Start != 0 || now < k.memory.absentSince(e.ID, now)+forgottenAfter {
 		return nil
 	}
-	// Its number may be that of another job now.
+	// Another job may have its number now.
 	if j, err := k.Slurm.Job(ctx, e.Job); err == nil && course.IsQueued(e, &j) || err != nil && !errors.Is(err, slurm.ErrNotFound) {
 		return err
 	}
@@ -179,8 +179,8 @@ func (k *settler) noteForgotten(ctx context.Context, e *ledger.Entry, now int64)
 }
 
 // replaced reports whether a later job in runs has the number of e's job. A slurmctld that was
-// killed before it had saved a job does not know it any more, and gives its number again. A job
-// of the same user that names no plan may be e's, requeued: not all that is in accounting has a
+// killed before it had saved a job does not know the job any more, and gives its number again. A
+// job of the same user that names no plan may be e's, requeued: not all jobs in accounting have a
 // comment.
 func replaced(e *ledger.Entry, runs []workload.Job) bool {
 	return slices.ContainsFunc(runs, func(run workload.Job) bool {
@@ -189,9 +189,9 @@ func replaced(e *ledger.Entry, runs []workload.Job) bool {
 	})
 }
 
-// lastRun returns the last run of e's job, or nil. runs are in order, oldest first, and may
-// contain other jobs with the same id. A run that has ended after a later one was submitted is the
-// last: slurmctld was killed, has forgotten the later one, and went on with this one.
+// lastRun returns the last run of e's job, or nil. runs are in order, oldest first, and may contain
+// other jobs with the same id. If a run has ended after a later run was submitted, it is the last:
+// slurmctld was killed, has forgotten the later run, and went on with this one.
 func lastRun(e *ledger.Entry, runs []workload.Job) (last *workload.Job) {
 	for i := range runs {
 		run := &runs[i]
@@ -202,10 +202,10 @@ func lastRun(e *ledger.Entry, runs []workload.Job) (last *workload.Job) {
 	return last
 }
 
-// ObserveAccounting takes in jobs newly read from accounting, and settles the reservations
-// of jobs that have ended. A job that names a plan in its comment, but that Watch has never
-// seen in the queue, is bound first. A job that is given again changes nothing, unless
-// accounting has changed what it says: then the settlement is corrected.
+// ObserveAccounting takes in jobs newly read from accounting, and settles the reservations of jobs
+// that have ended. A job that names a plan in its comment, but that Watch has never seen in the
+// queue, is bound first. A repeated job changes nothing, unless accounting has changed its data:
+// then the settlement is corrected.
 func (k *settler) ObserveAccounting(ctx context.Context, jobs []workload.Job) error {
 	now := k.Now()
 	for i := range jobs {
@@ -237,7 +237,7 @@ func (k *settler) settleEnded(ctx context.Context, plan string, j *workload.Job,
 		return k.correct(ctx, e, j, now)
 	}
 	if e.Group != "" && !e.Unconfirmed() && e.Progress.Gate == "" {
-		return nil // it is left to Watch, which asks whether its work ran
+		return nil // Watch settles it after it has asked whether the work ran
 	}
 	if e.Job == 0 {
 		if why := course.Unlike(e, j); why != "" {
@@ -245,7 +245,7 @@ func (k *settler) settleEnded(ctx context.Context, plan string, j *workload.Job,
 			return nil
 		}
 		if e.Withdrawn != 0 && e.Tentative == 0 {
-			return nil // others may have been promised what it had
+			return nil // others may have been promised its room
 		}
 		if err := k.bind(ctx, e, j, true); err != nil {
 			k.Log.Warn("a past job could not be bound", "plan", plan, "job", j.ID, "error", err)
@@ -269,9 +269,9 @@ func (k *settler) settleEnded(ctx context.Context, plan string, j *workload.Job,
 	return k.settle(ctx, e, s, why)
 }
 
-// noteRuns records what accounting tells of the runs of e's job, oldest first, and the queue has
-// not shown: that somebody else had moved the job, that a run kept the promise, and for how long
-// the nodes idled, or the job worked, in runs before.
+// noteRuns records what accounting shows and the queue has not shown about the runs of e's job,
+// oldest first: that somebody else had moved the job, that a run kept the promise, and for how long
+// the nodes idled, or the job worked, in earlier runs.
 func (k *settler) noteRuns(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
 	c := k.newChange(e, now)
 	p := &c.Progress
@@ -300,8 +300,8 @@ func (k *settler) noteRuns(ctx context.Context, e *ledger.Entry, runs []workload
 	return k.record(ctx, e, c)
 }
 
-// before returns for how many seconds the nodes of e's job have idled in runs before last, and for
-// how many seconds these have worked.
+// before returns for how many seconds the nodes of e's job idled in the runs before last, and for
+// how many seconds these runs worked.
 func before(e *ledger.Entry, last *workload.Job, runs []workload.Job) (held, done int64) {
 	for i := range runs {
 		if run := &runs[i]; run.ID == last.ID && run.User == e.User && e.Promised <= run.Submit && run.Submit < last.Submit {
@@ -313,8 +313,8 @@ func before(e *ledger.Entry, last *workload.Job, runs []workload.Job) (held, don
 }
 
 // correct judges a settled promise again by j, and replaces the settlement if it differs. j must
-// be the run by which the promise was judged, or there was none, or j kept the promise: a later run
-// of a job that was requeued after all does not change what became of the promise.
+// meet one of three conditions: the promise was judged by j, the promise was judged by no run, or j
+// kept the promise. A later run of a job that was requeued after all does not change the outcome.
 func (k *settler) correct(ctx context.Context, e *ledger.Entry, j *workload.Job, now int64) error {
 	judged := e.Run == 0 || e.Run == j.Submit
 	kept := e.State != api.StateKept && course.KeptBy(e, j)
@@ -347,8 +347,8 @@ func (k *settler) correct(ctx context.Context, e *ledger.Entry, j *workload.Job,
 	return nil
 }
 
-// settle closes a reservation in the ledger. why is the note for the user; there is none
-// if why is empty.
+// settle closes a reservation in the ledger. why is the note for the user; there is none if why is
+// empty.
 func (k *reservations) settle(ctx context.Context, e *ledger.Entry, s ledger.Settlement, why string) error {
 	var events []ledger.Event
 	if why != "" {

@@ -34,7 +34,7 @@ func newSite(t testing.TB) *site {
 	return s
 }
 
-// open begins anew with the ledger as it is.
+// open creates a new keeper on the ledger as it is.
 func (s *site) open() {
 	s.T.Helper()
 	home, err := groups.New(context.WithoutCancel(s.T.Context()), groups.Options{
@@ -93,8 +93,8 @@ func (s *site) read(ctx context.Context) (*reading, error) {
 	return &reading{queue, at}, err
 }
 
-// watch reads the queue and calls Watch, as varqd does. A Watch that does not return, for
-// instance because it has not released the lock, is an error.
+// watch reads the queue and calls Watch, as varqd does. A Watch that does not return, for instance
+// because it has not released the lock, is an error.
 func (s *site) watch() error {
 	ctx, cancel := context.WithTimeout(s.T.Context(), time.Minute)
 	defer cancel()

@@ -13,11 +13,11 @@ import (
 )
 
 // Confirm confirms user's tentative promise, and lets its job become eligible when the plan says.
-// To confirm it again changes nothing. If Slurm does not answer, the promise is confirmed
-// nevertheless, and Watch moves the job. A promise whose time for that or whose deadline is over,
-// that was taken back, or whose job Slurm has lost, cannot be confirmed any more: the fault is
-// ErrConflict, and its job has not started and will not. If it cannot be told now, it is
-// ErrUnavailable.
+// Confirming it again changes nothing. If Slurm does not answer, the promise is confirmed
+// nevertheless, and Watch moves the job. A promise cannot be confirmed any more if its time for
+// confirmation or its deadline is over, if it was taken back, or if Slurm has lost its job. Then
+// the fault is ErrConflict, and the job has not started and will not start. While this cannot be
+// decided, the fault is ErrUnavailable.
 func (k *Keeper) Confirm(ctx context.Context, user string, b api.Confirmation) error {
 	e, err := k.planOf(ctx, user, b.Plan)
 	if err != nil {
@@ -56,7 +56,7 @@ func (k *Keeper) Confirm(ctx context.Context, user string, b api.Confirmation) e
 	if errors.Is(err, slurm.ErrNotFound) || err == nil && !course.IsQueued(e, &j) {
 		return api.Fault(api.ErrConflict, fmt.Sprintf("job %d has ended, or Slurm has lost it", e.Job))
 	}
-	if now = k.Now(); now >= e.Deadline() { // Slurm may have taken its time
+	if now = k.Now(); now >= e.Deadline() { // Slurm may have answered late
 		return errConfirmedLate
 	}
 	if err := k.recordConfirmed(ctx, e, now); err != nil {
@@ -82,8 +82,8 @@ func errConfirmed(e *ledger.Entry) error {
 	return api.Fault(api.ErrConflict, fmt.Sprintf("the promise was confirmed: cancel its job, with scancel %d", e.Job))
 }
 
-// recordConfirmed puts the confirmation on disk, unless the promise was taken back. A confirmation
-// while it is being taken back comes before that or after it.
+// recordConfirmed puts the confirmation on disk, unless the promise was taken back. If both happen
+// at the same time, one comes first.
 func (k *Keeper) recordConfirmed(ctx context.Context, e *ledger.Entry, now int64) error {
 	c := k.newChange(e, now)
 	c.Progress.Confirmed = now
@@ -95,8 +95,7 @@ func (k *Keeper) recordConfirmed(ctx context.Context, e *ledger.Entry, now int64
 	return err
 }
 
-// release moves the job of a promise that has been confirmed to its begin time, unless that is
-// done.
+// release moves the job of a confirmed promise to its begin time, if it has not been moved yet.
 func (k *Keeper) release(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if e.Tentative == 0 || k.memory.postponed(e.ID, now) {
 		return nil
@@ -113,9 +112,9 @@ func (k *Keeper) release(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	return k.changeJob(ctx, e, j, c, trajectory.Submission{Begin: max(e.BeginTime, now), Limit: e.Progress.TimeLimit}, "the reservation is confirmed")
 }
 
-// followTentative follows the job of a promise that is not confirmed yet, and cancels it when the
-// time for that is over. It leaves a job alone that its user has changed, about which nothing is
-// promised then.
+// followTentative follows the job of a promise that is not confirmed yet, and cancels the job when
+// the time for confirmation is over. If its user has changed the job, it leaves the job alone, and
+// nothing is promised about it.
 func (k *Keeper) followTentative(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	if j.Start == 0 {
@@ -133,8 +132,8 @@ func (k *Keeper) followTentative(ctx context.Context, e *ledger.Entry, j *slurm.
 	return k.cancelLate(ctx, e, c, course.NotConfirmed+", so cancelled")
 }
 
-// withdrawNow cancels the job of a tentative promise that was taken back, without waiting for Watch
-// if Slurm answers soon: the user's command waits.
+// withdrawNow cancels the job of a tentative promise that was taken back. It does not wait for
+// Watch, because the user's command waits. If Slurm does not answer soon, Watch cancels the job.
 func (k *Keeper) withdrawNow(ctx context.Context, e *ledger.Entry, now int64) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bindTimeout)
 	defer cancel()
@@ -152,10 +151,11 @@ func (k *Keeper) withdrawNow(ctx context.Context, e *ledger.Entry, now int64) {
 }
 
 // cancelStrays cancels the jobs of the whole queue that were submitted for tentative promises and
-// can never be theirs any more: a command that waited for slurmctld may submit its job when the
-// promise has been taken back, and one that was repeated may submit two. Such a job is known by its
-// begin time, which only tentative promises have. The ledger is not asked about those that an open
-// promise tells to have another, which may be thousands.
+// cannot become theirs any more. There are such jobs for two reasons. A command that waited for
+// slurmctld may submit its job after the promise has been taken back. And a repeated command may
+// submit two jobs. Such a job is known by its begin time, which only tentative promises have.
+// Thousands of open promises may have other begin times; cancelStrays does not ask the ledger about
+// their jobs.
 func (k *Keeper) cancelStrays(ctx context.Context, q *course.Queue, open []ledger.Entry, now int64) error {
 	entryOf := make(map[string]*ledger.Entry, len(open))
 	for i := range open {
@@ -188,8 +188,8 @@ func (k *Keeper) cancelStrays(ctx context.Context, q *course.Queue, open []ledge
 	return nil
 }
 
-// asSubmitted reports whether a job still has the begin time with which jobs are submitted for e,
-// which is tentative.
+// asSubmitted reports whether a job still has the begin time with which jobs are submitted for e.
+// It is false if e is not tentative.
 func asSubmitted(e *ledger.Entry, j *slurm.QueueEntry) bool {
 	return e.Tentative != 0 && e.SubmitBegin() == j.Eligible
 }

@@ -26,12 +26,12 @@ func (s *site) submitTentative() api.PlanAnswer {
 	return a
 }
 
-// A promise that is confirmed while it is being taken back is one or the other: not both.
+// If a promise is confirmed and taken back at the same time, only one of the two succeeds.
 func TestTakenBackWhileConfirmed(t *testing.T) {
 	s := newSite(t)
 	a := s.submitTentative()
 	now, confirmed := s.keeper.Now, errors.New("not asked")
-	s.keeper.Now = func() int64 { // between the look at the ledger and taking back
+	s.keeper.Now = func() int64 { // between the look at the ledger and the taking back
 		s.keeper.Now = now
 		confirmed = s.keeper.Confirm(t.Context(), "alice", api.Confirmation{Plan: a.Plan.ID, Job: 7})
 		return now()
@@ -50,7 +50,7 @@ func TestTakenBackWhileConfirmed(t *testing.T) {
 	}
 }
 
-// To tell the job of a plan that is confirmed meanwhile changes nothing any more.
+// Reporting the job of a plan that is confirmed meanwhile changes nothing any more.
 func TestConfirmedWhileBound(t *testing.T) {
 	s := newSite(t)
 	a := s.submitTentative()

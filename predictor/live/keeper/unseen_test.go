@@ -9,7 +9,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Under Slurm's limits on what runs or waits at once, a promise counts from the moment in which it
+// Under Slurm's limits on what runs or waits at once, a promise counts from the moment at which it
 // is made: once, until its job has left the queue or the promise is taken back.
 func TestUnseenPromisesCount(t *testing.T) {
 	s := newSite(t)
@@ -35,13 +35,14 @@ func TestUnseenPromisesCount(t *testing.T) {
 		t.Fatal("it counts for others")
 	}
 
-	// A crash forgets nothing.
+	// A crash loses nothing.
 	s.crash()
 	if ask("alice") != nil {
 		t.Fatal("a third is promised after a crash")
 	}
 
-	// The first is in the queue, at first only in Slurm's, and then also in what varqd has seen.
+	// The first promise's job is in the queue: at first only in Slurm's, then also in what varqd
+	// has seen.
 	queued := func(p *api.Plan, id int64) workload.Job {
 		return workload.Job{
 			ID: id, Submit: s.Clock, Eligible: p.BeginTime, State: workload.Pending, Comment: p.Comment,
@@ -67,7 +68,7 @@ func TestUnseenPromisesCount(t *testing.T) {
 		t.Fatal("the first counts twice, or the second still counts")
 	}
 
-	// What was seen and is no more in the queue has ended, though the promise is not settled yet.
+	// A job that was seen and has left the queue has ended, even if its promise is not settled yet.
 	s.Outlook.SeenAt, s.Outlook.Known = s.Clock+60, nil
 	if ask("alice") == nil || ask("alice") != nil {
 		t.Error("not just one job has left the queue")

@@ -334,7 +334,7 @@ func (s *scene) gate(w *words) {
 	}
 }
 
-// sayCalls shows with which calls Slurm was changed since they were shown last.
+// sayCalls shows the calls that changed Slurm since it was called last.
 func (s *scene) sayCalls() {
 	for _, call := range s.Slurm.Calls {
 		s.say("slurm: %s", call)
@@ -487,7 +487,7 @@ func (s *scene) end(id int64, state string, at int64) {
 	s.Slurm.Accounts[id] = append(s.Slurm.Accounts[id], j.Job)
 }
 
-// account changes what accounting says of the last run of a job, or adds another run.
+// account changes the data in accounting of the last run of a job, or adds another run.
 func (s *scene) account(w *words) {
 	runs := s.Slurm.Accounts[s.number(w.next())]
 	if w.flag("again") {
@@ -650,7 +650,8 @@ func (s *scene) reservations(w *words) {
 	}
 }
 
-// selection removes since=TIME, name=NAME and state=STATE, and returns what they select.
+// selection removes since=TIME, name=NAME and state=STATE, and returns the selection that they
+// make.
 func (s *scene) selection(w *words) (q api.Selection) {
 	if text, given := w.value("since"); given {
 		q.Start = s.time(text)
@@ -705,7 +706,7 @@ func (s *scene) show(w *words) {
 	}
 }
 
-// tellNotices shows the notices since the last call of it.
+// tellNotices shows the notices since it was called last.
 func (s *scene) tellNotices() {
 	for _, n := range s.notices {
 		s.say("%s %s %s: now %v, %s", n.User, n.Event, n.State, n.Now, n.Text)

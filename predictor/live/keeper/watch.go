@@ -13,9 +13,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// jobState is the state of a reservation's job in the queue: the job that the reservation
-// is bound to or, before it is bound, the job that claims its plan. Several states are
-// joined by |.
+// jobState is the state of a reservation's job in the queue: the job that the reservation is bound
+// to or, before it is bound, the job that claims its plan. Several states are joined by |.
 type jobState uint8
 
 const (
@@ -27,7 +26,7 @@ const (
 	present  = waiting | overdue | started
 	anyState = absent | present
 
-	unknown jobState = 0 // the queue was read too early to show the job, or not as far as the job
+	unknown jobState = 0 // the queue was read too early to show the job, or the job was not asked for
 )
 
 // action does what is due for an open reservation. j is its job, or nil if it is absent.
@@ -45,9 +44,9 @@ type transition struct {
 type promise uint8
 
 const (
-	begins    promise = 1 << iota // its start: BeginBy
-	finishes                      // its end: FinishBy
-	tentative                     // its start, if that is confirmed in time
+	begins    promise = 1 << iota // the job's start: BeginBy
+	finishes                      // the job's end: FinishBy
+	tentative                     // the job's start, if the promise is confirmed in time
 
 	whatever = begins | finishes | tentative
 )
@@ -63,12 +62,13 @@ func promiseOf(e *ledger.Entry) promise {
 	return begins
 }
 
-// transitions say which action is due for an open reservation. A row applies to each reservation
-// that is bound, or not bound, and that promises a start or an end, as the row says, and whose job
-// is in one of the row's states. Watch applies a row to all reservations before it goes on to the
-// next row. So several rows may apply to one reservation in one Watch. Then jobs are revised, one
-// after another: each as soon as it is bound. Last of all come the jobs that are absent: settleGone
-// asks accounting, which may be slow.
+// transitions say which action is due for an open reservation. A row names whether the reservation
+// is bound, what it promises, and the states of its job. The row applies to a reservation if all
+// three match. Watch applies a row to all reservations before it goes on to the next row. So
+// several rows may apply to one reservation in one Watch.
+//
+// Two steps follow after the table. First jobs are revised, one after another: each as soon as it
+// is bound. Last come the jobs that are absent: settleGone asks accounting, which may be slow.
 var transitions = []transition{
 	{false, whatever, present, (*Keeper).bindClaimant},
 	{true, tentative, present, (*Keeper).followTentative},
@@ -81,22 +81,21 @@ var transitions = []transition{
 	{false, whatever, anyState, (*Keeper).expire}, // present if bindClaimant could not bind the job
 }
 
-// gone is the row of transitions for settleGone, which is called for all reservations together.
+// gone is the row for settleGone, which is called once for all reservations.
 var gone = transition{bound: true, of: whatever, states: absent}
 
-// planned is the row of transitions for reviseInTurn, which comes after those.
+// planned is the row for reviseInTurn, which comes after transitions.
 var planned = transition{true, begins, waiting, (*Keeper).revise}
 
 // Watch brings each open reservation up to date with the queue, by the table transitions.
 // l has all pending and running jobs.
 //
-// If an action fails for one reservation, Watch logs the error and goes on. It stops, and
-// returns the error, if the ledger cannot be read, if Slurm does not answer, or if ctx is
-// done.
+// If an action fails for one reservation, Watch logs the error and goes on. It stops, and returns
+// the error, if the ledger cannot be read, if Slurm does not answer, or if ctx is done.
 //
-// The queue may have been read before a
-// job was submitted that is bound since: such a job is not absent, but unknown. And it may have
-// been read before Accept changed a job: for such a job nothing is done.
+// The queue may have been read before a job was submitted that is bound since: such a job is not
+// absent, but unknown. And it may have been read before Accept changed a job: for such a job
+// nothing is done.
 func (k *Keeper) Watch(ctx context.Context, l *look.Look) error {
 	return k.watch(ctx, course.NewQueue(l), l.At)
 }
@@ -104,10 +103,10 @@ func (k *Keeper) Watch(ctx context.Context, l *look.Look) error {
 // ErrEnough says that no more jobs are to be read now.
 var ErrEnough = errors.New("enough jobs were read")
 
-// WatchBound is Watch without the queue: it reads only the jobs that reservations are bound to and
-// whose work has not begun, with read, which is like Slurm.Job and may return ErrEnough. Those for
-// which something is urgent come first, and of many each in its turn. What is due for other
-// reservations is left to the next Watch. The caller must read now from the clock before.
+// WatchBound is Watch without the queue. It reads only jobs that reservations are bound to and
+// whose work has not begun. It reads them with read, which is like Slurm.Job and may return
+// ErrEnough. Urgent jobs come first, and jobs of equal urgency take turns. Other reservations are
+// left to the next Watch. The caller must read now from the clock before.
 func (k *Keeper) WatchBound(ctx context.Context, now int64, read func(ctx context.Context, id int64) (slurm.QueueEntry, error)) error {
 	q, err := k.readBound(ctx, now, read)
 	if err != nil {
@@ -116,12 +115,12 @@ func (k *Keeper) WatchBound(ctx context.Context, now int64, read func(ctx contex
 	return k.watch(ctx, q, now)
 }
 
-// boundAtOnce is for how many jobs one WatchBound asks Slurm. Each is a request of its own, which
-// takes slurmrestd several times as long as a job of the whole queue.
+// boundAtOnce is the greatest number of jobs for which one WatchBound asks Slurm. Each takes a
+// request of its own, which costs slurmrestd several times as much as a job of the whole queue.
 const boundAtOnce = 100
 
-// readBound reads the jobs that WatchBound is about. It does not hold the lock meanwhile, as
-// Slurm may be slow.
+// readBound reads the jobs for WatchBound. It does not hold the lock meanwhile, because Slurm may
+// be slow.
 func (k *Keeper) readBound(ctx context.Context, now int64, read func(context.Context, int64) (slurm.QueueEntry, error)) (*course.Queue, error) {
 	entries, err := k.Ledger.Open(ctx, nil)
 	if err != nil {
@@ -156,8 +155,8 @@ func (k *Keeper) readBound(ctx context.Context, now int64, read func(context.Con
 	return course.PartOfQueue(look.New(jobs, now), asked), nil
 }
 
-// inTurn yields bound reservations: the most urgent first, and those that are as urgent each in its
-// turn.
+// inTurn yields bound reservations: the most urgent first. Reservations of equal urgency take
+// turns.
 func (k *Keeper) inTurn(entries []ledger.Entry, now int64) iter.Seq2[urgency, ledger.Entry] {
 	byUrgency := make([][]ledger.Entry, urgencies)
 	for i := range entries {
@@ -179,13 +178,13 @@ func (k *Keeper) inTurn(entries []ledger.Entry, now int64) iter.Seq2[urgency, le
 type urgency int
 
 const (
-	overdueAct urgency = iota // varq is to move it, or to cancel it, already
+	overdueAct urgency = iota // varq is to move or cancel it, and this is overdue
 	nearEnd                   // its deadline is near
 	notUrgent
-	urgencies // how many there are
+	urgencies // the number of urgencies
 )
 
-// nearDeadline is how many seconds before and after it a deadline is near.
+// nearDeadline is the number of seconds before and after a deadline in which the deadline is near.
 const nearDeadline = 60
 
 // urgencyOf returns how soon the job of a bound reservation is to be read.
@@ -202,8 +201,8 @@ func (k *Keeper) urgencyOf(e *ledger.Entry, now int64) urgency {
 	return notUrgent
 }
 
-// watch applies transitions to each open reservation, plans the jobs that wait again, and settles
-// what is gone.
+// watch applies transitions to each open reservation, plans waiting jobs again, and settles the
+// reservations whose jobs are gone.
 func (k *Keeper) watch(ctx context.Context, q *course.Queue, now int64) error {
 	if err := k.askHomes(ctx, now); err != nil {
 		return err
@@ -234,7 +233,7 @@ func (k *Keeper) watch(ctx context.Context, q *course.Queue, now int64) error {
 	return k.settleGone(ctx, gone.due(q, entries, now), now)
 }
 
-// apply applies transitions to each open reservation. It returns these.
+// apply applies transitions to each open reservation, and returns the open reservations.
 func (k *Keeper) apply(ctx context.Context, q *course.Queue, now int64) ([]ledger.Entry, error) {
 	if err := k.lock(ctx); err != nil {
 		return nil, err
@@ -280,7 +279,7 @@ func (k *Keeper) apply(ctx context.Context, q *course.Queue, now int64) ([]ledge
 	return entries, nil
 }
 
-// failed logs the error of an action for e. It returns one that stops Watch.
+// failed logs the error of an action for e. It returns an error that must stop Watch.
 func (k *reservations) failed(ctx context.Context, e *ledger.Entry, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -294,13 +293,13 @@ func (k *reservations) failed(ctx context.Context, e *ledger.Entry, err error) e
 	return nil
 }
 
-// duty is a reservation that an action is due for, and its job, or nil if it is absent.
+// duty is a reservation for which an action is due, and its job, or nil if it is absent.
 type duty struct {
 	e *ledger.Entry
 	j *slurm.QueueEntry
 }
 
-// due returns the reservations that t applies to now.
+// due returns the reservations to which t applies now.
 func (t *transition) due(q *course.Queue, entries []ledger.Entry, now int64) (due []duty) {
 	for i := range entries {
 		e := &entries[i]
@@ -314,7 +313,7 @@ func (t *transition) due(q *course.Queue, entries []ledger.Entry, now int64) (du
 	return due
 }
 
-// stateOf returns e's job, which is nil if q does not have it, and the job's state.
+// stateOf returns e's job and the job's state. The job is nil if q does not have it.
 func stateOf(q *course.Queue, e *ledger.Entry, now int64) (*slurm.QueueEntry, jobState) {
 	j := q.Find(e)
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Of many jobs, some are chosen, and each gets its turn.
+// From many jobs some are chosen, and each gets its turn.
 func TestSomeOf(t *testing.T) {
 	due := make([]duty, 37)
 	for i := range due {
@@ -83,8 +83,8 @@ func TestManyGone(t *testing.T) {
 	}
 }
 
-// Between two readings of the whole queue, Slurm is asked for a part of many jobs only, for
-// each in its turn.
+// Between two readings of the whole queue, Slurm is asked only for a part of many jobs. Each job
+// gets its turn.
 func TestManyBound(t *testing.T) {
 	s := goneSite(t, 2*boundAtOnce+10)
 	if err := s.watchBound(); err != nil {
@@ -100,7 +100,7 @@ func TestManyBound(t *testing.T) {
 	}
 }
 
-// Of many jobs that wait, one look plans a part again, and the next ones the others.
+// If many jobs wait, one look plans a part again, and the next looks plan the others.
 func TestManyWaiting(t *testing.T) {
 	const waiting = 2*revisedAtOnce + 10
 	s := newSite(t)
@@ -132,7 +132,7 @@ func TestManyWaiting(t *testing.T) {
 	}
 }
 
-// Each job gets its turn, also when fewer are read than there is time for now and then.
+// Each job gets its turn, even if there is sometimes time only for fewer jobs.
 func TestInTurn(t *testing.T) {
 	m, entries := newMemory(), make([]ledger.Entry, 25)
 	for i := range entries {
@@ -152,8 +152,8 @@ func TestInTurn(t *testing.T) {
 	}
 }
 
-// Where there is time for one job only, that is one that varq is to move or to cancel already, then
-// one whose deadline is near, and each of the others in its turn.
+// If there is time for one job only, a job comes first that varq is to move or cancel already, then
+// one whose deadline is near. The others take turns.
 func TestUrgent(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
@@ -214,7 +214,8 @@ func TestUrgent(t *testing.T) {
 	}
 }
 
-// What Slurm has not answered is tried again soon, and what it has refused later.
+// A call that Slurm has not answered is repeated soon. A call that Slurm has refused is repeated
+// later.
 func TestRetry(t *testing.T) {
 	for err, after := range map[error]int64{slurm.ErrUnavailable: retryUnanswered, slurm.ErrRefused: retryAfter} {
 		s := newSite(t)
@@ -237,8 +238,8 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// One job that accounting cannot tell of does not keep the others from being settled: they are
-// asked for one by one for a while, which finds it, and then again together.
+// One job for which accounting fails does not keep the others from being settled. All are asked for
+// one by one for a while, which finds this job, and then again together.
 func TestManyGoneButOne(t *testing.T) {
 	s := goneSite(t, 40)
 	s.Slurm.AccountingDown[7] = true
@@ -258,8 +259,8 @@ func TestManyGoneButOne(t *testing.T) {
 	}
 }
 
-// TestPendingJobAsks: a forecast for a pending reservation says which job it is, which is in
-// the queue itself.
+// TestPendingJobAsks: a forecast for a pending reservation names the job, because the job is itself
+// in the queue.
 func TestPendingJobAsks(t *testing.T) {
 	s := &scene{site: newSite(t), plans: map[string]*api.Plan{}, events: map[string]int{}}
 	s.play("promise p by 10:00\nsubmit p as 7")
@@ -270,8 +271,8 @@ func TestPendingJobAsks(t *testing.T) {
 	}
 }
 
-// Many plans that no job has taken up are closed some at a time: none of them keeps the
-// keeper's lock for long.
+// Plans without a job are closed in parts if there are many, so that no Watch holds the keeper's
+// lock for long.
 func TestManyExpire(t *testing.T) {
 	s := newSite(t)
 	const more = 100
@@ -297,7 +298,7 @@ func TestManyExpire(t *testing.T) {
 	}
 }
 
-// BenchmarkWatch looks at a queue with the jobs of 3,000 open promises, which wait. One Watch plans
+// BenchmarkWatch looks at a queue with the waiting jobs of 3,000 open promises. One Watch plans
 // some of them again.
 func BenchmarkWatch(b *testing.B) {
 	s := newSite(b)
@@ -320,7 +321,7 @@ func BenchmarkWatch(b *testing.B) {
 		}
 	}
 	s.Clock += 10
-	for range 40 { // each has been planned again once
+	for range 40 { // until each has been planned again once
 		s.Clock += 10
 		if err := s.keeper.Watch(b.Context(), look.New(queue, s.Clock)); err != nil {
 			b.Fatal(err)
