@@ -18,10 +18,10 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// planCompletion is plan for a request about the end of a job. Its job is submitted at once, as it
-// is, so that nothing idles.
+// planCompletion is plan for a request about the end of a job. The job is submitted at once and not
+// changed, so that no nodes idle.
 func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
-	if promise { // from here on, so that no two promises are made of the same room
+	if promise { // from here on, so that two promises never use the same room
 		granted, err := d.StartGranting(ctx)
 		if err != nil {
 			return api.PlanAnswer{}, err
@@ -67,8 +67,8 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 	return q.answer, nil
 }
 
-// agreeOnEnd returns the plan of the end that the user and the forecast agree on, or a refusal. The
-// answer's Offers are then other ends.
+// agreeOnEnd returns a plan for the end on which the user and the forecast agree, or a refusal. It
+// also sets the answer's Offers to other ends.
 func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	d, r, req := q.desk, &q.request, q.asked
 	avoided, safer := d.avoided(q.Cluster, &r.Job, req, duringWork(0, &r.Job))
@@ -101,9 +101,9 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	return &plan, nil
 }
 
-// prospect forecasts the end of the job of r, which has waited for some seconds and is to avoid
-// some nodes, beside claims. It sets wait to the forecast of what is left of the wait, and works
-// out the circumstances' FailureRate. It also returns the first window that keeps the job from
+// prospect forecasts the end of the job of r beside claims. The job has waited for some seconds,
+// and is to avoid some nodes. prospect sets wait to the forecast of the rest of the wait, and
+// computes the circumstances' FailureRate. It also returns the first window that keeps the job from
 // starting, or nil. It reports false if too little is known; wait.Down may then say why.
 func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p negotiate.Prospect, blocked *api.Blocked, ok bool) {
 	q := forecast.Question{Request: r.Job, Now: r.Now, Submit: r.Now, Job: r.ID}
@@ -124,8 +124,8 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 	return p, blocked, ok
 }
 
-// otherWays returns offers of the end that r was refused: with a shorter time limit, which jobs
-// like it hardly ever reach and which fits into more gaps, and with checkpoints, where failures
+// otherWays returns offers of the end that r was refused. One has a shorter time limit, which fits
+// into more gaps and which jobs like r's hardly ever reach. Another has checkpoints, if failures
 // cost too much.
 func otherWays(r *trajectory.Request, req *api.PlanRequest, forecasts func(*trajectory.Request, completion.Circumstances) (negotiate.Prospect, bool)) (offers []api.Offer) {
 	if req.FinishBy == 0 {
@@ -164,8 +164,8 @@ var (
 	oftener = [...]int64{3600, 600}
 )
 
-// because says what else lowers the probability of an end, as the end of a sentence. waking is the
-// rule by which nodes are powered up, or none.
+// because tells what else lowers the probability of an end, as the end of a sentence. waking is the
+// rule by which nodes are powered up, or an empty rule.
 func because(blocked *api.Blocked, p negotiate.Prospect, waking *limits.Rule) string {
 	switch {
 	case blocked != nil:
@@ -191,8 +191,8 @@ func (q *question) endPlan(agreed *negotiate.Offer, p negotiate.Prospect, wait *
 	}
 }
 
-// EndOf forecasts the end of e's job j, from a time on. A job that is lost with its nodes is put
-// back into the queue. It reports false if too little is known.
+// EndOf forecasts the end of e's job j, from the time from on. If lost is true, nodes of the job
+// are lost, and the job will be requeued. EndOf reports false if too little is known.
 func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64) (p negotiate.Prospect, from int64, ok bool) {
 	r := trajectory.Request{Job: j.Request, Pieces: e.Pieces, ID: e.Job, Now: now}
 	r.Job.User, r.Job.Size = e.User, e.Size
@@ -207,7 +207,7 @@ func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64)
 	if cluster == nil {
 		return p, 0, false
 	}
-	// a list of partitions, or one newer than the last Refresh
+	// a list of partitions, or a partition newer than the last Refresh
 	if _, ok := cluster.Partitions[j.Partition]; !ok {
 		return p, 0, false
 	}

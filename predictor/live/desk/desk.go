@@ -1,10 +1,11 @@
-// Package desk answers what users ask, and makes promises about jobs.
+// Package desk answers users' questions, and makes promises about jobs.
 //
-// A plan says how a job has to be submitted so that it starts by the time BeginBy with the
-// probability asked for, or ends by FinishBy. A plan becomes a promise when it is written into the
-// ledger. Package keeper keeps it. A refusal is an answer, and offers what can be promised instead.
+// A plan says how a job has to be submitted so that, with the probability asked for, it starts by
+// the time BeginBy or ends by the time FinishBy. A plan becomes a promise when it is written into
+// the ledger. Package keeper keeps the promise. A refusal is an answer, and offers what can be
+// promised instead.
 //
-// Times are Unix seconds and durations seconds.
+// Times are Unix seconds, durations are seconds.
 package desk
 
 import (
@@ -30,20 +31,19 @@ import (
 // Outlook forecasts waits. It learns from the jobs of the past.
 type Outlook interface {
 	trajectory.Forecaster
-	// Predict forecasts the wait of a job like r that is submitted now. If job is not 0, that is a
-	// job that waits already, and is not ahead of itself. It reports false if it knows nothing. If
-	// an outage is the reason, the answer's Down says so.
+	// Predict forecasts the wait of a job like r that is submitted now. job, if not 0, is the id of
+	// a job that waits already: it is not ahead of itself. Predict reports false if it knows
+	// nothing. If an outage is the reason, the answer's Down says so.
 	Predict(r workload.Request, job int64) (forecast.Answer, bool)
 	// Downey is Predict by Downey's predictors, without lower bounds.
 	Downey(r workload.Request) (forecast.Answer, bool)
 	// Room returns a function that bounds the probability that the work of a claim on a partition
-	// runs from its From on, beside the jobs that run now and other claims, or tells that it is
-	// below least. The job of an id, if it is not 0, is not in its own way. One goroutine may use
-	// the function.
+	// runs from its From on, beside the jobs that run now and other claims. If the bound is below
+	// least, the function may tell only that. job, if not 0, is the id of a job that is not in its
+	// own way. Only one goroutine may use the function.
 	Room(partition string, job, now int64, others []workload.Claim) func(c workload.Claim, least float64) workload.Room
-	// Wait forecasts what is left of the wait of a job that has waited for some seconds, or would
-	// wait if it were submitted now. It reports false if too little is known; a.Down may then say
-	// why.
+	// Wait forecasts the rest of the wait of a job that has waited for some seconds, or would wait
+	// if it were submitted now. It reports false if too little is known; a.Down may then say why.
 	Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool
 	// Prospect forecasts the end of a job from the forecast of its wait. It reports false if
 	// nothing is known yet.
@@ -53,26 +53,26 @@ type Outlook interface {
 	Rest(q *forecast.Question, age int64, c completion.Circumstances) (negotiate.Prospect, bool)
 	// Queue returns how many jobs wait and how many run.
 	Queue() (waiting, running int)
-	// Jobs yields these jobs, and those that become eligible later. The Start of one that waits is
-	// 0. They must not be changed, nor kept.
+	// Jobs yields these jobs, and the jobs that become eligible later. The Start of a waiting job
+	// is 0. The jobs must not be changed or kept.
 	Jobs(yield func(*workload.Job) bool)
 	// Seen returns a time: Jobs yields the jobs that were submitted before it.
 	Seen() int64
-	// Learning reports whether the answers rest on the newest part of the past only, because the
+	// Learning reports whether the answers rest only on the newest part of the past, because the
 	// rest is still being learnt.
 	Learning() bool
 }
 
-// Health tells of nodes that fail.
+// Health forecasts failures of nodes.
 type Health interface {
 	// FailureProb returns the probability that at least one of the nodes fails between two times,
 	// in seconds from now on.
 	FailureProb(nodes []string, from, to int64) float64
 }
 
-// Homes tells which homes of groups there are. An empty name is that of this site.
+// Homes knows which homes of groups exist. An empty name stands for this site.
 type Homes interface {
-	// Knows reports whether there is a home of that name.
+	// Knows reports whether there is a home with this name.
 	Knows(home string) bool
 }
 
@@ -81,21 +81,21 @@ type Options struct {
 	Premises *premises.Premises
 	Ledger   *ledger.Ledger
 	Outlook  Outlook
-	// Health tells of nodes that fail; nil if nothing does.
+	// Health forecasts failures of nodes. It may be nil.
 	Health Health
-	// Site is how the cluster compares with others.
+	// Site has the properties by which users compare the cluster with others.
 	Site Site
-	// Idle tells how many nodes were idle; nil if nothing does.
+	// Idle knows how many nodes were idle. It may be nil.
 	Idle Idle
-	// Homes are those of groups of promises; nil if there are none.
+	// Homes knows the homes of groups. It is nil if there are none.
 	Homes Homes
-	// RiskyNodes is api.RiskyAvoid or api.RiskyAllow, for requests that do not say.
+	// RiskyNodes is the default for requests: api.RiskyAvoid or api.RiskyAllow.
 	RiskyNodes string
 	// Now is the clock, in Unix seconds.
 	Now func() int64
-	// Zone is the site's time zone, in which answers name times.
+	// Zone is the site's time zone. Answers name times in this zone.
 	Zone *time.Location
-	// Prob is the default probability, when the request names none.
+	// Prob is the default probability of requests.
 	Prob float64
 	// Confidence is the confidence level of Outlook's lower bounds on probabilities.
 	Confidence float64
@@ -115,10 +115,11 @@ type Options struct {
 // Desk answers questions and makes promises. Its methods may be called concurrently.
 type Desk struct {
 	*occupancy
-	// looked is when the queue was read of which the jobs of all promises were bound.
+	// looked is the time of the last look at the queue after which the jobs of all promises in it
+	// were bound.
 	looked atomic.Int64
-	// granting is a mutex for what adds to the open reservations: see StartGranting. It is locked
-	// while it contains a value.
+	// granting is a mutex for everything that adds to the open reservations: see StartGranting. It
+	// is locked while it contains a value.
 	granting chan struct{}
 }
 
@@ -128,10 +129,12 @@ func New(o Options) *Desk {
 	return &Desk{occupancy: &occupancy{Options: o}, granting: make(chan struct{}, 1)}
 }
 
-// occupancy knows what others have: running jobs, promises, and plain jobs that are eligible later.
+// occupancy knows what is taken or will be: running jobs, promises, and plain jobs that become
+// eligible later.
 type occupancy struct {
 	Options
-	// plain are the claims of the plain jobs that are eligible later, as of the last ObservePlain.
+	// plain has the claims of the plain jobs that become eligible later, as of the last
+	// ObservePlain.
 	plain atomic.Pointer[[]workload.Claim]
 }
 
@@ -151,11 +154,12 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	}
 }
 
-// Bound takes in that the jobs of all promises in a queue have been bound that was read at a time.
+// Bound takes in that the queue was read at a time, and that the jobs of all promises in it have
+// been bound since.
 func (d *Desk) Bound(at int64) { d.looked.Store(at) }
 
-// planner returns a planner with the cluster's state, for which other promises claim no room. It
-// returns an api.ErrUnavailable while Ready returns an error.
+// planner returns a planner with the cluster's state. In it other promises claim no room. It
+// returns an api.ErrUnavailable while the premises are not ready.
 func (d *Desk) planner() (*trajectory.Planner, error) {
 	if err := d.Premises.Ready(); err != nil {
 		return nil, api.Fault(api.ErrUnavailable, err.Error())
@@ -166,7 +170,7 @@ func (d *Desk) planner() (*trajectory.Planner, error) {
 	}, nil
 }
 
-// checkHome returns a fault if the group of a request cannot be that of a promise.
+// checkHome returns a fault if this site does not know the home of a request's group.
 func (d *Desk) checkHome(req *api.PlanRequest) error {
 	if req.Group != "" && (d.Homes == nil || !d.Homes.Knows(req.Home)) {
 		return api.Fault(api.ErrInvalid, fmt.Sprintf("this site knows no site %q that could keep the group: varq.yaml names it under sites", req.Home))

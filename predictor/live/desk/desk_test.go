@@ -35,8 +35,8 @@ func (s *site) predicted(q float64) api.Prediction {
 	return p
 }
 
-// askAtOnce lets alice ask for 20 promises at the same time. It returns how many she gets, and why
-// not the others.
+// askAtOnce makes alice ask for 20 promises at the same time. It returns how many she gets, and the
+// refusals of the others.
 func (s *site) askAtOnce() (granted int, refusals []*api.Refusal) {
 	s.Outlook.Asked = nil // the forecasts need not be counted
 	var wg sync.WaitGroup

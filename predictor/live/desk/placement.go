@@ -12,7 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// window is a time from now on, in seconds.
+// window is a span of time, in seconds from now on.
 type window struct{ from, to int64 }
 
 // duringWork returns the window of a job's work that begins after some seconds.
@@ -21,7 +21,7 @@ func duringWork(begins int64, job *workload.Request) window {
 	return window{begins, begins + max(1, job.Limit)}
 }
 
-// failures returns how many failures of a set of nodes are expected in a window.
+// failures returns the expected number of failures of a set of nodes in a window.
 func (d *Desk) failures(nodes []string, s window) float64 {
 	if d.Health == nil || len(nodes) == 0 || s.to <= s.from {
 		return 0
@@ -29,8 +29,8 @@ func (d *Desk) failures(nodes []string, s window) float64 {
 	return fault.Failures(d.Health.FailureProb(nodes, s.from, s.to))
 }
 
-// candidates returns how many failures are expected in a window of each of the nodes that fit a
-// job, without those that it avoids.
+// candidates returns the nodes that fit a job, without those that it avoids, each with the expected
+// number of its failures in a window.
 func (d *Desk) candidates(fitting []limits.Node, avoided []string, s window) (nodes []placement.Node) {
 	for i := range fitting {
 		if name := fitting[i].Name; !slices.Contains(avoided, name) {
@@ -40,7 +40,8 @@ func (d *Desk) candidates(fitting []limits.Node, avoided []string, s window) (no
 	return nodes
 }
 
-// nodesFor returns how many of the nodes that fit a job have all that it needs, whichever they are.
+// nodesFor returns how many of the nodes that fit a job are certainly enough for it, whichever
+// nodes these are.
 func nodesFor(job *workload.Request, fitting []limits.Node) int {
 	need := int64(max(1, job.Nodes))
 	for _, of := range []struct {
@@ -64,8 +65,8 @@ func nodesFor(job *workload.Request, fitting []limits.Node) int {
 	return int(min(need, math.MaxInt32))
 }
 
-// failuresOf returns how many failures are expected of the nodes of a job that needs so many, and
-// may run on any of some.
+// failuresOf returns the expected number of failures of a job's nodes. The job needs so many nodes,
+// and may run on any of nodes.
 func failuresOf(need int, nodes []placement.Node) float64 {
 	sum := 0.
 	for _, n := range nodes {
@@ -74,9 +75,9 @@ func failuresOf(need int, nodes []placement.Node) float64 {
 	return sum * float64(need) / float64(max(need, len(nodes)))
 }
 
-// avoided returns the nodes that a job had better do without during a window, as far as its user
-// and the site want that, by name; and by how much that lowers the probability that one of its
-// nodes fails then.
+// avoided returns the names of the nodes that a job should avoid during a window, if its user and
+// the site want that. It also returns by how much this lowers the probability that one of the job's
+// nodes fails in the window.
 func (d *Desk) avoided(c *limits.Cluster, job *workload.Request, req *api.PlanRequest, s window) (names []string, safer float64) {
 	named := req.Needs != nil && len(req.Needs.NodeList.Names)+len(req.Needs.Exclude.Names) > 0
 	if d.Health == nil || named || cmp.Or(req.RiskyNodes, d.RiskyNodes) != api.RiskyAvoid {

@@ -24,8 +24,8 @@ func (c chances) Within(float64, int64) (int64, bool) { return 0, false }
 func (c chances) TimeOut() float64                    { return c.timeOut }
 func (c chances) Lost(float64) float64                { return 0 }
 
-// What is refused is offered with the longest of the shorter limits, and the rarest of the
-// checkpoints, that will do.
+// A refused request gets offers with the longest shorter limit, and with the rarest checkpoints,
+// that are enough.
 func TestOtherWays(t *testing.T) {
 	r := &trajectory.Request{Job: workload.Request{Limit: 7200}, Now: 1000, Prob: .9}
 	for name, c := range map[string]struct {
@@ -62,8 +62,8 @@ func TestOtherWays(t *testing.T) {
 	}
 }
 
-// A job leaves out the riskiest of the nodes that Slurm knows and that are up, as its user and the
-// site want.
+// A job avoids the riskiest of the nodes that Slurm knows and that are up, if its user and the site
+// want that.
 func TestAvoided(t *testing.T) {
 	failing := map[string]float64{}
 	c := &limits.Cluster{Partitions: map[string]limits.Partition{}, Nodes: map[string]limits.Node{}}

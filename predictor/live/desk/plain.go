@@ -12,12 +12,12 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// mostPlain is of how many plain jobs that are eligible later the keeper takes account: of those
-// that are eligible first. It bounds what a plan costs, whoever fills the queue.
+// mostPlain is the greatest number of plain jobs with a later begin time that the desk takes into
+// account: those that become eligible first. It bounds the cost of a plan, whoever fills the queue.
 const mostPlain = 1000
 
-// plainClaims returns what the plain jobs claim that are eligible later, or have nodes that are not
-// up yet. The caller must not change it.
+// plainClaims returns the claims of the plain jobs that become eligible later, or whose nodes are
+// not up yet. The caller must not change it.
 func (d *occupancy) plainClaims() []workload.Claim {
 	if plain := d.plain.Load(); plain != nil {
 		return *plain
@@ -25,17 +25,18 @@ func (d *occupancy) plainClaims() []workload.Claim {
 	return nil
 }
 
-// waitsForBegin reports whether a job starts after now, as soon as it is eligible if there is room.
-// One in a reservation of Slurm's has its nodes there.
+// waitsForBegin reports whether a job becomes eligible after now, and then starts if there is room.
+// It is false for a job in a reservation of Slurm's, which has its nodes there.
 func waitsForBegin(j *slurm.QueueEntry, now int64) bool {
 	return j.Start == 0 && j.Eligible > now && !j.Held && j.Stopped == "" &&
 		j.Dependency == "" && j.Shape.Reservation == "" && !slurm.BeyondLimit(j.Reason)
 }
 
-// ObservePlain notes what the plain jobs of the whole queue claim that are eligible after now, or
-// whose nodes are being powered up. Those that depend on other jobs, or are held, claim nothing, as
-// nobody knows when they are eligible; nor does the job of an open promise, by number, which has a
-// claim of its own; nor what limits on users, accounts and QOS do not let start beside the others.
+// ObservePlain notes the claims of the plain jobs of the whole queue that become eligible after
+// now, or whose nodes are being powered up. These jobs claim nothing:
+//   - jobs that are held or depend on other jobs, because nobody knows when they become eligible
+//   - jobs of open promises, which promised has by number, because they have claims of their own
+//   - jobs that limits on users, accounts and QOS do not let start beside the others
 func (d *occupancy) ObservePlain(queue iter.Seq[*slurm.QueueEntry], promised map[int64]bool, now int64) {
 	cluster := d.Premises.Limits()
 	if cluster == nil {
@@ -90,7 +91,7 @@ func atOnce(c *limits.Cluster, job workload.Request, j *slurm.QueueEntry, starte
 	}))
 }
 
-// tasks returns how many tasks of a pending job may start at once, 1 if it is not an array.
+// tasks returns how many tasks of a pending job may start at once: 1 if it is not an array.
 func tasks(j *slurm.QueueEntry) int32 {
 	if j.AtOnce > 0 {
 		return min(max(1, j.Tasks), j.AtOnce)

@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Plain jobs that are eligible later claim room, in the order in which they are; not those of which
-// nobody knows when, nor one for which a promise is open.
+// Plain jobs that become eligible later claim room, in the order of their begin times. These claim
+// nothing: jobs whose begin nobody knows, and the job of an open promise.
 func TestPlainJobsClaim(t *testing.T) {
 	s := newSite(t)
 	answer, err := s.desk.Plan(t.Context(), "alice", desktest.Request(desktest.Epoch+7200), true)
@@ -39,7 +39,7 @@ func TestPlainJobsClaim(t *testing.T) {
 	plain(9, func(j *slurm.QueueEntry) { j.Exclusive, j.Eligible = true, desktest.Epoch+1000 })
 	plain(10, func(j *slurm.QueueEntry) { j.Tasks, j.AtOnce, j.Eligible = 100, 3, desktest.Epoch+1100 })
 	plain(12, func(j *slurm.QueueEntry) { j.Exclusive, j.Tasks, j.Eligible = true, 3, desktest.Epoch+1300 })
-	plain(13, func(j *slurm.QueueEntry) { j.Nodes = 1_000_000_000 }) // which never starts
+	plain(13, func(j *slurm.QueueEntry) { j.Nodes = 1_000_000_000 }) // it never starts
 	plain(11, func(j *slurm.QueueEntry) {
 		j.Tasks, j.Eligible, j.Nodes, j.Partition = 5, desktest.Epoch+1200, 1, "main,other"
 	})

@@ -12,9 +12,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Plan plans a reservation for user. If promise is true, the plan is a promise, and is in
-// the ledger, on disk, before Plan returns. Otherwise the plan is a quote, and nothing is
-// promised. A refusal is an answer and not an error. The errors are faults of package api.
+// Plan plans a reservation for user. If promise is true, the plan is a promise, and is in the
+// ledger, on disk, before Plan returns. Otherwise the plan is a quote, and nothing is promised. A
+// refusal is an answer and not an error. The errors are faults of package api.
 func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
 	if err := d.checkHome(req); err != nil {
 		return api.PlanAnswer{}, err
@@ -34,7 +34,8 @@ func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, prom
 	return d.planStart(ctx, user, req, promise, (*trajectory.Planner).Plan)
 }
 
-// decide is how a planner answers: its Plan or, without the search for offers, its Decide.
+// decide is the method by which a planner answers: Plan, or Decide, which does not search for
+// offers.
 type decide func(*trajectory.Planner, trajectory.Request) trajectory.Answer
 
 // planStart is Plan for one size of a job whose start is promised.
@@ -85,7 +86,7 @@ func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, prom
 	return q.answer, nil
 }
 
-// allowed translates a refusal, without the offers that the site's policy forbids.
+// allowed converts a refusal, without the offers that the site's policy forbids.
 func (q *question) allowed(refusal *trajectory.Refusal) *api.Refusal {
 	no := apiRefusal(refusal)
 	found := len(no.Offers)
@@ -114,8 +115,8 @@ func (q *question) startPlan(got *trajectory.Answer) api.Plan {
 	return plan
 }
 
-// grantStart checks a plan of a start against the site's policy. If it is to be a promise, it is
-// made, unless others have taken the room meanwhile: then the error is errCrowded.
+// grantStart checks a plan of a start against the site's policy. If promise is true, it makes the
+// promise. If others have taken the room meanwhile, it makes none, and the error is errCrowded.
 func (q *question) grantStart(got *trajectory.Answer, plan *api.Plan, promise bool) (*api.Refusal, error) {
 	if !promise {
 		return q.desk.within(q.ctx, q.terms, plan)
@@ -140,8 +141,8 @@ func (q *question) grantStart(got *trajectory.Answer, plan *api.Plan, promise bo
 // stillLearning ends the reason of a refusal while the whole past is being learnt.
 const stillLearning = "; varqd has learnt only the newest part of the past so far: ask again in some minutes"
 
-// StartGranting waits until nothing else is being granted. Until granted is called, nothing else is
-// added to the open reservations, nor to what they may cost.
+// StartGranting waits until nothing else is being granted. Until the caller calls granted, nothing
+// else is added to the open reservations or to their possible costs.
 func (d *Desk) StartGranting(ctx context.Context) (granted func(), err error) {
 	select {
 	case d.granting <- struct{}{}:
@@ -151,9 +152,10 @@ func (d *Desk) StartGranting(ctx context.Context) (granted func(), err error) {
 	}
 }
 
-// beside returns a refusal if what was promised while the job was planned leaves no room for it
-// under Slurm's limits, and errCrowded if it leaves none for so long a time limit. The plan's own
-// promise is none of that, if there is one, nor is its job.
+// beside checks a plan against what was promised while the job was planned. It returns a refusal if
+// that leaves no room for the job under Slurm's limits, and errCrowded if it leaves room for a
+// shorter time limit only. plan and job, if not empty, are the plan's own promise and job, which do
+// not count.
 func (d *Desk) beside(ctx context.Context, planner *trajectory.Planner, got *trajectory.Answer, job, deadline int64, plan string) (*api.Refusal, error) {
 	jobs, unread := d.jobs(ctx, plan)
 	view := planner.Cluster.Job(got.Job, nil)
@@ -171,7 +173,7 @@ func (d *Desk) beside(ctx context.Context, planner *trajectory.Planner, got *tra
 }
 
 // promise gives plan an identifier, and writes the reservation of a job with this plan into the
-// ledger, unless its user has too many promises without a job: then it returns a refusal.
+// ledger. If the user has too many promises without a job, it returns a refusal instead.
 func (q *question) promise(plan *api.Plan, job *workload.Request, pieces workload.Pieces) (*api.Refusal, error) {
 	d := q.desk
 	plan.ID = api.NewPlanID()
@@ -195,7 +197,7 @@ func (q *question) promise(plan *api.Plan, job *workload.Request, pieces workloa
 	return nil, nil
 }
 
-// apiPlan translates a planner's plan.
+// apiPlan converts a planner's plan.
 func apiPlan(r *trajectory.Request, p *trajectory.Plan) api.Plan {
 	return api.Plan{
 		BeginTime: p.Begin, TimeLimit: p.Limit, BeginBy: r.Deadline, HoldUntil: r.HoldUntil, Slot: p.Slot,
@@ -205,7 +207,7 @@ func apiPlan(r *trajectory.Request, p *trajectory.Plan) api.Plan {
 	}
 }
 
-// apiPoints translates a trajectory.
+// apiPoints converts a trajectory.
 func apiPoints(trajectory []trajectory.Point) []api.Point {
 	list := make([]api.Point, len(trajectory))
 	for i, p := range trajectory {
@@ -214,7 +216,7 @@ func apiPoints(trajectory []trajectory.Point) []api.Point {
 	return list
 }
 
-// apiRefusal translates a planner's refusal.
+// apiRefusal converts a planner's refusal.
 func apiRefusal(no *trajectory.Refusal) *api.Refusal {
 	r := &api.Refusal{Reason: no.Reason, Limit: no.Limit}
 	for _, o := range no.Offers {
@@ -230,8 +232,8 @@ func apiRefusal(no *trajectory.Refusal) *api.Refusal {
 	return r
 }
 
-// stay returns what a plan's Cluster is: the promise is about the queue of this cluster, and not of
-// its siblings in a federation.
+// stay returns the value of a plan's Cluster. In a federation a promise is about the queue of this
+// cluster, and not of its siblings.
 func stay(c *limits.Cluster) string {
 	if !c.Federated {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// A quote tells the ceiling that --max-cost raises, also to scripts.
+// A quote has the ceiling that --max-cost raises, also for scripts.
 func TestQuoteTellsTheCeiling(t *testing.T) {
 	s := newSite(t)
 	quote := func(c api.MaxCost) api.PlanAnswer {
@@ -29,7 +29,8 @@ func TestQuoteTellsTheCeiling(t *testing.T) {
 	}
 }
 
-// A promise of a cluster in a federation names the cluster, whose queue it is about.
+// A promise of a cluster in a federation names the cluster, because it is about this cluster's
+// queue.
 func TestPlanOfFederatedCluster(t *testing.T) {
 	s := newSite(t)
 	for cluster, federated := range map[string]bool{"": false, "lab": true} {
@@ -48,8 +49,7 @@ func TestPlanOfFederatedCluster(t *testing.T) {
 	}
 }
 
-// given is an Outlook whose user gives up, if she does not wait, while it forecasts for the first
-// time.
+// given is an Outlook whose user gives up during the first forecast if she does not wait.
 type given struct {
 	*desktest.Outlook
 	up    context.CancelFunc
@@ -62,8 +62,8 @@ func (o given) Forecast(r workload.Request, now int64, c []workload.Candidate, e
 	o.Outlook.Forecast(r, now, c, est)
 }
 
-// A plan that nobody waits for any more is over soon: the offers of its refusal, which take many
-// forecasts, are not looked for.
+// A plan that nobody waits for any more is soon done. The offers of its refusal, which take many
+// forecasts, are not searched for.
 func TestNobodyWaitsForPlan(t *testing.T) {
 	forecasts := func(patient bool) int {
 		s, asked := newSite(t), 0

@@ -16,19 +16,19 @@ type terms struct {
 	who   policy.Who
 	cost  api.MaxCost // the ceiling asked for, or the site's
 	asked bool        // the user has named the ceiling
-	group float64     // the probability of the group that the job is a member of, or 0
-	// option is the user's, which says the probability.
+	group float64     // the probability of the group of which the job is a member, or 0
+	// option is the option by which the user sets the probability.
 	option string
 }
 
-// The options that say the probability: of sbatch, and of varq reserve.
+// The options that set the probability: of sbatch, and of varq reserve.
 const (
 	optionProb    = "--prob"
 	optionMinProb = "--min-prob"
 )
 
-// terms returns the rules that apply to a request. It fills in the site's defaults: r's
-// probability and the ceiling.
+// terms returns the rules that apply to a request. It fills in the site's defaults for r's
+// probability and for the ceiling.
 func (d *Desk) terms(planner *trajectory.Planner, r *trajectory.Request, req *api.PlanRequest) terms {
 	t := terms{cost: req.MaxCost, asked: req.MaxCost != api.MaxCost{}, group: req.GroupProb, option: optionProb}
 	if req.Tentative != 0 {
@@ -36,7 +36,7 @@ func (d *Desk) terms(planner *trajectory.Planner, r *trajectory.Request, req *ap
 	}
 	if len(d.Policy) > 0 {
 		job := r.Job
-		if whole, err := planner.Cluster.Complete(job); err == nil { // the planner tells the error
+		if whole, err := planner.Cluster.Complete(job); err == nil { // the planner reports the error
 			job = whole
 		}
 		t.who = policy.Who{User: job.User, Account: job.Account, Partition: job.Partition, QOS: job.QOS}
@@ -54,14 +54,15 @@ func (d *Desk) terms(planner *trajectory.Planner, r *trajectory.Request, req *ap
 	return t
 }
 
-// bound lets r's job become eligible no earlier than a ceiling in node-hours allows.
+// bound sets r.Earliest, so that r's job becomes eligible no earlier than a ceiling in node-hours
+// allows.
 func (t *terms) bound(planner *trajectory.Planner, r *trajectory.Request) {
 	if t.cost.NodeSeconds > 0 && r.HoldUntil != 0 {
 		r.Earliest = max(1, r.HoldUntil-int64(t.cost.NodeSeconds/float64(planner.MostNodes(*r))))
 	}
 }
 
-// agree sets the ceiling of a plan for r, whose WorkLimit is set.
+// agree sets the ceiling of a plan for r. The plan's WorkLimit must be set.
 func (t *terms) agree(plan *api.Plan, r *trajectory.Request) {
 	earliest := r.Earliest
 	if earliest == 0 {
@@ -70,8 +71,8 @@ func (t *terms) agree(plan *api.Plan, r *trajectory.Request) {
 	plan.Earliest = t.ceiling(plan, earliest)
 }
 
-// admit returns a refusal if the rules do not allow a promise of a probability, or one of the
-// group's.
+// admit returns a refusal if the rules do not allow a promise with probability prob, or the group's
+// probability.
 func (t *terms) admit(prob float64) *api.Refusal {
 	return apiRule(t.rules.Admit(t.who, prob, t.group, t.option))
 }
@@ -137,7 +138,7 @@ func (d *Desk) checkUse(ctx context.Context, rules policy.Rules, who policy.Who,
 	return rules.CheckUse(who, open, more), nil
 }
 
-// apiRule translates a refusal by a rule.
+// apiRule converts a refusal by a rule.
 func apiRule(no *policy.Refusal) *api.Refusal {
 	if no == nil {
 		return nil
@@ -175,8 +176,8 @@ func (d *Desk) UnknownNames() []policy.Unknown {
 	return d.Policy.Unknown(c)
 }
 
-// accounts returns the accounts that user may use. If Slurm knows of none it is "", as that of a
-// job without an account.
+// accounts returns the accounts that user may use. If Slurm knows none, it returns "", like the
+// account of a job without an account.
 func (d *Desk) accounts(user string) []string {
 	var list []string
 	if c := d.Premises.Limits(); c != nil {
@@ -188,7 +189,7 @@ func (d *Desk) accounts(user string) []string {
 	return list
 }
 
-// limitRule translates a rule, with what user and the accounts use of it.
+// limitRule converts a rule, with what user and the accounts use of it.
 func limitRule(r *policy.Rule, user string, accounts []string, open []policy.Held) api.LimitRule {
 	rule := api.LimitRule{Name: r.Name, Selects: r.Selects(), Reserve: r.Reserve, MaxProb: r.MaxProb, Cost: apiMaxCost(r.Cost), MaxCost: apiMaxCost(r.MaxCost)}
 	add := func(share api.LimitShare, used policy.Use, l policy.Limits) {

@@ -6,7 +6,7 @@ import (
 	"github.com/varq-project/varq/predictor/promise/policy"
 )
 
-// Requests that come at once do not exceed a limit together.
+// Concurrent requests do not exceed a limit together.
 func TestLimitsHoldAtOnce(t *testing.T) {
 	s := newSite(t)
 	const most = 3

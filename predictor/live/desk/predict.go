@@ -12,7 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// defaultQuantiles are predicted if a request asks for none.
+// defaultQuantiles are predicted if a request names none.
 var defaultQuantiles = []float64{.5, .75, .9, .95}
 
 // Predict forecasts how long the job of a request would wait if user submitted it now. A
@@ -23,8 +23,8 @@ func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest
 	return d.predict(ctx, user, req, 0)
 }
 
-// predict is Predict. If id is not 0, it is that of a job that waits already, and would be
-// submitted anew with this request.
+// predict is Predict. id, if not 0, is the id of a job that waits already, and would be submitted
+// anew with this request.
 func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest, id int64) (api.Prediction, error) {
 	v, err := d.view(ctx)
 	if err != nil {
@@ -61,10 +61,11 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 		return room(workload.Claim{Request: job, Pieces: pieces, From: at}, now, 0).Prob
 	}, now)
 	if open(windows, now, job.Limit) > now {
-		answer.Taken = 0 // the window takes it
+		answer.Taken = 0 // the window takes it, and not running jobs
 	}
 	if answer.Short = view.Shortage(now); answer.Short != "" {
-		answer.Beyond, answer.Taken = 0, 0 // simulations told of the nodes, and not of the queue
+		// Simulations knew of too few nodes, and do not describe the queue.
+		answer.Beyond, answer.Taken = 0, 0
 	}
 	answer.Waiting, answer.Running = d.Outlook.Queue()
 	answer.AsOf = d.Outlook.Seen()
@@ -82,8 +83,8 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	return answer, nil
 }
 
-// never returns the rule by which a job never starts, or by which its wait cannot be forecast; nil
-// if there is none.
+// never returns the rule by which a job never starts, or by which its wait cannot be forecast. It
+// returns nil if there is none.
 func never(job *limits.Job) *limits.Rule {
 	if longest, rule := job.MaxLimit(); longest != limits.None && job.Limit > longest {
 		return &rule
@@ -91,8 +92,8 @@ func never(job *limits.Job) *limits.Rule {
 	return cmp.Or(job.CheckSize(), job.CheckNeeds())
 }
 
-// quantile returns the q-quantile of d in seconds, after what else delays the job, or nil if it is
-// infinite.
+// quantile returns the q-quantile of d in seconds, or nil if it is infinite. after adds what else
+// delays the job.
 func quantile(d *delay.Distribution, q float64, after func(seconds float64) float64) *float64 {
 	seconds := d.Quantile(q)
 	if math.IsInf(seconds, 1) {
@@ -102,8 +103,8 @@ func quantile(d *delay.Distribution, q float64, after func(seconds float64) floa
 	return &seconds
 }
 
-// open returns the first time, from another on, at which a job with a time limit is not in the way
-// of windows, which are in order.
+// open returns the first time, from the time at on, at which a job with a time limit does not run
+// into a window. windows are in order.
 func open(windows []limits.Window, at, limit int64) int64 {
 	for i := range windows {
 		if windows[i].Stops(at, limit) {
@@ -113,7 +114,7 @@ func open(windows []limits.Window, at, limit int64) int64 {
 	return at
 }
 
-// apiEvidence translates the evidence of a forecast.
+// apiEvidence converts the evidence of a forecast.
 func apiEvidence(e *forecast.Evidence) api.Evidence {
 	a := api.Evidence{Sample: int(e.Sample), Class: e.Class, Changed: e.Changed, Beyond: e.Beyond, Down: e.Down, Calibrated: e.Recalibrated}
 	for i := range e.Opinions {

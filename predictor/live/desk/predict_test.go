@@ -38,7 +38,7 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// Downey's predictors have quantiles, and no bounds on which to promise.
+// Downey's predictors have quantiles, but no bounds on which a promise could rest.
 func TestPredictDowney(t *testing.T) {
 	s := newSite(t)
 	p, err := s.desk.Predict(t.Context(), "alice", &api.PredictRequest{Forecaster: api.ForecasterDowney})
@@ -55,7 +55,7 @@ func TestPredictDowney(t *testing.T) {
 // A job that is alone on its nodes is forecast with all their CPUs, as it is when it is promised.
 func TestPredictExclusive(t *testing.T) {
 	s := newSite(t)
-	// of the only node that is known
+	// the CPUs of the only node that is known
 	for exclusive, cpus := range map[bool]int32{false: 1, true: 250} {
 		p, err := s.desk.Predict(t.Context(), "alice", &api.PredictRequest{Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{Exclusive: exclusive}})
 		if err != nil || p.Job.CPUs != cpus {
@@ -64,8 +64,8 @@ func TestPredictExclusive(t *testing.T) {
 	}
 }
 
-// A job that no node, or no time limit of its partition, is large enough for has no wait to be
-// predicted.
+// No wait is predicted for a job if no node, or no time limit of its partition, is large enough for
+// it.
 func TestPredictNever(t *testing.T) {
 	s := newSite(t)
 	for want, req := range map[string]*api.PredictRequest{
@@ -80,7 +80,7 @@ func TestPredictNever(t *testing.T) {
 	}
 }
 
-// A job that is too large for its partition is refused by name.
+// A job that is too large for its partition is refused, with the partition's name.
 func TestPredictTooLarge(t *testing.T) {
 	s := newSite(t)
 	_, err := s.desk.Predict(t.Context(), "alice", &api.PredictRequest{Job: workload.Request{Size: workload.Size{Nodes: 10_000}}})

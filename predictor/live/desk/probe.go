@@ -10,12 +10,12 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// probeTime bounds for how long one Probe plans.
+// probeTime bounds the time for which one Probe plans.
 const probeTime = 5 * time.Second
 
 // Probe returns what user could be promised for a job that can have several sizes, in a window of
-// time: for each size and partition, slots that cover the window. It promises nothing. The errors
-// are faults of package api.
+// time. For each size and partition it returns slots that are spread over the window. It promises
+// nothing. The errors are faults of package api.
 func (d *Desk) Probe(ctx context.Context, user string, req *api.ProbeRequest) (api.ProbeAnswer, error) {
 	v, err := d.view(ctx)
 	if err != nil {
@@ -53,23 +53,22 @@ func partitionsOf(req *api.ProbeRequest) []string {
 	return req.Partitions
 }
 
-// probe is one Probe.
+// probe is the state of one Probe.
 type probe struct {
 	*view
 	user    string
 	req     *api.ProbeRequest
-	sizes   []api.Alternative         // on the site's processors
-	known   map[string]*esr.Knowledge // of partitions, for success rates
+	sizes   []api.Alternative         // with limits for the site's processors
+	known   map[string]*esr.Knowledge // by partition, for success rates
 	answer  api.ProbeAnswer
 	reasons elastic.Reasons // of the answer
 }
 
-// partition finds the slots of one partition. It goes through the window of all sizes at once, so
-// that the answer has something of each size if time is short. It returns false when the time is
-// over.
+// partition finds the slots of one partition. It goes through the window for all sizes together, so
+// that the answer has slots of each size if time is short. It returns false when the time is over.
 func (p *probe) partition(ctx context.Context, partition string) bool {
 	starts := make([][]int64, len(p.sizes))
-	why := make([]string, len(p.sizes)) // the reason of the latest, "" once there is a slot
+	why := make([]string, len(p.sizes)) // by size: the reason for the latest start, "" once there is a slot
 	hopeless := make([]bool, len(p.sizes))
 	most := 0
 	for i, size := range p.sizes {
@@ -109,8 +108,8 @@ func (p *probe) partition(ctx context.Context, partition string) bool {
 	return true
 }
 
-// slot adds a slot of a size, if it can be promised. Otherwise it returns the reason, and whether
-// that is so of all slots of the size.
+// slot adds a slot of a size, if it can be promised. Otherwise it returns the reason. final is true
+// if the reason applies to all slots of the size.
 func (p *probe) slot(ctx context.Context, partition string, size *api.Alternative, start int64) (reason string, final bool) {
 	plan := &api.PlanRequest{Job: p.req.Job, Needs: p.needs(size), BeginBy: start, Prob: p.req.Prob, GroupProb: p.req.GroupProb, BestEffort: p.req.BestEffort, MaxCost: p.req.MaxCost}
 	plan.Job.Partition, plan.Job.Size, plan.Job.Limit = partition, size.Size, size.Limit
@@ -143,8 +142,8 @@ func (p *probe) slot(ctx context.Context, partition string, size *api.Alternativ
 	return "", false
 }
 
-// needs returns the needs of a job of a size. Of one that has no choice, its options say on how
-// many nodes it may run.
+// needs returns the needs of a job of a size. If the job has one size only, its own options say on
+// how many nodes it may run.
 func (p *probe) needs(size *api.Alternative) *workload.Needs {
 	if len(p.sizes) == 1 {
 		return p.req.Needs

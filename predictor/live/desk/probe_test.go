@@ -34,7 +34,7 @@ func probeRequest() *api.ProbeRequest {
 	}
 }
 
-// Of more reasons than are told the last is, and how many there are.
+// If there are more reasons than an answer shows, it shows the last and their number.
 func TestProbeTellsManyReasons(t *testing.T) {
 	s := newSite(t)
 	s.Slurm.Limits.MaxTRES = limits.TRES{"node": 1}
@@ -127,7 +127,7 @@ func TestProbeOfNoWindow(t *testing.T) {
 	if err != nil || len(a.Slots) != 0 || len(a.Reasons) != 2 {
 		t.Errorf("%+v, %v", a, err)
 	}
-	// Of a single slot it is the latest.
+	// A single slot is the latest.
 	req = probeRequest()
 	req.Slots = 1
 	if a, err = s.desk.Probe(t.Context(), "alice", req); err != nil || len(a.Slots) != 2 || a.Slots[0].End != req.FinishBy || a.Slots[1].End != req.FinishBy {
@@ -135,8 +135,8 @@ func TestProbeOfNoWindow(t *testing.T) {
 	}
 }
 
-// The first slot can still be submitted, and a window in which no such slot is has one
-// nevertheless.
+// There is enough time to submit the job of the first slot. If the window has no such slot, it has
+// one nevertheless.
 func TestProbeLeavesTimeToSubmit(t *testing.T) {
 	for latest, want := range map[int64]int64{desktest.Epoch + 3600: desktest.Epoch + 10, desktest.Epoch + 4: desktest.Epoch + 4} {
 		s := newSite(t)
@@ -154,8 +154,8 @@ func TestProbeLeavesTimeToSubmit(t *testing.T) {
 	}
 }
 
-// Of a window that is shorter than the gap both ends are looked at: what cannot be promised at once
-// can be later.
+// If a window is shorter than the gap, both its ends are tried: a job that cannot be promised at
+// once may be promised later.
 func TestProbeOfAShortWindow(t *testing.T) {
 	s := newSite(t)
 	s.Outlook.Delay = 600
@@ -167,7 +167,7 @@ func TestProbeOfAShortWindow(t *testing.T) {
 	}
 }
 
-// Of a size without a slot the reason is that of the latest time of the window, for which most can
+// If a size has no slot, the reason is about the latest time of the window, for which most jobs can
 // be promised.
 func TestProbeTellsTheBest(t *testing.T) {
 	s := newSite(t)
@@ -185,7 +185,7 @@ func TestProbeTellsTheBest(t *testing.T) {
 	}
 }
 
-// A Probe promises nothing, and what is promised to others leaves no room in its slots.
+// A Probe promises nothing, and promises to others leave no room in its slots.
 func TestProbePromisesNothing(t *testing.T) {
 	s := newSite(t)
 	if _, err := s.desk.Probe(t.Context(), "alice", probeRequest()); err != nil {
@@ -211,7 +211,7 @@ func TestProbeEnds(t *testing.T) {
 	}
 }
 
-// Sites with faster processors take less time, and charge by their tariffs.
+// Work takes less time at sites with faster processors. Sites charge by their tariffs.
 func TestProbeOfASite(t *testing.T) {
 	s := newSite(t)
 	double, err := tariff.ParseWeek([]string{"Mon-Sun: 2"})
@@ -247,11 +247,10 @@ func TestProbeOfASite(t *testing.T) {
 	}
 }
 
-// Work that may start as soon as its job does is told at the price of the dearest hours at which it
-// may.
+// Work that may start as soon as its job does is priced at the dearest hours at which it may run.
 func TestProbeTellsTheDearestHours(t *testing.T) {
 	s := newSite(t)
-	prices, err := tariff.ParseWeek([]string{"08-09: 10"}) // it is eight
+	prices, err := tariff.ParseWeek([]string{"08-09: 10"}) // the clock shows eight
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +275,7 @@ func TestProbeTellsTheDearestHours(t *testing.T) {
 	}
 }
 
-// idleNodes are as many idle nodes at any time of day.
+// idleNodes is a number of idle nodes that is the same at any time of day.
 type idleNodes float64
 
 func (i idleNodes) History(context.Context, string) (*esr.History, error) {
@@ -287,11 +286,11 @@ func (i idleNodes) History(context.Context, string) (*esr.History, error) {
 	return h, nil
 }
 
-// A Probe tells success rates to who asks for them, by the methods of the paper.
+// A Probe returns success rates if it is asked for them, by the methods of the paper.
 func TestProbeESR(t *testing.T) {
 	s := newSite(t)
-	// Of 250 processors, 100 are busy for an hour still, and work for 100 of them waits: 1800 s,
-	// and 720 s.
+	// Of 250 processors, 100 are busy for another hour, and work for 100 of them waits: 1800 s, and
+	// 720 s.
 	s.Outlook.Known = []workload.Job{
 		{ID: 1, Request: workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 100}, Limit: 7200}, Eligible: desktest.Epoch - 4000, Start: desktest.Epoch - 3600},
 		{ID: 2, Request: workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 100}, Limit: 3600}, Eligible: desktest.Epoch - 4000},
@@ -335,7 +334,7 @@ func TestProbeESR(t *testing.T) {
 	check(func(nodes int32) *float64 { rate := esr.Rate(nodes, 5); return &rate })
 }
 
-// The site's policy bounds what is asked for a group before its members are submitted.
+// The site's policy bounds the probability of a group before its members are submitted.
 func TestProbeForGroup(t *testing.T) {
 	s := newSite(t)
 	s.desk.Policy = policy.Rules{{Name: "half", MaxProb: .5}}

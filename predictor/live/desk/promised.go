@@ -31,13 +31,13 @@ func (d *Desk) Again(e *ledger.Entry, j *slurm.QueueEntry, now int64) (*trajecto
 	if e.Progress.Yielded { // it is forecast as it is
 		r.Job.Size, r.Job.Limit, r.Pieces = j.Size, j.Limit, workload.Pieces{}
 	}
-	planner.Room = d.room(d.plainClaims()) // what was promised has its room beside other promises
+	planner.Room = d.room(d.plainClaims()) // a promise keeps its room beside other promises
 	return planner, r, true
 }
 
-// Objection says what is against granting anew what e promises to the job j, which has been
-// submitted: the site's policy, Slurm's limits or other promises. It says nothing if nothing is.
-// The error is a fault of package api.
+// Objection returns the reason why what e promises cannot be granted again to the submitted job j:
+// the site's policy, Slurm's limits or other promises. It returns "" if there is none. The error is
+// a fault of package api.
 func (d *Desk) Objection(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) (string, error) {
 	planner, err := d.planner()
 	if err != nil {

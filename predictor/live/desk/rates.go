@@ -7,13 +7,13 @@ import (
 	"github.com/varq-project/varq/predictor/promise/esr"
 )
 
-// Idle tells how many nodes were idle in the past.
+// Idle knows how many nodes were idle in the past.
 type Idle interface {
-	// History returns what is known of a partition, or nil.
+	// History returns the record of a partition, or nil.
 	History(ctx context.Context, partition string) (*esr.History, error)
 }
 
-// ahead is for how many seconds Slurm's own reservations are counted as workload.
+// ahead is the number of seconds for which Slurm's own reservations count as workload.
 const ahead = 366 * 86400
 
 // rates returns the success rates of a slot.

@@ -13,10 +13,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// room returns the function trajectory.Planner.Room beside claims, and beside Slurm's own
-// reservations. Where more jobs may run than there are processors, there is no bound. One goroutine
-// may use the function. It is fast where one question after another is of one job and partition, as
-// of one time.
+// room returns the function trajectory.Planner.Room beside claims and Slurm's own reservations. If
+// a partition overcommits its processors, its room has no bound. Only one goroutine may use the
+// function. It is fast if consecutive questions are about the same job, partition and time.
 func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int64, least float64) workload.Room {
 	cluster := d.Premises.Limits()
 	if cluster == nil {
@@ -28,9 +27,9 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 		job, now  int64
 	}
 	var last asked
-	var ask func(workload.Claim, float64) workload.Room // as last was asked
+	var ask func(workload.Claim, float64) workload.Room // answers for last
 	var slurms []workload.Claim
-	// slurms are until then, for jobs of this size and with these pieces
+	// slurms are known until the time known, for jobs of the size and pieces of of
 	known, of := int64(0), workload.Claim{}
 	return func(c workload.Claim, now int64, least float64) workload.Room {
 		if cluster.Partitions[c.Partition].Overcommits {
@@ -38,7 +37,7 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 		}
 		is, had := asked{c.Partition, c.Job, now}, len(slurms)
 		end := c.From + max(1, c.Limit)
-		// for later questions too, which are about times soon after
+		// also for later questions, which are about times soon after
 		if is != last || end > known || c.Nodes != of.Nodes || c.Pieces != of.Pieces {
 			known, of = end+(end-now), c
 			slurms = cluster.Job(c.Request, nil).Claims(c.Pieces, now, known)
@@ -51,8 +50,8 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 	}
 }
 
-// roomBeside returns Outlook.Room beside others for a job like c, where it also keeps to the order
-// in which jobs start.
+// roomBeside returns Outlook.Room beside others for a job like c. If jobs start strictly in order,
+// it also keeps to this order.
 func (d *occupancy) roomBeside(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
 	if cluster.Strict {
 		return d.roomInOrder(cluster, c.Partition, c.Job, now, others)
@@ -60,7 +59,7 @@ func (d *occupancy) roomBeside(cluster *limits.Cluster, c workload.Claim, now in
 	return d.Outlook.Room(c.Partition, c.Job, now, others)
 }
 
-// claims returns what the jobs of open promises claim, and plain jobs that are eligible later. The
+// claims returns the claims of open promises, and of plain jobs that become eligible later. The
 // error is a fault of package api.
 func (d *occupancy) claims(ctx context.Context, now int64) ([]workload.Claim, error) {
 	claims, err := d.Ledger.Claims(ctx, now)
@@ -77,8 +76,8 @@ func (d *occupancy) claims(ctx context.Context, now int64) ([]workload.Claim, er
 	return append(claims, d.plainClaims()...), nil
 }
 
-// unread returns the fault for a user if the open promises cannot be read because of err, or err if
-// nobody waits for the answer any more.
+// unread returns the fault for a user if the open promises cannot be read because of err. If nobody
+// waits for the answer any more, it returns err.
 func (d *occupancy) unread(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -87,7 +86,7 @@ func (d *occupancy) unread(ctx context.Context, err error) error {
 	return api.Fault(api.ErrUnavailable, "the promises made before cannot be read, so none is made")
 }
 
-// errCrowded is the error of stillRoom.
+// errCrowded is returned if other promises leave too little room for a plan.
 var errCrowded = errors.New("another promise has taken the room")
 
 // stillRoom returns errCrowded if promises made since claims were read leave too little room for a
@@ -102,8 +101,8 @@ func (d *occupancy) stillRoom(ctx context.Context, got *trajectory.Answer, claim
 	return d.fits(got, 0, fresh, now)
 }
 
-// fits returns errCrowded if claims leave too little room for a plan. Its job, if it has one, is
-// not in its own way.
+// fits returns errCrowded if claims leave too little room for a plan. job, if not 0, is the plan's
+// job, which is not in its own way.
 func (d *occupancy) fits(got *trajectory.Answer, job int64, claims []workload.Claim, now int64) error {
 	claim := got.Claim()
 	claim.Job = job
@@ -119,8 +118,8 @@ func running(claims []workload.Claim) []workload.Claim {
 	return slices.DeleteFunc(claims, func(c workload.Claim) bool { return !c.Runs })
 }
 
-// bound lowers the probabilities of an answer about a submission now to those with which running
-// jobs leave room for the job. It returns the probability that there is no room now.
+// bound lowers the probabilities of an answer about a submission now to the probabilities of room
+// beside running jobs. It returns the probability that there is no room now.
 func bound(a *forecast.Answer, room func(at int64) float64, now int64) (taken float64) {
 	for i := range delay.Points {
 		left := room(now + int64(delay.At(i)))
@@ -135,15 +134,15 @@ func bound(a *forecast.Answer, room func(at int64) float64, now int64) (taken fl
 	return taken
 }
 
-// wake lowers the probabilities of starts to 0 while nodes are powered up, for so many seconds.
+// wake sets the probabilities of starts to 0 for so many seconds, while nodes are powered up.
 func wake(a *forecast.Answer, seconds int64) {
 	for i := 0; i < delay.Points && delay.At(i) < float64(seconds); i++ {
 		a.Wait[i], a.Lower[i] = 0, 0
 	}
 }
 
-// avoid moves the starts that an answer about a submission now expects, of a job with a time limit,
-// out of the windows in which the job cannot run: to the end of each. It returns the first window
+// avoid changes an answer about a submission now of a job with a time limit. It moves starts out of
+// the windows in which the job cannot run, to the end of each window. It returns the first window
 // that may keep the job waiting, or nil.
 func avoid(a *forecast.Answer, windows []limits.Window, now, limit int64) *api.Blocked {
 	var first *api.Blocked

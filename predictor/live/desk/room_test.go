@@ -11,7 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
 )
 
-// Requests that come at once are not promised more room than there is together.
+// Concurrent requests are not promised more room together than there is.
 func TestRoomHoldsAtOnce(t *testing.T) {
 	s := newSite(t)
 	s.Outlook.Rooms = 3
@@ -39,8 +39,8 @@ func TestPredictionIsBounded(t *testing.T) {
 	}
 }
 
-// TestNodesArePoweredUp: while nodes are powered up for it, no job is predicted to start, and that
-// is told.
+// TestNodesArePoweredUp: while nodes are powered up for it, no job is predicted to start, and the
+// answer says so.
 func TestNodesArePoweredUp(t *testing.T) {
 	s := newSite(t)
 	const resume = 900
@@ -60,7 +60,7 @@ func TestNodesArePoweredUp(t *testing.T) {
 	}
 }
 
-// TestWake: no start is expected while nodes are powered up, and starts after that are as before.
+// TestWake: no start is expected while nodes are powered up. Later starts are as before.
 func TestWake(t *testing.T) {
 	const resume = 900
 	var a forecast.Answer
@@ -75,8 +75,8 @@ func TestWake(t *testing.T) {
 	}
 }
 
-// A window that begins before a job could end is named, and not the room that it takes. No start is
-// predicted before its end.
+// If a window begins before a job could end, the answer names the window, and not the room that it
+// takes. No start is predicted before the window's end.
 func TestPredictionNamesTheWindow(t *testing.T) {
 	s := newSite(t)
 	const end = 7200
@@ -92,7 +92,7 @@ func TestPredictionNamesTheWindow(t *testing.T) {
 	}
 }
 
-// No start is predicted in a window, nor so short a time before that the job would run into it.
+// No start is predicted in a window, nor so shortly before it that the job would run into it.
 func TestPredictionAvoidsWindows(t *testing.T) {
 	const mean, limit = 1800., 600
 	for name, c := range map[string]struct {

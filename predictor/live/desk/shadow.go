@@ -13,7 +13,7 @@ import (
 // OnlyWatches tells users about shadow mode.
 const OnlyWatches = "varqd only watches on this cluster, and neither promises nor changes anything (plan.mode: shadow)"
 
-// onlyWatching refuses a plan in shadow mode. It says what the plan is.
+// onlyWatching refuses a plan in shadow mode, and describes it.
 func (d *Desk) onlyWatching(p *api.Plan) *api.Refusal {
 	moment := func(at int64) string { return slurmtime.Stamp(at, d.Zone) }
 	if p.FinishBy != 0 {
@@ -25,9 +25,9 @@ func (d *Desk) onlyWatching(p *api.Plan) *api.Refusal {
 		OnlyWatches, moment(p.BeginBy), prob.Format(p.Prob), prob.Format(p.Estimate), moment(p.BeginTime), p.AtMost().RoundedUp())}
 }
 
-// Foresee returns for each of some waits, in seconds and in increasing order, the probability with
-// which Plan would promise that the job j, which has become eligible at the time at, starts within
-// the wait. The error is that of Ready.
+// Foresee returns, for each of some waits, the probability with which Plan would promise that the
+// job j starts within the wait. j has become eligible at the time at. waits are seconds in
+// increasing order. The error is a fault of package api, as of planner.
 func (d *Desk) Foresee(j *workload.Job, at int64, waits []int64) ([]float64, error) {
 	planner, err := d.planner()
 	if err != nil {

@@ -7,18 +7,18 @@ import (
 	"github.com/varq-project/varq/predictor/promise/tariff"
 )
 
-// Site is how the cluster compares with others among which users choose.
+// Site has the properties by which users compare the cluster with others.
 type Site struct {
-	// Power is that of its processors, in a unit that the sites have agreed on; 0 if it is not
-	// known.
+	// Power is the power of its processors, in a unit on which the sites have agreed, or 0 if it is
+	// not known.
 	Power float64
-	// Tariff is what a billing unit of Slurm's costs, and Unit in what. New has a billing-hour cost
-	// 1 if there is none.
+	// Tariff is the price of a billing unit of Slurm's, and Unit is the currency. Without a Tariff,
+	// New makes a billing-hour cost 1.
 	Tariff *tariff.Tariff
 	Unit   string
 }
 
-// withDefaults has a billing unit of an hour cost 1 if there is no tariff.
+// withDefaults returns s with a Tariff: if it has none, a billing-hour costs 1.
 func (s Site) withDefaults() Site {
 	if s.Tariff == nil {
 		hour, _ := tariff.ParseWeek(nil)
@@ -28,8 +28,8 @@ func (s Site) withDefaults() Site {
 	return s
 }
 
-// scaled returns how long work takes here that takes seconds on processors of a power, 0 if it is
-// the same.
+// scaled returns how long work takes here that takes seconds on processors of a power. A power of 0
+// stands for this site's power.
 func (s *Site) scaled(seconds int64, power float64) int64 {
 	if power == 0 || s.Power == 0 {
 		return seconds
@@ -40,15 +40,14 @@ func (s *Site) scaled(seconds int64, power float64) int64 {
 // period is a time from one moment to another, Unix seconds.
 type period struct{ from, to int64 }
 
-// atMost returns what units of an account cost that are used for a span, idle nodes included. Of
-// best effort the same work may run at any time that begins in starts, and it is the dearest that
-// counts.
+// atMost returns the greatest cost of an account's units during used, idle nodes included. With
+// best effort, work of this length may begin at any time in starts. Then the dearest time counts.
 func (s *Site) atMost(units float64, account string, starts, used period, bestEffort bool) float64 {
 	if !bestEffort {
 		return s.Tariff.Cost(units, used.from, used.to, account)
 	}
-	// Prices change at full hours, and come again after a week. So the dearest work begins or ends
-	// at such a moment.
+	// Prices change at full hours, and are repeated after a week. So the dearest work begins or
+	// ends at such a moment.
 	const hour, week = 3600, 7 * 24 * 3600
 	length := used.to - used.from
 	most := 0.
@@ -59,7 +58,7 @@ func (s *Site) atMost(units float64, account string, starts, used period, bestEf
 	}
 	at(starts.from)
 	at(starts.to)
-	// zones differ by quarters
+	// time zones differ by quarters of an hour
 	for full := starts.from - starts.from%(hour/4); full <= min(starts.to, starts.from+week)+length%week; full += hour / 4 {
 		at(full)
 		at(full - length%week)

@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/promise/moldable"
 )
 
-// Size tells which of several sizes user's job had better have if it is submitted now (Downey
-// 1997). It is a forecast, and no promise. The errors are faults of package api.
+// Size tells which of several sizes is best for user's job if it is submitted now (Downey 1997).
+// The answer is a forecast, and not a promise. The errors are faults of package api.
 func (d *Desk) Size(ctx context.Context, user string, req *api.SizeRequest) (api.SizeAnswer, error) {
 	f, err := d.forecastSizes(ctx, user, req, 0)
 	if err != nil {
@@ -28,10 +28,10 @@ func (d *Desk) Size(ctx context.Context, user string, req *api.SizeRequest) (api
 	return api.SizeAnswer{Best: f.of[best], Sizes: f.sizes}, nil
 }
 
-// SizeOptions returns the sizes that the cluster allows user's job, which waits already, and of
-// which size of the request each is. A size is forecast as if the job were submitted anew with it,
-// behind all that waits now. So the size at which the job waits does not seem better than others
-// because it is that, and none seems better than it is, as the job keeps its age.
+// SizeOptions returns the sizes that the cluster allows for user's waiting job. of has their
+// indices in the request. Each size is forecast as if the job were submitted anew with it, behind
+// all jobs that wait now. So the present size has no advantage over the others. And no size seems
+// better than it is, because the job keeps its age.
 func (d *Desk) SizeOptions(ctx context.Context, user string, req *api.SizeRequest, job int64) (options []moldable.Option, of []int, err error) {
 	f, err := d.forecastSizes(ctx, user, req, job)
 	return f.options, f.of, err
@@ -41,11 +41,11 @@ func (d *Desk) SizeOptions(ctx context.Context, user string, req *api.SizeReques
 type sizeForecasts struct {
 	sizes   []api.SizeForecast
 	options []moldable.Option // of the sizes that the cluster allows
-	of      []int             // which sizes these are
-	refused error             // why it does not allow another
+	of      []int             // their indices in sizes
+	refused error             // why the cluster does not allow another size
 }
 
-// forecastSizes forecasts the sizes of a request. id is that of a job that waits already, or 0.
+// forecastSizes forecasts the sizes of a request. id is the id of a job that waits already, or 0.
 func (d *Desk) forecastSizes(ctx context.Context, user string, req *api.SizeRequest, id int64) (f sizeForecasts, err error) {
 	f.sizes = make([]api.SizeForecast, len(req.Sizes))
 	for i := range req.Sizes {
@@ -70,7 +70,7 @@ func (d *Desk) forecastSizes(ctx context.Context, user string, req *api.SizeRequ
 	return f, nil
 }
 
-// expectedWait returns the expected wait of a prediction with moldable.Quantiles, +Inf if too
+// expectedWait returns the expected wait of a prediction with moldable.Quantiles, or +Inf if too
 // little is known.
 func expectedWait(p *api.Prediction) float64 {
 	var quantiles []delay.Quantile

@@ -10,10 +10,10 @@ import (
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 )
 
-// planSizes is Plan for a job that can have several sizes: it promises the one that the user
-// prefers of those that can be promised. If that is gone when it is to be promised, it is the next
-// one. If none can be promised, the refusal is that of the size that is nearest to it. Offers,
-// which take many times as long as a plan, are searched for that one only.
+// planSizes is Plan for a job that can have several sizes. Among the sizes that can be promised, it
+// promises the one that the user prefers. If that one is gone by then, it promises the next. If
+// none can be promised, the refusal is about the size that is nearest to a promise. The search for
+// offers takes many times as long as a plan, so offers are searched for this size only.
 func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
 	prefer := elastic.DefaultPreferences()
 	if req.Prefer != "" {
@@ -26,7 +26,7 @@ func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest,
 		slots   []elastic.Slot
 		quotes  = map[int32]api.PlanAnswer{} // by nodes
 		refused nearest
-		failed  error // of the size that would have been promised
+		failed  error // about the size that would have been promised
 	)
 	decide := (*trajectory.Planner).Decide
 	for i := range req.Sizes {
@@ -78,7 +78,7 @@ func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest,
 	return answer, nil
 }
 
-// sized is the request of one of the sizes of a request.
+// sized returns the request for one of the sizes of a request.
 func sized(req *api.PlanRequest, size *api.Alternative) *api.PlanRequest {
 	one := *req
 	one.Sizes, one.Prefer = nil, ""
@@ -86,7 +86,8 @@ func sized(req *api.PlanRequest, size *api.Alternative) *api.PlanRequest {
 	return &one
 }
 
-// slotOf returns what is preferred of a plan: what it costs at most, in billing units x hours.
+// slotOf returns what preferences compare of a plan. The cost is the greatest one, in billing units
+// x hours.
 func slotOf(size *api.Alternative, p *api.Plan) elastic.Slot {
 	return elastic.Slot{
 		Start: p.BeginBy, End: p.BeginBy + size.Limit, Nodes: size.Nodes, Limit: size.Limit, Prob: p.Estimate,
@@ -94,9 +95,9 @@ func slotOf(size *api.Alternative, p *api.Plan) elastic.Slot {
 	}
 }
 
-// refuseSizes answers a request of which no size can be promised, as for its nearest size. Its
-// offers are those that do not change the size. If that can be promised after all, as something has
-// changed meanwhile, it is.
+// refuseSizes answers a request of which no size can be promised, as for its nearest size. It
+// leaves out the offers that change the size. If the nearest size can be promised after all,
+// because something has changed meanwhile, refuseSizes promises it.
 func (d *Desk) refuseSizes(ctx context.Context, user string, req *api.PlanRequest, promise bool, size *api.Alternative) (api.PlanAnswer, error) {
 	answer, err := d.planStart(ctx, user, sized(req, size), promise, (*trajectory.Planner).Plan)
 	if err != nil {
@@ -112,7 +113,7 @@ func (d *Desk) refuseSizes(ctx context.Context, user string, req *api.PlanReques
 	return api.PlanAnswer{Refusal: no}, nil
 }
 
-// counted is a number of nodes with the noun.
+// counted returns a number of nodes with the noun.
 func counted(nodes int32) string {
 	if nodes == 1 {
 		return "1 node"
@@ -120,8 +121,7 @@ func counted(nodes int32) string {
 	return fmt.Sprintf("%d nodes", nodes)
 }
 
-// nearest is the size, of those that were refused, that could be promised with the highest
-// probability, or the first.
+// nearest is the refused size that could be promised with the highest probability, or the first.
 type nearest struct {
 	size *api.Alternative
 	prob float64

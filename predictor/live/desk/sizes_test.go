@@ -24,7 +24,7 @@ func sizesRequest(prefer string) *api.PlanRequest {
 	}
 }
 
-// Of several sizes that one is promised which the user prefers, and the next one is told.
+// Among several sizes the one that the user prefers is promised, and the next one is named.
 func TestSizesByPreference(t *testing.T) {
 	for prefer, want := range map[string][2]int32{
 		"":               {4, 2}, // the first to end
@@ -33,7 +33,7 @@ func TestSizesByPreference(t *testing.T) {
 		"-nodes":         {4, 2},
 		"cost":           {1, 2},
 		"-time":          {1, 2},
-		"prob,-nodes":    {4, 2}, // all are as probable
+		"prob,-nodes":    {4, 2}, // all are equally probable
 		"prob,cost":      {1, 2},
 		"-work,cost,end": {4, 2},
 	} {
@@ -54,8 +54,8 @@ func TestSizesByPreference(t *testing.T) {
 	}
 }
 
-// One more of the sizes that cannot be promised costs a plan, and no search for offers: those are
-// of the nearest size only.
+// One more size that cannot be promised costs a plan, and not a search for offers: offers are
+// searched for the nearest size only.
 func TestSizesSearchOffersOnce(t *testing.T) {
 	forecasts := func(sizes int) int {
 		s := newSite(t)
@@ -76,7 +76,8 @@ func TestSizesSearchOffersOnce(t *testing.T) {
 	}
 }
 
-// What cannot be written down of several sizes is told as of one, and no size is called impossible.
+// If a promise of several sizes cannot be written down, the error is the same as for one size, and
+// no size is called impossible.
 func TestSizesOnAFullDisk(t *testing.T) {
 	s := newSite(t)
 	s.FillDisk()
@@ -91,8 +92,8 @@ func TestSizesOnAFullDisk(t *testing.T) {
 	}
 }
 
-// A size that Slurm's limits forbid is left out, and if none can be promised the refusal says so of
-// the nearest.
+// A size that Slurm's limits forbid is left out. If none can be promised, the refusal gives the
+// reason for the nearest size.
 func TestSizesThatCannotBe(t *testing.T) {
 	s := newSite(t)
 	s.Slurm.Limits.MaxTRES = limits.TRES{"node": 3}
@@ -119,8 +120,8 @@ func TestSizesThatCannotBe(t *testing.T) {
 	}
 }
 
-// Of a job without a promise the size is best with which it is expected to end first, or that works
-// least.
+// The best size of a job without a promise is the one with which it is expected to end first, or
+// with which it works least.
 func TestSize(t *testing.T) {
 	s := newSite(t)
 	size := func(by string, sizes ...api.Alternative) api.SizeAnswer {
@@ -140,7 +141,7 @@ func TestSize(t *testing.T) {
 	}
 	s.Slurm.Limits.MaxTRES = limits.TRES{"node": 3}
 	s.Refresh()
-	// A job that waits is not ahead of itself, and has no size that the cluster does not allow.
+	// A waiting job is not ahead of itself, and gets no size that the cluster does not allow.
 	s.Outlook.Asking = []int64{}
 	options, of, err := s.desk.SizeOptions(t.Context(), "alice", &api.SizeRequest{Sizes: all, By: api.SizeAuto}, 77)
 	if err != nil || !slices.Equal(of, []int{0, 1}) || options[1].Nodes != 2 || options[1].Run != float64(all[1].Limit) || !slices.Equal(s.Outlook.Asking, []int64{77, 77}) {
@@ -152,7 +153,7 @@ func TestSize(t *testing.T) {
 	if _, err := s.desk.Size(t.Context(), "alice", &api.SizeRequest{Sizes: all[2:], By: api.SizeAuto}); !errors.Is(err, api.ErrInvalid) {
 		t.Error(err)
 	}
-	// Where nothing is known, the fastest is as good as any.
+	// If nothing is known, the fastest size is as good as any.
 	s.Outlook.Delay = 10 * 86400 * 365
 	if a := size(api.SizeAuto, all[:2]...); a.Sizes[0].Wait != nil {
 		t.Errorf("%+v", a)

@@ -7,15 +7,16 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// mostAhead is of how many jobs that wait the keeper takes account where none may be passed: of
-// those that come first. It bounds what a plan costs.
+// mostAhead is the greatest number of waiting jobs that the desk takes into account if no job may
+// pass another: those that come first. It bounds the cost of a plan.
 const mostAhead = 16
 
-// roomInOrder is Outlook.Room where no job may pass another: beside those that wait in the
-// partition before the job of an id too. It bounds the room for work that begins at a time by that
-// for those of the jobs ahead which are likely to start later: they start first.
+// roomInOrder is Outlook.Room if no job may pass another. It also counts the jobs that wait in the
+// partition before the job with this id. Some of these jobs ahead are likely to start later than a
+// claim's begin, and they start first. So the room for the claim is bounded by the room for each of
+// them at that time.
 func (d *occupancy) roomInOrder(cluster *limits.Cluster, partition string, job, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
-	// the i-th: beside i of those ahead, too
+	// beside[i] counts i of the jobs ahead, too
 	beside := []func(workload.Claim, float64) workload.Room{d.Outlook.Room(partition, job, now, others)}
 	var ahead []workload.Claim
 	takes := cluster.Takes()
@@ -39,8 +40,8 @@ func (d *occupancy) roomInOrder(cluster *limits.Cluster, partition string, job, 
 	}
 }
 
-// waitingBefore returns the first of the jobs that wait in a partition, in their order, up to the
-// job of an id if that waits, too.
+// waitingBefore returns the first jobs that wait in a partition, in their order. It ends before the
+// job with this id, if that job waits, too.
 func (d *occupancy) waitingBefore(partition string, job int64) (waiting []workload.Request) {
 	for j := range d.Outlook.Jobs {
 		if j.ID == job || len(waiting) == mostAhead {
@@ -53,8 +54,9 @@ func (d *occupancy) waitingBefore(partition string, job int64) (waiting []worklo
 	return waiting
 }
 
-// likely returns the first time from c.From on, of those that the room itself names, at which c is
-// as likely to have room as not, or the last of them.
+// likely returns the first time from c.From on at which c has room with a probability of at least
+// half. It tries the times that the room itself names, and returns the last of them if none is good
+// enough.
 func likely(c workload.Claim, ask func(workload.Claim, float64) workload.Room) int64 {
 	const half = .5
 	for {

@@ -8,7 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// fourNodes has jobs that wait, and four nodes, of which one is taken until a time.
+// fourNodes has jobs that wait, and four nodes, one of which is taken until a time.
 type fourNodes struct {
 	*desktest.Outlook
 	until   int64
@@ -39,7 +39,7 @@ func (o fourNodes) Room(_ string, _, _ int64, others []workload.Claim) func(work
 	}
 }
 
-// TestStrict: where no job passes another, one has room after those that wait, and not before them.
+// TestStrict: if no job passes another, a job has room after those that wait, and not before them.
 func TestStrict(t *testing.T) {
 	const limit = 1000
 	s := newSite(t)

@@ -11,17 +11,17 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// Latecomer is how many seconds after the end of the command that submits it a job may first
-// appear in the queue. A command gives up when slurmctld does not answer in time, and
-// slurmctld may accept the job nevertheless.
+// Latecomer is for how many seconds after the end of the command that submits it a job may still
+// appear in the queue for the first time. A command gives up when slurmctld does not answer in
+// time, and slurmctld may accept the job nevertheless.
 const Latecomer = 10
 
-// boundUntil returns a time: of promises that were made until then, Watch has bound the jobs, if
-// they were submitted.
+// boundUntil returns a time: the jobs of promises that were made until then are bound, if they were
+// submitted.
 func (d *Desk) boundUntil() int64 { return d.looked.Load() - Latecomer }
 
-// mayPromise returns a refusal if user gets no promise because too many of hers have no job.
-// The error is that of unread.
+// mayPromise returns a refusal if user gets no promise because too many of her promises have no
+// job. The error is as of unread.
 func (d *Desk) mayPromise(ctx context.Context, user string) (*api.Refusal, error) {
 	err := d.Ledger.MayPromise(ctx, user, d.Now(), d.boundUntil())
 	no := hoards(err)
@@ -31,7 +31,7 @@ func (d *Desk) mayPromise(ctx context.Context, user string) (*api.Refusal, error
 	return no, nil
 }
 
-// hoards returns the refusal that an error of the ledger stands for, or nil if it is another.
+// hoards returns the refusal that an error of the ledger stands for, or nil for any other error.
 func hoards(err error) *api.Refusal {
 	var vain ledger.InVainError
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
 )
 
-// What could not be written down does not count.
+// A promise that could not be written down does not count.
 func TestFailedPromisesDoNotCount(t *testing.T) {
 	s := newSite(t)
 	gone, cancel := context.WithCancel(t.Context())

@@ -6,7 +6,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 )
 
-// Requests that come at once do not exceed Slurm's limits together.
+// Concurrent requests do not exceed Slurm's limits together.
 func TestSharesHoldAtOnce(t *testing.T) {
 	for what, l := range map[string]limits.JobLimits{
 		"jobs of a user": {PerUser: limits.Share{Jobs: new(int64(3))}},

@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// view is a planner beside all that is open at a time. One goroutine may use it.
+// view is a planner with everything that is open at a time. Only one goroutine may use it.
 type view struct {
 	*trajectory.Planner
 	desk   *Desk
@@ -20,7 +20,7 @@ type view struct {
 	unread func() error     // see Desk.jobs
 }
 
-// view returns the view at present. The error is a fault of package api.
+// view returns the present view. The error is a fault of package api.
 func (d *Desk) view(ctx context.Context) (*view, error) {
 	planner, err := d.planner()
 	if err != nil {
@@ -36,13 +36,12 @@ func (d *Desk) view(ctx context.Context) (*view, error) {
 	return v, nil
 }
 
-// err returns why what was worked out with the view does not count: nobody waits for it any more,
-// or open promises could not be read. The error is a fault of package api unless it is that of the
-// context.
+// err returns an error if the results of the view do not count: nobody waits for them any more, or
+// open promises could not be read. The error is the context's, or a fault of package api.
 func (v *view) err() error { return errors.Join(v.ctx.Err(), v.unread()) }
 
-// attended is a Forecaster as long as somebody waits for the plan, and then tells of no starts, so
-// that the plan is over soon. The offers of a refusal take many forecasts: requests that were given
+// attended is a Forecaster while somebody waits for the plan. After that it forecasts no starts, so
+// that the plan is soon done. The offers of a refusal take many forecasts. Requests that were given
 // up must not keep others waiting.
 type attended struct {
 	trajectory.Forecaster
@@ -67,7 +66,7 @@ type question struct {
 	answer  api.PlanAnswer
 }
 
-// question translates a user's request, with the site's defaults.
+// question converts a user's request, with the site's defaults.
 func (v *view) question(user string, req *api.PlanRequest) *question {
 	r := trajectory.Request{Job: req.Job, Needs: req.Needs, Now: v.now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob}
 	r.Job.User = user
@@ -86,7 +85,7 @@ func (v *view) question(user string, req *api.PlanRequest) *question {
 	return &question{view: v, request: r, terms: terms, asked: req}
 }
 
-// refuse returns the answer with a refusal. promise is true if it was to be a promise.
+// refuse returns the answer with a refusal. promise is true if the request was for a promise.
 func (q *question) refuse(no *api.Refusal, promise bool) (api.PlanAnswer, error) {
 	q.answer.Refusal = no
 	if promise {

@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
 )
 
-// TestOffersAreInTheSubmittersZone: varqd is in Tokyo and the submitter in New York. An
-// offer means the same time when the submitter pastes it.
+// TestOffersAreInTheSubmittersZone: varqd is in Tokyo and the submitter in New York. An offer means
+// the same time when the submitter pastes it.
 func TestOffersAreInTheSubmittersZone(t *testing.T) {
 	const tokyo, newYork = 9 * 3600, -5 * 3600
 	varqd := time.Local
@@ -27,7 +27,7 @@ func TestOffersAreInTheSubmittersZone(t *testing.T) {
 		return s
 	}
 	s := newSite(t)
-	s.Outlook.Delay = 9000 // and the deadline is in 7200 s
+	s.Outlook.Delay = 9000 // but the deadline is in 7200 s
 	asked := read(fmt.Sprintf(`{"time":"01:00:00","spank:begin-by":"uts%d","spank:begin-after":"uts%d"}`, desktest.Epoch+7200, desktest.Epoch+6600))
 	answer, err := s.desk.Plan(t.Context(), "alice", &asked.Request, false)
 	if err != nil {

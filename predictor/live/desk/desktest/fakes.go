@@ -23,7 +23,7 @@ type Slurm struct {
 	Short    int64            // MaxTime of the partition short; 0 without that partition
 	Limits   limits.JobLimits // of the QOS of the partition main
 
-	Drained      []string // nodes; while there are none, Nodes tells of one node
+	Drained      []string // drained nodes; if there are none, Nodes returns one node only
 	PrivateNodes bool
 	Federated    bool
 	Down         error // returned by every call
@@ -71,8 +71,8 @@ func (s *Slurm) Job(_ context.Context, id int64) (slurm.QueueEntry, error) {
 	return slurm.QueueEntry{}, slurm.ErrNotFound
 }
 
-// Update refuses a begin time for a job that has started, as Slurm does, and makes the
-// rest of the change.
+// Update refuses a begin time for a job that has started, as Slurm does, and makes the rest of the
+// change.
 func (s *Slurm) Update(_ context.Context, u slurm.Update) error {
 	text := fmt.Sprintf("change job %d:", u.Job)
 	if u.BeginTime != 0 {
@@ -147,7 +147,7 @@ func (s *Slurm) AccountedAll(ctx context.Context, ids []int64) (map[int64][]work
 	return all, nil
 }
 
-// Cluster returns the limits of a partition, or of two.
+// Cluster returns the limits of one or two partitions.
 func (s *Slurm) Cluster(context.Context) (limits.Cluster, error) {
 	main := limits.Partition{
 		Name: "main", Default: true, Up: true, MaxTime: 86400, DefaultTime: 3600, MaxNodes: limits.None, TotalCPUs: 1000,
@@ -184,12 +184,12 @@ func (s *Slurm) Nodes(context.Context) ([]slurm.Node, error) {
 // Operators returns the one operator.
 func (s *Slurm) Operators(context.Context) ([]string, error) { return []string{"oper"}, s.Down }
 
-// Outlook forecasts that every job waits for wait seconds, and runs for run seconds.
+// Outlook forecasts that every job waits for Delay seconds, and runs for RunTime seconds.
 type Outlook struct {
 	Delay     int64
-	left      int64 // of the wait, as Wait has forecast it last
+	left      int64 // of the wait, by the last forecast of Wait
 	RunTime   int64
-	LostNodes []string // nodes
+	LostNodes []string // lost nodes
 	Failing   map[string]float64
 	Loading   error
 	Learns    bool
@@ -198,11 +198,11 @@ type Outlook struct {
 	Rooms     int
 	Full      bool
 	SeenAt    int64          // when the queue was read
-	Known     []workload.Job // that it showed
+	Known     []workload.Job // the jobs in the queue at SeenAt
 	Nodes     int
 	Promised  []Promised
-	Asking    []int64       // the jobs of Predict; nil if nobody asks
-	Asked     map[int64]int // by job: the candidates of forecasts; nil if nobody counts
+	Asking    []int64       // the jobs of Predict; nil if they are not recorded
+	Asked     map[int64]int // by job: the candidates of forecasts; nil if they are not counted
 }
 
 // Promised is one call of Promise.
@@ -272,7 +272,7 @@ func (end) TimeOut() float64 { return .05 }
 // Lost implements negotiate.Prospect.
 func (end) Lost(float64) float64 { return .01 }
 
-// Wait forecasts what is left of the wait.
+// Wait forecasts the rest of the wait.
 func (p *Outlook) Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool {
 	*a, _ = p.Predict(q.Request, 0)
 	p.left = max(0, p.Delay-waited)
@@ -298,12 +298,12 @@ func (p *Outlook) Lost(nodes []string) []string {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n string) bool { return !slices.Contains(p.LostNodes, n) })
 }
 
-// Rest forecasts the end of a job that runs.
+// Rest forecasts the end of a running job.
 func (p *Outlook) Rest(_ *forecast.Question, age int64, _ completion.Circumstances) (negotiate.Prospect, bool) {
 	return end(max(0, p.RunTime-age)), true
 }
 
-// Room tells of room beside fewer claims than p.Rooms, where 0 stands for no bound; of none if
+// Room has room beside fewer claims than p.Rooms, where 0 stands for no bound. It has none if
 // p.Full.
 func (p *Outlook) Room(_ string, _, _ int64, claims []workload.Claim) func(workload.Claim, float64) workload.Room {
 	room := workload.Room{Prob: 1}

@@ -25,7 +25,8 @@ import (
 // Epoch is the time at which each test begins: 2027-01-15T08:00:00 in UTC.
 const Epoch = 1_800_000_000
 
-// Site is what a desk needs: a Slurm, an Outlook and premises of fakes, and a real ledger.
+// Site is what a desk needs: a fake Slurm, a fake Outlook, premises made from these, and a real
+// ledger.
 type Site struct {
 	T        testing.TB
 	Path     string           // of the ledger
@@ -40,8 +41,8 @@ type Site struct {
 	Warnings strings.Builder // warnings and errors
 }
 
-// emptyLedger is the file of a ledger without promises. Each site has a copy: to walk through all
-// schemas takes longer than most tests.
+// emptyLedger is the file of a ledger without promises. Each site has a copy, because walking
+// through all schemas takes longer than most tests.
 var emptyLedger = sync.OnceValues(func() ([]byte, error) {
 	folder, err := os.MkdirTemp("", "ledger")
 	if err != nil {
@@ -78,7 +79,7 @@ func NewSite(t testing.TB) *Site {
 	return s
 }
 
-// Open opens the ledger, as a varqd does that starts.
+// Open opens the ledger, as a varqd does when it starts.
 func (s *Site) Open() {
 	s.T.Helper()
 	var err error
@@ -92,7 +93,7 @@ func (s *Site) Open() {
 	s.Refresh()
 }
 
-// Now returns what the site's clock shows.
+// Now returns the time of the site's clock.
 func (s *Site) Now() int64 { return s.Clock }
 
 // Refresh reads the premises anew, unless Slurm is down.
@@ -119,7 +120,7 @@ func Request(beginBy int64) *api.PlanRequest {
 	return &api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: 3600}, BeginBy: beginBy}
 }
 
-// Clock formats a time, without the date on the day of the Epoch.
+// Clock formats a time. It omits the date on the day of the Epoch.
 func Clock(at int64) string {
 	if at == 0 {
 		return "-"
