@@ -1,7 +1,7 @@
 // Package e2e tests varq end to end: with sbatch, srun and salloc on a real Slurm of eight nodes.
 // varq is installed by `make install`, and varqd learns from a real accounting database. TestSite
-// and TestPair have what one site, and two that know each other, do for their users. A test whose
-// site is otherwise, or broken on purpose, has one of its own, and sites take turns.
+// has the tests of one site, and TestPair those of two sites that know each other. A test that
+// needs another or a broken site starts a site of its own. These sites take turns.
 package e2e
 
 import (

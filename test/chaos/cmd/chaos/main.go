@@ -1,5 +1,5 @@
-// Command chaos runs the campaign of package chaos for as long as it is told, or checks the
-// evidence of one again. It exits with 1 if something was violated.
+// Command chaos runs the campaign of package chaos for a given time, or checks the evidence of a
+// campaign again. It exits with 1 if something was violated.
 package main
 
 import (
