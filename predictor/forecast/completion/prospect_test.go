@@ -123,7 +123,8 @@ func TestRestAgainstDraws(t *testing.T) {
 				continue
 			case ran >= limit && !late:
 				continue // stopped
-			case !late && fails >= float64(by): // a failure counts although it may come after the end
+			case !late && fails >= float64(by):
+				// a failure counts although it may come after the end
 				done++
 			}
 			all++

@@ -5,7 +5,8 @@ import "math"
 // ages is a Weibull model of the time from one failure of a node to its next. A shape below 1 means
 // that the longer a node has been well, the longer it will stay well.
 type ages struct {
-	last         []float64 // by node: the time of its last failure, or of the start, in days since the start
+	// by node: the time of its last failure, or of the start, in days since the start
+	last         []float64
 	gaps         []float64 // between failures, in days: the last mostGaps gaps
 	next         int       // the index of the oldest gap, once there are mostGaps
 	shape, scale float64   // scale is in days; 0: not fitted yet

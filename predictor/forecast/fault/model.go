@@ -115,7 +115,8 @@ func (m *Model) growth(n int) (g growth) {
 	last, before := 0., 0.
 	for i, l := range m.learners {
 		x, expected := l.ask(n)
-		if expected < last { // the shorter horizon is more reliable; then the node's own rate goes on
+		// the shorter horizon is more reliable; then the node's own rate goes on
+		if expected < last {
 			expected = last + x[frail]*(1-before/horizons[i])
 		}
 		last, before = expected, horizons[i]

@@ -38,7 +38,8 @@ func (z *sizes) share(set int) float64 {
 	doublings := math.Log2(float64(max(1, set)))
 	low := int(doublings)
 	ratio := func(i int) float64 {
-		for ; i > 0 && (i >= mostDoublings || z.expected[i] == 0); i-- { // no set of this size is known
+		// no set of this size is known
+		for ; i > 0 && (i >= mostDoublings || z.expected[i] == 0); i-- {
 		}
 		return (z.hit[i] + independent) / (z.expected[i] + independent)
 	}

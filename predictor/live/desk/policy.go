@@ -36,7 +36,8 @@ func (d *Desk) terms(planner *trajectory.Planner, r *trajectory.Request, req *ap
 	}
 	if len(d.Policy) > 0 {
 		job := r.Job
-		if whole, err := planner.Cluster.Complete(job); err == nil { // the planner reports the error
+		// the planner reports the error
+		if whole, err := planner.Cluster.Complete(job); err == nil {
 			job = whole
 		}
 		t.who = policy.Who{User: job.User, Account: job.Account, Partition: job.Partition, QOS: job.QOS}

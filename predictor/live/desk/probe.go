@@ -68,7 +68,8 @@ type probe struct {
 // that the answer has slots of each size if time is short. It returns false when the time is over.
 func (p *probe) partition(ctx context.Context, partition string) bool {
 	starts := make([][]int64, len(p.sizes))
-	why := make([]string, len(p.sizes)) // by size: the reason for the latest start, "" once there is a slot
+	// by size: the reason for the latest start, "" once there is a slot
+	why := make([]string, len(p.sizes))
 	hopeless := make([]bool, len(p.sizes))
 	most := 0
 	for i, size := range p.sizes {

@@ -254,7 +254,8 @@ func (g *Groups) ClaimGroup(ctx context.Context, asker string, c api.GroupClaim)
 		})
 		return answer, err
 	}
-	if group.Decided != 0 && (peer == nil || group.Members[i].Vouched) { // the answer will not change
+	// the answer will not change
+	if group.Decided != 0 && (peer == nil || group.Members[i].Vouched) {
 		return claim(group, i, g.Now()), nil
 	}
 	decided, err := g.Ledger.Decide(ctx, c.Group, func(group *ledger.Group) error {

@@ -347,7 +347,8 @@ func TestPromisedAndKept(t *testing.T) {
 		g := newGroup(&r)
 		z := common()
 		for now := g.Deadline - 10; now <= g.Deadline+40 && g.Decided == 0; now += 5 {
-			for i, m := range g.Members { // a job that is not present by the deadline comes too late
+			// a job that is not present by the deadline comes too late
+			for i, m := range g.Members {
 				if rank(z[i]) <= m.Prob {
 					claim(g, i, now)
 				}

@@ -90,7 +90,8 @@ func (k *reservations) planOf(ctx context.Context, user, plan string) (*ledger.E
 // bindQueued binds e's plan to a job of the queue. If the job later asks for something else than
 // now, its user has changed it. If the job cannot be bound, a fault of package api says why.
 func (k *Keeper) bindQueued(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
-	if j.RestartCount > 0 { // it may be the job of another plan, which does not know of the requeue yet
+	// it may be the job of another plan, which does not know of the requeue yet
+	if j.RestartCount > 0 {
 		others, err := k.Ledger.Select(ctx, ledger.Query{User: e.User, Job: j.ID, Open: true})
 		if err != nil || slices.ContainsFunc(others, func(other ledger.Entry) bool { return other.ID != e.ID }) {
 			return cmp.Or(err, ledger.ErrJobTaken)

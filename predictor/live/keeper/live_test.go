@@ -206,7 +206,8 @@ const broken = "broken"
 func limited(t *testing.T, dir string) *cluster.Cluster {
 	t.Helper()
 	prolog := filepath.Join(dir, "prolog")
-	for name := dir; name != os.TempDir(); name = filepath.Dir(name) { // closed to others by t.TempDir
+	// closed to others by t.TempDir
+	for name := dir; name != os.TempDir(); name = filepath.Dir(name) {
 		if err := os.Chmod(name, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +230,8 @@ Prolog=` + prolog})
 // A time limit that the keeper has changed is subject to Slurm's limits like any other, also after
 // the user has moved the job to a partition or a QOS with shorter limits.
 func liveLimitsHold(t *testing.T, c *cluster.Cluster) {
-	for _, user := range []string{"slurm", "varq"} { // SlurmUser may act as alice, an operator may not
+	// SlurmUser may act as alice, an operator may not
+	for _, user := range []string{"slurm", "varq"} {
 		t.Run(user, func(t *testing.T) {
 			l := newLab(t, c, user)
 			onQOS, p := l.reserve(time.Hour, "")

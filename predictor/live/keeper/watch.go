@@ -26,7 +26,8 @@ const (
 	present  = waiting | overdue | started
 	anyState = absent | present
 
-	unknown jobState = 0 // the queue was read too early to show the job, or the job was not asked for
+	// the queue was read too early to show the job, or the job was not asked for
+	unknown jobState = 0
 )
 
 // action does what is due for an open reservation. j is its job, or nil if it is absent.

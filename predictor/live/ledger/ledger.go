@@ -201,7 +201,8 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 			return ErrBound
 		case !open:
 			return ErrClosed
-		case withdrawn != 0 && promised.Tentative != 0: // the job is bound only to be found and cancelled
+		case withdrawn != 0 && promised.Tentative != 0:
+			// the job is bound only to be found and cancelled
 		case !granted && (withdrawn != 0 || at > made+bindsFor):
 			return ErrLapsed
 		case withdrawn != 0:
