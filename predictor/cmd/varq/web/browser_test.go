@@ -107,7 +107,7 @@ func TestLive(t *testing.T) {
 	if want := "sbatch --nodes=4 --time=00:20:00 --begin-by=2026-11-21T17:00:00 --prob=0.8 job.sh"; copied != want {
 		t.Errorf("copied: %q, want %q", copied, want)
 	}
-	wrong := `document.getElementById("nodes").ariaInvalid == "true" && document.getElementById("nodes-wrong").textContent.includes("no number")`
+	wrong := `document.getElementById("nodes").ariaInvalid == "true" && document.getElementById("nodes-wrong").textContent.includes("not a number")`
 	do(t, ctx, chromedp.Clear(chromedp.CSS("#nodes")), chromedp.SendKeys(chromedp.CSS("#nodes"), "0"),
 		chromium.Until(`document.querySelector("#answer .problem")?.textContent.includes("Nodes:") && `+wrong))
 	do(t, ctx, chromedp.SendKeys(chromedp.CSS("#nodes"), "2"), chromium.Until(`document.querySelector("#answer code") && !(`+wrong+`)`))
