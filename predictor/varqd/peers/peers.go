@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// All, as the only entry, stands for all users except those that must be named.
+// All stands for all users except those that must be named. It is the only entry then.
 const All = "all"
 
 // prefix begins the name of the user as which a site's varqd is served. No real user has such a
