@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +10,6 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/trial/study/all"
@@ -20,25 +17,10 @@ import (
 	"github.com/varq-project/varq/test/golden"
 )
 
-// runLab implements the command varq-lab of the scripts in the test's process. Its standard input
-// is the script's file stdin, if there is one.
+// runLab implements the command varq-lab of the scripts.
 func runLab(ts *testscript.TestScript, neg bool, args []string) {
-	stdin, err := os.ReadFile(ts.MkAbs("stdin"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		ts.Fatalf("%v", err)
-	}
-	zone, err := time.LoadLocation(ts.Getenv("TZ"))
-	if err != nil {
-		ts.Fatalf("%v", err)
-	}
-	code := execute(args, &cli.Env{
-		Stdin:   bytes.NewReader(stdin),
-		Stdout:  ts.Stdout(),
-		Stderr:  ts.Stderr(),
-		Getenv:  ts.Getenv,
-		Elapsed: func() time.Duration { return clitest.Elapsed },
-		Zone:    zone,
-	}, toyStudies())
+	env := clitest.ScriptEnv(ts)
+	code := execute(args, &env, toyStudies())
 	if neg == (code == cli.ExitOK) {
 		ts.Fatalf("exit code %d", code)
 	}
@@ -99,43 +81,20 @@ func TestScripts(t *testing.T) {
 
 // TestExamples runs every example that the help shows.
 func TestExamples(t *testing.T) {
-	var script strings.Builder
-	var count int
-	var visit func(cmd *cobra.Command)
-	visit = func(cmd *cobra.Command) {
-		if cmd.Runnable() && cmd.Example == "" {
-			t.Errorf("%s has no example", cmd.CommandPath())
+	root := newRoot(&cli.Env{}, toyStudies())
+	clitest.Examples(t, root, params(testscript.Params{}), 10, func(line string) (string, bool) {
+		// Commands run in the test's process, whose working directory is not the script's.
+		for _, option := range []string{"--plot=", "--out=", "--trace=", "--schedule=", "--output=", "--failures="} {
+			line = strings.ReplaceAll(line, option, option+"$WORK/")
 		}
-		for line := range strings.Lines(cmd.Example) {
-			// Commands run in the test's process, whose working directory is not the
-			// script's.
-			for _, option := range []string{"--plot=", "--out=", "--trace=", "--schedule=", "--output=", "--failures="} {
-				line = strings.ReplaceAll(line, option, option+"$WORK/")
-			}
-			line = strings.TrimSpace(line)
-			if !strings.HasPrefix(line, "varq-lab ") { // sacct's side of a pipe
-				script.WriteString("cp sacct.txt stdin\n")
-				continue
-			}
-			script.WriteString(line + "\n")
-			if !strings.HasPrefix(line, "varq-lab trace ") { // it prints what it found to stderr
-				script.WriteString("! stderr .\n")
-			}
-			count++
+		switch {
+		case !strings.HasPrefix(line, "varq-lab "): // sacct's side of a pipe
+			return "cp sacct.txt stdin\n", false
+		case strings.HasPrefix(line, "varq-lab trace "): // it prints what it found to stderr
+			return line + "\n", true
 		}
-		for _, sub := range cmd.Commands() {
-			visit(sub)
-		}
-	}
-	visit(newRoot(&cli.Env{}, toyStudies()))
-	if count < 10 {
-		t.Errorf("only %d examples were found", count)
-	}
-	file := filepath.Join(t.TempDir(), "examples.txt")
-	if err := os.WriteFile(file, []byte(script.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	testscript.Run(t, params(testscript.Params{Files: []string{file}}))
+		return line + "\n! stderr .\n", true
+	})
 }
 
 func TestExitCodes(t *testing.T) {

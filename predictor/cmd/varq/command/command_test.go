@@ -1,11 +1,9 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -17,7 +15,6 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/varqd/doctor"
@@ -25,31 +22,15 @@ import (
 	"github.com/varq-project/varq/test/golden"
 )
 
-// runVarq implements the command varq of the scripts in the test's process. Its standard
-// input is the script's file stdin, if there is one. Its output is a terminal if the script
-// says how wide that is, by the variable TERMINAL_WIDTH.
+// runVarq implements the command varq of the scripts. Its output is a terminal if the script says
+// how wide that is, by the variable TERMINAL_WIDTH.
 func runVarq(ts *testscript.TestScript, neg bool, args []string) {
-	stdin, err := os.ReadFile(ts.MkAbs("stdin"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		ts.Fatalf("%v", err)
-	}
-	zone, err := time.LoadLocation(ts.Getenv("TZ"))
-	if err != nil {
-		ts.Fatalf("%v", err)
-	}
-	width, _ := strconv.Atoi(ts.Getenv("TERMINAL_WIDTH"))
+	env := clitest.ScriptEnv(ts)
+	env.Now = func() int64 { return now }
+	env.Width, _ = strconv.Atoi(ts.Getenv("TERMINAL_WIDTH"))
+	env.Terminal = env.Width != 0
 	code := Run(args, Env{
-		Env: cli.Env{
-			Stdin:    bytes.NewReader(stdin),
-			Stdout:   ts.Stdout(),
-			Stderr:   ts.Stderr(),
-			Getenv:   ts.Getenv,
-			Now:      func() int64 { return now },
-			Elapsed:  func() time.Duration { return clitest.Elapsed },
-			Zone:     zone,
-			Terminal: width != 0,
-			Width:    width,
-		},
+		Env:  env,
 		Host: func(context.Context, string) []doctor.Finding { return toyHost(ts.Getenv("HOST_LACKS")) },
 		Serve: func(_ context.Context, address string, handler func(net.Addr) http.Handler) error {
 			at, err := net.ResolveTCPAddr("tcp", strings.Replace(address, "node7", "localhost", 1))
@@ -188,35 +169,13 @@ func TestScripts(t *testing.T) {
 
 // TestExamples runs every example that the help shows.
 func TestExamples(t *testing.T) {
-	var script strings.Builder
-	var count int
-	var visit func(cmd *cobra.Command)
-	visit = func(cmd *cobra.Command) {
-		if cmd.Runnable() && cmd.Example == "" && !cmd.Hidden {
-			t.Errorf("%s has no example", cmd.CommandPath())
+	root := newRoot(&Env{Env: cli.Env{Now: func() int64 { return now }, Zone: time.UTC}})
+	clitest.Examples(t, root, params(testscript.Params{}), 15, func(line string) (string, bool) {
+		if !strings.HasPrefix(line, "varq ") { // what is done between commands of varq
+			return "", false
 		}
-		for line := range strings.Lines(cmd.Example) {
-			// Commands run in the test's process, whose working directory is not the
-			// script's.
-			line = strings.NewReplacer("--plot=", "--plot=$WORK/", "--file=", "--file=$WORK/", "backup.db", "$WORK/backup.db").Replace(line)
-			line = strings.TrimSpace(line)
-			if !strings.HasPrefix(line, "varq ") { // what is done between commands of varq
-				continue
-			}
-			script.WriteString(line + "\n! stderr .\n")
-			count++
-		}
-		for _, sub := range cmd.Commands() {
-			visit(sub)
-		}
-	}
-	visit(newRoot(&Env{Env: cli.Env{Now: func() int64 { return now }, Zone: time.UTC}}))
-	if count < 15 {
-		t.Errorf("only %d examples were found", count)
-	}
-	file := filepath.Join(t.TempDir(), "examples.txt")
-	if err := os.WriteFile(file, []byte(script.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	testscript.Run(t, params(testscript.Params{Files: []string{file}}))
+		// Commands run in the test's process, whose working directory is not the script's.
+		line = strings.NewReplacer("--plot=", "--plot=$WORK/", "--file=", "--file=$WORK/", "backup.db", "$WORK/backup.db").Replace(line)
+		return line + "\n! stderr .\n", true
+	})
 }
