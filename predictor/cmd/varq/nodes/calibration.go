@@ -58,10 +58,8 @@ func (c *calibration) query(env *cli.Env, cmd *cobra.Command) (q api.NodesCalibr
 	if q.End, err = env.PastTime("--endtime", c.end); err != nil {
 		return q, err
 	}
-	if q.End != 0 && q.End <= q.Start {
-		return q, errors.New("--endtime does not lie after --starttime")
-	}
-	return q, nil
+	window := api.Selection{Start: q.Start, End: q.End}
+	return q, api.ByOption(window.Check(), env.Moment)
 }
 
 // run asks varqd for the scores of its forecasts of failures, and shows and draws them.
