@@ -104,8 +104,8 @@ type Partition struct {
 type Memory struct {
 	// DefMemPerCPU and DefMemPerNode are the memory of a job that does not say how much it needs,
 	// and MaxMemPerCPU is how much a CPU may have before a job gets more CPUs; MiB, 0 where not
-	// set. A job that asks for more than MaxMemPerNode of a node never starts. One of the two is
-	// set at most.
+	// set. A job that asks for more than MaxMemPerNode of a node never starts. Slurm
+	// takes a Def for a CPU or for a node, not both, and so a Max.
 	DefMemPerCPU, DefMemPerNode, MaxMemPerCPU, MaxMemPerNode int64
 	// GPUDefaults is true if a job gets CPUs or memory with its GPUs (JobDefaults).
 	GPUDefaults bool

@@ -97,8 +97,8 @@ func (s *standing) others() string {
 	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return strings.HasPrefix(s, "0 ") }), ", ")
 }
 
-// until names the reservations, and when the last of them ends: the end of "8 reserved". It is ""
-// where the zone is not known.
+// until names the reservations, and when the last of them ends this time: the end of
+// "8 reserved". It is "" where the zone is not known.
 func (s *standing) until() string {
 	if s.cluster.Zone == nil {
 		return ""

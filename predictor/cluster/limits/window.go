@@ -9,7 +9,7 @@ import (
 )
 
 // Window is a stretch of time, Start included and End not, in which a request
-// cannot run because Slurm reservations leave its partition too few nodes.
+// cannot run because Slurm reservations leave its partition too few nodes or CPUs.
 type Window struct {
 	Start, End int64
 	Rule

@@ -8,8 +8,12 @@
 // by which policy its jobs are started. Where Slurm's priorities are known, the order by priority
 // is Slurm's own.
 //
-// A Twin counts processors only. It knows nothing of nodes that are down, topology, memory or
-// licences. Limits bound how much a user or a QOS may use at once. Of these a Twin knows only which
-// jobs they keep from starting now. Its answers are features of a forecast, not a forecast: they
-// have to be recalibrated against the waits that came.
+// A rollout counts processors only. It knows nothing of topology, memory or licences. Limits bound
+// how much a user or a QOS may use at once. Of these a Twin knows only which jobs they keep from
+// starting now. Its answers are features of a forecast, not a forecast: they have to be
+// recalibrated against the waits that came.
+//
+// A Twin also bounds the probability that there is room for a job at a time beside the jobs that
+// run, and beside claims, which promises have on nodes to come (Occupants, Room). Room counts
+// nodes, CPUs, GPUs and memory, of the pool and of single nodes, where these are configured.
 package twin

@@ -130,11 +130,10 @@ func New(o Options) *Desk {
 }
 
 // occupancy knows what is taken or will be: running jobs, promises, and plain jobs that become
-// eligible later.
+// eligible later or wait for their nodes to be up.
 type occupancy struct {
 	Options
-	// plain has the claims of the plain jobs that become eligible later, as of the last
-	// ObservePlain.
+	// plain has the claims of these plain jobs, as of the last ObservePlain.
 	plain atomic.Pointer[[]workload.Claim]
 }
 

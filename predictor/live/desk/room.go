@@ -29,8 +29,8 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 	var last asked
 	var ask func(workload.Claim, float64) workload.Room // answers for last
 	var slurms []workload.Claim
-	// slurms are known until the time known, for jobs of the size and pieces of of
-	known, of := int64(0), workload.Claim{}
+	// slurms are known until the time known, for jobs of the size and pieces of like
+	known, like := int64(0), workload.Claim{}
 	return func(c workload.Claim, now int64, least float64) workload.Room {
 		if cluster.Partitions[c.Partition].Overcommits {
 			return workload.Room{Prob: 1}
@@ -38,8 +38,8 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 		is, had := asked{c.Partition, c.Job, now}, len(slurms)
 		end := c.From + max(1, c.Limit)
 		// also for later questions, which are about times soon after
-		if is != last || end > known || c.Nodes != of.Nodes || c.Pieces != of.Pieces {
-			known, of = end+(end-now), c
+		if is != last || end > known || c.Nodes != like.Nodes || c.Pieces != like.Pieces {
+			known, like = end+(end-now), c
 			slurms = cluster.Job(c.Request, nil).Claims(c.Pieces, now, known)
 			if is != last || had+len(slurms) > 0 {
 				last, ask = is, d.roomBeside(cluster, c, now, slices.Concat(claims, slurms))
@@ -59,8 +59,8 @@ func (d *occupancy) roomBeside(cluster *limits.Cluster, c workload.Claim, now in
 	return d.Outlook.Room(c.Partition, c.Job, now, others)
 }
 
-// claims returns the claims of open promises, and of plain jobs that become eligible later. The
-// error is a fault of package api.
+// claims returns the claims of open promises, and of plain jobs that become eligible later or wait
+// for their nodes to be up. The error is a fault of package api.
 func (d *occupancy) claims(ctx context.Context, now int64) ([]workload.Claim, error) {
 	claims, err := d.Ledger.Claims(ctx, now)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 
 // jobs yields the jobs of the queue, and the jobs of promises that no look at the queue has shown
 // yet. The promises of a moment ago leave as little room under Slurm's limits as jobs that wait.
-// jobs leaves out the promise of the plan but. It reads the ledger once, when it is used first. If
-// that fails, err returns the reason, as a fault of package api, and jobs yields only the jobs of
-// the queue.
+// jobs leaves out the promise of the plan that but names. It reads the ledger once, when it is used
+// first. If that fails, err returns the reason, as a fault of package api, and jobs yields only the
+// jobs of the queue.
 func (d *occupancy) jobs(ctx context.Context, but string) (jobs iter.Seq[*workload.Job], err func() error) {
 	var failed error
 	unseen := sync.OnceValue(func() []ledger.Entry {

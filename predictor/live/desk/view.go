@@ -16,7 +16,7 @@ type view struct {
 	desk   *Desk
 	ctx    context.Context
 	now    int64
-	claims []workload.Claim // of open promises, and of plain jobs that are eligible later
+	claims []workload.Claim // of open promises and plain jobs; see occupancy.claims
 	unread func() error     // see Desk.jobs
 }
 

@@ -87,7 +87,8 @@ type Options struct {
 	Now func() int64
 	// Zone is the site's time zone. Events name times in this zone.
 	Zone *time.Location
-	// Grace is the number of seconds after its begin time after which a plan without a job expires.
+	// Grace is the number of seconds after its begin time, and after the promise, after which a
+	// plan without a job expires.
 	Grace int64
 	// Tell, if not nil, receives the notices for users. It must not wait.
 	Tell    func(api.Notice)

@@ -25,7 +25,7 @@ const retryUnanswered = 5
 const maxExpired = 1000
 
 // memory has what the keeper knows of open reservations and does not write into the ledger. A crash
-// loses it. The next Watch then computes the forecasts and counts again, and retries what failed
+// loses it. The next Watch then computes the forecasts again, and retries what failed
 // without waiting for retryAfter.
 type memory struct {
 	mu        sync.Mutex

@@ -19,10 +19,8 @@ import (
 // if it is not in the queue and accounting does not show its end.
 const lostAfter = 86400
 
-// expire settles a plan without a job, Grace after its begin time. It first waits until accounting
-// has been read up to that time, because a job of the plan may have ended before the queue showed
-// it. The note "never submitted" is also given if a job in the queue claims the plan but cannot be
-// bound, because it is bound to another plan.
+// expire settles a plan without a job once it is expired. The note "never submitted" is also given
+// if a job in the queue claims the plan but cannot be bound, because it is bound to another plan.
 //
 // There may be many such plans. So the first call in a Watch settles them all at once, up to
 // maxExpired, and the other calls find nothing left to do.
@@ -51,7 +49,10 @@ func (k *settler) expire(ctx context.Context, e *ledger.Entry, _ *slurm.QueueEnt
 	return nil
 }
 
-// expired reports whether it is too late for a job of the plan to come.
+// expired reports whether it is too late for a job of the plan to come. A tentative plan is too
+// late once it should have been confirmed. Any other is too late Grace after its begin time and
+// after the promise, but not before accounting has been read up to that time, because a job of the
+// plan may have ended before the queue showed it.
 func (k *settler) expired(e *ledger.Entry) bool {
 	if e.Unconfirmed() {
 		return k.Now() > e.Tentative+desk.Latecomer

@@ -3,12 +3,12 @@
 // first slot that holds (Röblitz, Schintke and Wendler 2005, figure 1). It runs in the user's
 // command, which says with a Request what is wanted.
 //
-// Invariant: whatever happens to the broker, to a site's varqd or to its slurmctld, at most one job
-// can start, and no other job is left. A job is submitted with a tentative promise, with which it
-// cannot start. At most one promise is ever confirmed. The next slot is tried only after the site
-// has said that the promise before is not confirmed, or after the site's Slurm has cancelled that
-// job. At a site without varqd, the job itself takes the place of the promise: it is on trial
-// (package sbatch).
+// Invariant for one job: whatever happens to the broker, to a site's varqd or to its slurmctld, at
+// most one job can start. No other is left, but for a time at a site without varqd (Left). A job is
+// submitted with a tentative promise, with which it cannot start. At most one promise is ever
+// confirmed. The next slot is tried only after the site has said that the promise before is not
+// confirmed, or after the site's Slurm has cancelled that job. At a site without varqd, the job
+// itself takes the place of the promise: it is on trial (package sbatch).
 package broker
 
 import (
@@ -81,7 +81,7 @@ func (d *Doubt) Unwrap() error { return d.Err }
 // ErrInterrupted is the error of Reserve if its context ends.
 var ErrInterrupted = errors.New("interrupted; nothing is reserved")
 
-// Options bound Reserve.
+// Options configure Reserve.
 type Options struct {
 	Prefer elastic.Preferences
 	// Tries is the greatest number of slots that are tried.

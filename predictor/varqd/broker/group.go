@@ -25,11 +25,11 @@ type Home interface {
 	CancelGroup(ctx context.Context, c api.GroupCancellation) error
 }
 
-// GroupOptions bound ReserveGroup.
+// GroupOptions configure ReserveGroup.
 type GroupOptions struct {
 	Options
 	Kind string // api.GroupAny or api.GroupAll
-	// Prob is the least probability that the group must have; 0 stands for the home's default.
+	// Prob is the least probability that the group must have; see Request.
 	Prob float64
 	// HomeName is the sites' name for the home. It is empty if the home is their own varqd.
 	HomeName string

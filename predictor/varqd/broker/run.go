@@ -28,8 +28,8 @@ const (
 )
 
 // Run asks all sites at once, and reserves what the user prefers of what they offer. After an error
-// that is a *Doubt nobody knows whether something is reserved; after any other nothing is. Left is
-// also there after an error.
+// that is a *Doubt nobody knows whether something is reserved; after any other nothing is. The Left
+// of one job is also there after an error.
 func Run(ctx context.Context, sites []Site, r Request) (result Result, err error) {
 	asked := sites
 	switch r.Kind {

@@ -10,7 +10,7 @@ import (
 // Site is a cluster where the job may run.
 type Site interface {
 	Name() string
-	// Probe asks its varqd for slots.
+	// Probe asks the site for slots.
 	Probe(ctx context.Context, r api.ProbeRequest) (api.ProbeAnswer, error)
 	// Submit submits the job for a slot, with a promise that must be confirmed within so many
 	// seconds. A failure may leave a promise, or a job.

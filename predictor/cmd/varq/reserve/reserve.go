@@ -1,5 +1,6 @@
-// Package reserve has the commands about several clusters: reserve, which submits a job with a
-// promise at the one that the user prefers, or at several together, and sites, which lists them.
+// Package reserve has the commands reserve and sites. The command reserve submits a job with a
+// promise, with the size, at the time and in the cluster that the user prefers, or in several
+// clusters together. The command sites lists the clusters.
 package reserve
 
 import (
