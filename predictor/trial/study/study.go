@@ -10,9 +10,11 @@ package study
 
 import (
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/workload"
@@ -90,6 +92,27 @@ type NodeFailures struct {
 type Case struct {
 	Name string `json:"name"` // of the setting; Name and Seed together are unique
 	Seed uint64 `json:"seed"`
+}
+
+// Cross returns a case of each setting for each seed from 1 to seeds, seed by seed.
+func Cross[S any](seeds int, settings []S, name func(S) string) []Case {
+	cases := make([]Case, 0, seeds*len(settings))
+	for seed := range seeds {
+		for _, s := range settings {
+			cases = append(cases, Case{Name: name(s), Seed: uint64(seed) + 1})
+		}
+	}
+	return cases
+}
+
+// Setting returns the setting that has the name of a case of a study. Without one it is an error.
+func Setting[S any](study string, c Case, settings []S, name func(S) string) (S, error) {
+	i := slices.IndexFunc(settings, func(s S) bool { return name(s) == c.Name })
+	if i < 0 {
+		var none S
+		return none, fmt.Errorf("%s has no case %q", study, c.Name)
+	}
+	return settings[i], nil
 }
 
 // Values has the results of a simulation by name. Invariant: all values are finite. A

@@ -109,13 +109,7 @@ func (Study) seeds(o study.Options) int {
 
 // Cases implements study.Study.
 func (s Study) Cases(o study.Options) []study.Case {
-	var cases []study.Case
-	for seed := range s.seeds(o) {
-		for _, c := range allCells() {
-			cases = append(cases, study.Case{Name: c.name(), Seed: uint64(seed) + 1})
-		}
-	}
-	return cases
+	return study.Cross(s.seeds(o), allCells(), cell.name)
 }
 
 // Run implements study.Study. Its values are node-seconds, by the week from the first job on in
@@ -125,12 +119,11 @@ func (s Study) Cases(o study.Options) []study.Case {
 //	overhead 3 Young     of checkpoints by the rule
 //	lost 3 Young         of work lost by the rule
 func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
-	for _, cell := range allCells() {
-		if cell.name() == c.Name {
-			return cell.run(o, c.Seed)
-		}
+	s, err := study.Setting("checkpoints", c, allCells(), cell.name)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("checkpoints has no case %q", c.Name)
+	return s.run(o, c.Seed)
 }
 
 func (c cell) run(o study.Options, seed uint64) (study.Values, error) {

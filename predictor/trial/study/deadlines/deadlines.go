@@ -92,13 +92,7 @@ func (Study) seeds(o study.Options) int { return o.Repetitions(usualSeeds, quick
 
 // Cases implements study.Study.
 func (s Study) Cases(o study.Options) []study.Case {
-	var cases []study.Case
-	for seed := range s.seeds(o) {
-		for _, c := range settings() {
-			cases = append(cases, study.Case{Name: c.name(), Seed: uint64(seed) + 1})
-		}
-	}
-	return cases
+	return study.Cross(s.seeds(o), settings(), setting.name)
 }
 
 // Run implements study.Study. Its values are sums over the jobs that were submitted in a week,
@@ -113,12 +107,11 @@ func (s Study) Cases(o study.Options) []study.Case {
 //	others, latency           jobs without a deadline, and the seconds from their submissions to
 //	                          their ends
 func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
-	for _, d := range settings() {
-		if d.name() == c.Name {
-			return d.run(o, c.Seed)
-		}
+	s, err := study.Setting("deadlines", c, settings(), setting.name)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("deadlines has no case %q", c.Name)
+	return s.run(o, c.Seed)
 }
 
 func (c setting) run(o study.Options, seed uint64) (study.Values, error) {

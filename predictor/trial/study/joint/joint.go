@@ -6,7 +6,6 @@ package joint
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/varq-project/varq/predictor/promise/joint"
 	"github.com/varq-project/varq/predictor/trial/study"
@@ -87,14 +86,10 @@ func (Study) seeds(o study.Options) int { return o.Repetitions(usualSeeds, quick
 
 // Cases implements study.Study.
 func (s Study) Cases(o study.Options) []study.Case {
-	var cases []study.Case
-	for seed := range s.seeds(o) {
-		for _, setting := range settings {
-			cases = append(cases, study.Case{Name: setting.name, Seed: uint64(seed) + 1})
-		}
-	}
-	return cases
+	return study.Cross(s.seeds(o), settings, nameOf)
 }
+
+func nameOf(s setting) string { return s.name }
 
 // Run implements study.Study. Its values are sums over the questions that were asked in a week,
 // counted from the first one; "asked any 3" is of week 3:
@@ -111,11 +106,11 @@ func (s Study) Cases(o study.Options) []study.Case {
 //	n example                        questions whose jobs both start with .85 to .95, each by itself
 //	said example, kept example       as above, of any of both by independence
 func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
-	i := slices.IndexFunc(settings, func(s setting) bool { return s.name == c.Name })
-	if i < 0 {
-		return nil, fmt.Errorf("joint has no case %q", c.Name)
+	setting, err := study.Setting("joint", c, settings, nameOf)
+	if err != nil {
+		return nil, err
 	}
-	outcomes, err := settings[i].run(o, c.Seed)
+	outcomes, err := setting.run(o, c.Seed)
 	if err != nil {
 		return nil, err
 	}

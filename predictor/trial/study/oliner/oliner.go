@@ -113,12 +113,7 @@ func (s Study) Cases(o study.Options) []study.Case {
 	for _, log := range logs() {
 		cases = append(cases, study.Case{Name: jobsCase(log), Seed: 1})
 	}
-	for seed := range s.seeds(o) {
-		for _, setting := range allSettings(o) {
-			cases = append(cases, study.Case{Name: setting.name(), Seed: uint64(seed) + 1})
-		}
-	}
-	return cases
+	return append(cases, study.Cross(s.seeds(o), allSettings(o), setting.name)...)
 }
 
 // Run implements study.Study. The values of the jobs of a log are nodes and work (seconds), means,
@@ -141,12 +136,11 @@ func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
 			return jobValues(jobs), err
 		}
 	}
-	for _, s := range allSettings(o) {
-		if s.name() == c.Name {
-			return s.run(o, c.Seed)
-		}
+	s, err := study.Setting("oliner", c, allSettings(o), setting.name)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("oliner has no case %q", c.Name)
+	return s.run(o, c.Seed)
 }
 
 // readJobs returns the first jobs of a log, the first of which is submitted at 0. Processors are

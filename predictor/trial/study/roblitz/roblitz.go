@@ -188,16 +188,7 @@ func (Study) seeds(o study.Options) int { return o.Repetitions(usualSeeds, quick
 
 // Cases implements study.Study.
 func (s Study) Cases(o study.Options) []study.Case {
-	var cases []study.Case
-	for _, setting := range baselines() {
-		cases = append(cases, study.Case{Name: setting.name(), Seed: 1})
-	}
-	for seed := range s.seeds(o) {
-		for _, setting := range allSettings() {
-			cases = append(cases, study.Case{Name: setting.name(), Seed: uint64(seed) + 1})
-		}
-	}
-	return cases
+	return append(study.Cross(1, baselines(), setting.name), study.Cross(s.seeds(o), allSettings(), setting.name)...)
 }
 
 // Run implements study.Study. The values of a setting without reservations are those of the sample:
@@ -223,12 +214,11 @@ func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
 			return s.baseline(o)
 		}
 	}
-	for _, s := range allSettings() {
-		if s.name() == c.Name {
-			return s.run(o, c.Seed)
-		}
+	s, err := study.Setting("roblitz", c, allSettings(), setting.name)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("roblitz has no case %q", c.Name)
+	return s.run(o, c.Seed)
 }
 
 // jobs returns the jobs of the sample, and what they request, by job.

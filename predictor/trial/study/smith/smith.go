@@ -180,12 +180,7 @@ func (s Study) Cases(o study.Options) []study.Case {
 	for i := range jobLogs {
 		cases = append(cases, study.Case{Name: jobLogs[i].runTimesCase(), Seed: 1})
 	}
-	for seed := range s.seeds(o) {
-		for _, setting := range allSettings() {
-			cases = append(cases, study.Case{Name: setting.name(), Seed: uint64(seed) + 1})
-		}
-	}
-	return cases
+	return append(cases, study.Cross(s.seeds(o), allSettings(), setting.name)...)
 }
 
 // Run implements study.Study. Values of a setting are named "KIND MEASURE".
@@ -195,12 +190,11 @@ func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
 			return jobLogs[i].scoreRunTimes(o)
 		}
 	}
-	for _, s := range allSettings() {
-		if s.name() == c.Name {
-			return s.run(o, c.Seed)
-		}
+	s, err := study.Setting("smith", c, allSettings(), setting.name)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("smith has no case %q", c.Name)
+	return s.run(o, c.Seed)
 }
 
 func (s setting) run(o study.Options, seed uint64) (study.Values, error) {

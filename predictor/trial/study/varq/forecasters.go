@@ -95,13 +95,7 @@ func (Forecasters) seeds(o study.Options) int { return o.Repetitions(methodSeeds
 
 // Cases implements study.Study.
 func (m Forecasters) Cases(o study.Options) []study.Case {
-	var cases []study.Case
-	for seed := range m.seeds(o) {
-		for _, s := range methodSettings() {
-			cases = append(cases, study.Case{Name: s.name(), Seed: uint64(seed) + 1})
-		}
-	}
-	return cases
+	return study.Cross(m.seeds(o), methodSettings(), methodSetting.name)
 }
 
 // Run implements study.Study. Its values are those of ValuesOf and of methodTally, and
@@ -110,12 +104,11 @@ func (m Forecasters) Cases(o study.Options) []study.Case {
 //	wait without        "wait" of the same jobs if no job reserves
 //	slowdown without    "slowdown" of the same jobs if no job reserves
 func (Forecasters) Run(o study.Options, c study.Case) (study.Values, error) {
-	for _, s := range methodSettings() {
-		if s.name() == c.Name {
-			return s.run(o, c.Seed)
-		}
+	s, err := study.Setting("forecasters", c, methodSettings(), methodSetting.name)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("forecasters has no case %q", c.Name)
+	return s.run(o, c.Seed)
 }
 
 func (s methodSetting) run(o study.Options, seed uint64) (study.Values, error) {
