@@ -30,5 +30,8 @@ func Lock(path string) (release func() error, err error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("ledger: %s: %w", path, err), f.Close())
 	}
-	return f.Close, nil
+	return func() error {
+		// not only closed: a program that is just being started has the file open, too
+		return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close())
+	}, nil
 }
