@@ -46,7 +46,7 @@ func (h *Hold) pass() error {
 		case err == nil && answer.Answer == api.GateLost:
 			return h.lose(answer.Why)
 		case err == nil && now >= last:
-			return h.lose("the site that keeps its group does not decide")
+			return h.lose("the cluster that keeps its group does not decide")
 		case err == nil:
 			until = min(now+gateTime, last)
 		case api.Refused(err), now >= until:

@@ -39,7 +39,7 @@ func TestGate(t *testing.T) {
 		"held, late":      {answers: append(slices.Repeat([]said{wait}, 20), said{answer: api.GateAnswer{Answer: api.GateGo, At: now + 75}}), hold: 60, after: 75},
 		"held, lost":      {answers: []said{wait, lost}, hold: 60, want: ErrLost, after: 51, asked: []string{"cancel 7"}, log: "does not run"},
 		"at a far time":   {answers: []said{{answer: api.GateAnswer{Answer: api.GateGo, At: 1 << 40}}}, hold: 60, after: 60 + 35},
-		"wait, for ever":  {answers: []said{wait}, want: ErrLost, after: 60 + 35 + 600, asked: []string{"cancel 7"}, log: "the site that keeps its group does not decide"},
+		"wait, for ever":  {answers: []said{wait}, want: ErrLost, after: 60 + 35 + 600, asked: []string{"cancel 7"}, log: "the cluster that keeps its group does not decide"},
 		"escapes":         {answers: []said{{answer: api.GateAnswer{Answer: api.GateLost, Why: "\x1b[31mred\nvarq: x"}}}, want: ErrLost, asked: []string{"cancel 7"}, log: "does not run: ?[31mred; varq: x\n"},
 		"lost":            {answers: []said{lost}, want: ErrLost, asked: []string{"cancel 7"}, log: "varq: the work of this job does not run: job 23 at beta started first\n"},
 		"lost, not first": {answers: []said{lost}, other: true, want: ErrLost},

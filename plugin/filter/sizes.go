@@ -54,7 +54,7 @@ func (s *Submission) readSizes(o options, size jobsize.Options) error {
 		if whole.Nodes != a.Nodes {
 			return fmt.Errorf("--%s: with the job's other options its number of nodes is %d, and not %d; give its tasks by node, with --ntasks-per-node", sizes, whole.Nodes, a.Nodes)
 		}
-		s.Request.Sizes = append(s.Request.Sizes, api.Alternative{Size: whole, Limit: a.Seconds})
+		s.Request.Sizes = append(s.Request.Sizes, api.Size{Size: whole, Limit: a.Seconds})
 	}
 	needs, err := size.Needs()
 	if err != nil {

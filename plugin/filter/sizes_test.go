@@ -25,7 +25,7 @@ func TestReadSizes(t *testing.T) {
 	}
 	want := api.PlanRequest{
 		BeginBy: now + 3600, Prefer: "cost",
-		Sizes: []api.Alternative{
+		Sizes: []api.Size{
 			{Size: workload.Size{Nodes: 4, CPUs: 8, Memory: 4096}, Limit: 7200},
 			{Size: workload.Size{Nodes: 8, CPUs: 16, Memory: 8192}, Limit: 4200},
 		},

@@ -16,8 +16,8 @@ const (
 	maxMemory = 1 << 50 // MiB
 )
 
-// work checks what a job asks for, and the shapes that it can have.
-func (c *checker) work(job *workload.Request, needs *workload.Needs, sizes []Alternative) {
+// work checks what a job asks for, and the sizes that it can have.
+func (c *checker) work(job *workload.Request, needs *workload.Needs, sizes []Size) {
 	c.name("job.account", job.Account)
 	c.name("job.partition", job.Partition)
 	c.name("job.qos", job.QOS)
@@ -36,7 +36,7 @@ func (c *checker) size(in Field, s *workload.Size, limit int64) {
 	c.span(in+"limit", limit, MaxSpan)
 }
 
-func (c *checker) sizes(sizes []Alternative) {
+func (c *checker) sizes(sizes []Size) {
 	if len(sizes) > MaxProbeSizes {
 		c.wrong(true, "sizes", "%d of them are more than %d", len(sizes), MaxProbeSizes)
 		return

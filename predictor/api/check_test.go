@@ -11,8 +11,8 @@ import (
 
 // TestMistakes: the same mistake has the same words, by fields and by options.
 func TestMistakes(t *testing.T) {
-	size := func(nodes int32, limit int64) Alternative {
-		return Alternative{Size: workload.Size{Nodes: nodes}, Limit: limit}
+	size := func(nodes int32, limit int64) Size {
+		return Size{Size: workload.Size{Nodes: nodes}, Limit: limit}
 	}
 	for name, test := range map[string]struct {
 		request           interface{ Check() error }
@@ -35,13 +35,13 @@ func TestMistakes(t *testing.T) {
 			&PlanRequest{BeginBy: 200, MaxCost: MaxCost{Times: .5}}, "max_cost.times: 0.5 is not between 1 and 1000", "--max-cost: 0.5 is not between 1 and 1000",
 		},
 		"one of a list": {
-			&SizeRequest{By: SizeAuto, Sizes: []Alternative{size(4, 60), size(4, 90)}}, "sizes[1]: there are two of 4 nodes", "--sizes: there are two of 4 nodes",
+			&SizeRequest{By: SizeAuto, Sizes: []Size{size(4, 60), size(4, 90)}}, "sizes[1]: there are two of 4 nodes", "--sizes: there are two of 4 nodes",
 		},
 		"the rest of the job": {
 			&PlanRequest{BeginBy: 200, Needs: &workload.Needs{Constraint: "\a"}}, "needs: a text has characters that no option has", "the job's other options: a text has characters that no option has",
 		},
 		"other names": {
-			&SizeRequest{By: SizeCost, Sizes: []Alternative{size(4, 60)}, Reconsider: true},
+			&SizeRequest{By: SizeCost, Sizes: []Size{size(4, 60)}, Reconsider: true},
 			"reconsider: goes together with by=auto only: what a size costs does not change while the job waits",
 			"--lock-in=no goes together with --size=auto only: what a size costs does not change while the job waits",
 		},

@@ -21,11 +21,11 @@ type PlanRequest struct {
 	// Needs say on which nodes the job may run, and what else must be free for it. nil
 	// stands for any nodes of the partition, and nothing else.
 	Needs *workload.Needs `json:"needs,omitempty"`
-	// Sizes, if not empty, are the shapes of which the job is to have one, and Prefer says which,
+	// Sizes, if not empty, are the sizes of which the job is to have one, and Prefer says which,
 	// as package elastic reads preferences; empty stands for its default. Job has then no size and
 	// no limit of its own. At most MaxProbeSizes.
-	Sizes  []Alternative `json:"sizes,omitempty"`
-	Prefer string        `json:"prefer,omitempty"`
+	Sizes  []Size `json:"sizes,omitempty"`
+	Prefer string `json:"prefer,omitempty"`
 	// BeginBy is the deadline: the latest start of the job. It is 0 in a request about the job's
 	// end.
 	BeginBy int64 `json:"begin_by,omitempty"`
@@ -278,12 +278,12 @@ type Evidence struct {
 	// Calibrated is the number of recent forecasts with known outcomes by which the
 	// forecast was recalibrated.
 	Calibrated float64 `json:"calibrated,omitempty"`
-	// Members are the forecasters whose mixture the forecast is.
-	Members []Member `json:"members,omitempty"`
+	// Components are the forecasters whose mixture the forecast is.
+	Components []Component `json:"members,omitempty"`
 }
 
-// Member is the part that one forecaster has in a forecast.
-type Member struct {
+// Component is the part that one forecaster has in a forecast.
+type Component struct {
 	Forecaster string  `json:"forecaster"`
 	Share      float64 `json:"share"` // its mixture weight, from 0 to 1
 	Sample     int     `json:"sample"`

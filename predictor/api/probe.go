@@ -23,8 +23,8 @@ type ProbeRequest struct {
 	// Needs say on which nodes the job may run; nil if on any. It has all the nodes of its size,
 	// and no more.
 	Needs *workload.Needs `json:"needs,omitempty"`
-	// Sizes are the shapes that the job can have, 1 to MaxProbeSizes.
-	Sizes []Alternative `json:"sizes"`
+	// Sizes are the sizes that the job can have, 1 to MaxProbeSizes.
+	Sizes []Size `json:"sizes"`
 	// Power is that of the processors for which the limits hold, in any unit in which sites tell
 	// their own. 0 stands for those of the site.
 	Power float64 `json:"power,omitempty"`
@@ -65,8 +65,8 @@ func (r *ProbeRequest) Ends(seconds int64) int64 {
 	return min(r.FinishBy, r.Latest+seconds)
 }
 
-// Alternative is a shape that a job can have.
-type Alternative struct {
+// Size is one of the sizes that a job can have, and the limit of its work then.
+type Size struct {
 	workload.Size
 	Limit int64 `json:"limit"` // time limit of the work alone, in seconds
 }

@@ -13,10 +13,10 @@ type SizeRequest struct {
 	// Job is what is common to all sizes, as in a ProbeRequest.
 	Job   workload.Request `json:"job"`
 	Needs *workload.Needs  `json:"needs,omitempty"`
-	// Sizes are the shapes that the job can have, 1 to MaxProbeSizes. It is taken to run for its
+	// Sizes are the sizes that the job can have, 1 to MaxProbeSizes. It is taken to run for its
 	// time limit.
-	Sizes []Alternative `json:"sizes"`
-	By    string        `json:"by"` // SizeAuto or SizeCost
+	Sizes []Size `json:"sizes"`
+	By    string `json:"by"` // SizeAuto or SizeCost
 	// Aversion is how much a longer wait must be expected to gain, as a fraction of the run time
 	// without it, from 0 to MaxAversion. It goes together with SizeAuto only.
 	Aversion float64 `json:"aversion,omitempty"`

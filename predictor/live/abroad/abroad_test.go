@@ -131,7 +131,7 @@ func unreadSite(t *testing.T, source Source, method string) (*Site, *clock) {
 
 func request() *api.ProbeRequest {
 	return &api.ProbeRequest{
-		Job: workload.Request{Account: "chem"}, Sizes: []api.Alternative{{Size: workload.Size{Nodes: 2, CPUs: 20}, Limit: 3600}},
+		Job: workload.Request{Account: "chem"}, Sizes: []api.Size{{Size: workload.Size{Nodes: 2, CPUs: 20}, Limit: 3600}},
 		Latest: epoch + 7200, Slots: 3, Gap: 600,
 	}
 }
@@ -241,7 +241,7 @@ func TestManyReasons(t *testing.T) {
 	req := request()
 	req.Sizes = nil
 	for nodes := range int32(18) {
-		req.Sizes = append(req.Sizes, api.Alternative{Size: workload.Size{Nodes: 5 + nodes, CPUs: 5 + nodes}, Limit: 3600})
+		req.Sizes = append(req.Sizes, api.Size{Size: workload.Size{Nodes: 5 + nodes, CPUs: 5 + nodes}, Limit: 3600})
 	}
 	a, err := s.Probe(t.Context(), "alice", req)
 	if err != nil || len(a.Reasons) != elastic.MostReasons || a.Reasons[0] != "5 nodes: partition main has 4 nodes" ||

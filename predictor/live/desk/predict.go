@@ -119,7 +119,7 @@ func apiEvidence(e *forecast.Evidence) api.Evidence {
 	a := api.Evidence{Sample: int(e.Sample), Class: e.Class, Changed: e.Changed, Beyond: e.Beyond, Down: e.Down, Calibrated: e.Recalibrated}
 	for i := range e.Opinions {
 		o := &e.Opinions[i]
-		a.Members = append(a.Members, api.Member{
+		a.Components = append(a.Components, api.Component{
 			Forecaster: o.Expert, Share: o.Weight, Sample: int(o.Sample), Class: o.Class, Changed: o.Changed, Simulated: o.Simulated,
 		})
 	}

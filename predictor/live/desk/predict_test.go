@@ -27,7 +27,7 @@ func TestPredict(t *testing.T) {
 	if b := p.Bounds[3]; b.Expected == nil || b.Seconds != nil {
 		t.Errorf("%+v: what is expected is certain, what is promised no more than .93", b)
 	}
-	want := api.Evidence{Sample: 1000, Class: "all", Calibrated: 512, Members: []api.Member{
+	want := api.Evidence{Sample: 1000, Class: "all", Calibrated: 512, Components: []api.Component{
 		{Forecaster: "forest", Share: .7, Sample: 1200}, {Forecaster: "qbets", Share: .3, Sample: 400, Class: "all", Changed: 17},
 	}}
 	if diff := cmp.Diff(want, p.Evidence); diff != "" {
@@ -42,7 +42,7 @@ func TestPredict(t *testing.T) {
 func TestPredictDowney(t *testing.T) {
 	s := newSite(t)
 	p, err := s.desk.Predict(t.Context(), "alice", &api.PredictRequest{Forecaster: api.ForecasterDowney})
-	if err != nil || p.Sample != 300 || p.Members != nil {
+	if err != nil || p.Sample != 300 || p.Components != nil {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	for _, b := range p.Bounds {

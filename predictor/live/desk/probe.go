@@ -58,7 +58,7 @@ type probe struct {
 	*view
 	user    string
 	req     *api.ProbeRequest
-	sizes   []api.Alternative         // with limits for the site's processors
+	sizes   []api.Size                // with limits for the site's processors
 	known   map[string]*esr.Knowledge // by partition, for success rates
 	answer  api.ProbeAnswer
 	reasons elastic.Reasons // of the answer
@@ -111,7 +111,7 @@ func (p *probe) partition(ctx context.Context, partition string) bool {
 
 // slot adds a slot of a size, if it can be promised. Otherwise it returns the reason. final is true
 // if the reason applies to all slots of the size.
-func (p *probe) slot(ctx context.Context, partition string, size *api.Alternative, start int64) (reason string, final bool) {
+func (p *probe) slot(ctx context.Context, partition string, size *api.Size, start int64) (reason string, final bool) {
 	plan := &api.PlanRequest{Job: p.req.Job, Needs: p.needs(size), BeginBy: start, Prob: p.req.Prob, GroupProb: p.req.GroupProb, BestEffort: p.req.BestEffort, MaxCost: p.req.MaxCost}
 	plan.Job.Partition, plan.Job.Size, plan.Job.Limit = partition, size.Size, size.Limit
 	q := p.question(p.user, plan)
@@ -145,7 +145,7 @@ func (p *probe) slot(ctx context.Context, partition string, size *api.Alternativ
 
 // needs returns the needs of a job of a size. If the job has one size only, its own options say on
 // how many nodes it may run.
-func (p *probe) needs(size *api.Alternative) *workload.Needs {
+func (p *probe) needs(size *api.Size) *workload.Needs {
 	if len(p.sizes) == 1 {
 		return p.req.Needs
 	}

@@ -26,7 +26,7 @@ import (
 
 func probeRequest() *api.ProbeRequest {
 	return &api.ProbeRequest{
-		Sizes: []api.Alternative{
+		Sizes: []api.Size{
 			{Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: 7200},
 			{Size: workload.Size{Nodes: 4, CPUs: 4}, Limit: 3600},
 		},
@@ -42,7 +42,7 @@ func TestProbeTellsManyReasons(t *testing.T) {
 	req := probeRequest()
 	req.Sizes = nil
 	for nodes := range int32(18) {
-		req.Sizes = append(req.Sizes, api.Alternative{Size: workload.Size{Nodes: 2 + nodes, CPUs: 2 + nodes}, Limit: 3600})
+		req.Sizes = append(req.Sizes, api.Size{Size: workload.Size{Nodes: 2 + nodes, CPUs: 2 + nodes}, Limit: 3600})
 	}
 	a, err := s.desk.Probe(t.Context(), "alice", req)
 	if err != nil || len(a.Reasons) != elastic.MostReasons || !strings.HasPrefix(a.Reasons[0], "2 nodes: ") || !strings.HasPrefix(a.Reasons[elastic.MostReasons-1], "3 more, of which the last is: 19 nodes: ") {

@@ -49,7 +49,7 @@ func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest,
 	}
 	var answer api.PlanAnswer
 	outcome := elastic.Reserve(elastic.Rank([][]elastic.Slot{slots}, prefer, 0), func(s *elastic.Slot) error {
-		size := &req.Sizes[slices.IndexFunc(req.Sizes, func(size api.Alternative) bool { return size.Nodes == s.Nodes })]
+		size := &req.Sizes[slices.IndexFunc(req.Sizes, func(size api.Size) bool { return size.Nodes == s.Nodes })]
 		answer = quotes[s.Nodes]
 		if promise {
 			if answer, failed = d.planStart(ctx, user, sized(req, size), true, decide); failed != nil {
@@ -79,7 +79,7 @@ func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest,
 }
 
 // sized returns the request for one of the sizes of a request.
-func sized(req *api.PlanRequest, size *api.Alternative) *api.PlanRequest {
+func sized(req *api.PlanRequest, size *api.Size) *api.PlanRequest {
 	one := *req
 	one.Sizes, one.Prefer = nil, ""
 	one.Job.Size, one.Job.Limit, one.Needs = size.Size, size.Limit, needsOn(req.Needs, size.Nodes)
@@ -88,7 +88,7 @@ func sized(req *api.PlanRequest, size *api.Alternative) *api.PlanRequest {
 
 // slotOf returns what preferences compare of a plan. The cost is the greatest one, in billing units
 // x hours.
-func slotOf(size *api.Alternative, p *api.Plan) elastic.Slot {
+func slotOf(size *api.Size, p *api.Plan) elastic.Slot {
 	return elastic.Slot{
 		Start: p.BeginBy, End: p.BeginBy + size.Limit, Nodes: size.Nodes, Limit: size.Limit, Prob: p.Estimate,
 		Cost: (p.Work.BillingSeconds + p.AtMost().BillingSeconds) / 3600,
@@ -98,7 +98,7 @@ func slotOf(size *api.Alternative, p *api.Plan) elastic.Slot {
 // refuseSizes answers a request of which no size can be promised, as for its nearest size. It
 // leaves out the offers that change the size. If the nearest size can be promised after all,
 // because something has changed meanwhile, refuseSizes promises it.
-func (d *Desk) refuseSizes(ctx context.Context, user string, req *api.PlanRequest, promise bool, size *api.Alternative) (api.PlanAnswer, error) {
+func (d *Desk) refuseSizes(ctx context.Context, user string, req *api.PlanRequest, promise bool, size *api.Size) (api.PlanAnswer, error) {
 	answer, err := d.planStart(ctx, user, sized(req, size), promise, (*trajectory.Planner).Plan)
 	if err != nil {
 		return api.PlanAnswer{}, err
@@ -123,12 +123,12 @@ func counted(nodes int32) string {
 
 // nearest is the refused size that could be promised with the highest probability, or the first.
 type nearest struct {
-	size *api.Alternative
+	size *api.Size
 	prob float64
 }
 
 // add takes in a refused size, with the forecasts for it.
-func (n *nearest) add(size *api.Alternative, trajectory []api.Point) {
+func (n *nearest) add(size *api.Size, trajectory []api.Point) {
 	prob := 0.
 	for _, p := range trajectory {
 		prob = max(prob, p.Prob)

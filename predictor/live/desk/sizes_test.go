@@ -15,7 +15,7 @@ import (
 
 func sizesRequest(prefer string) *api.PlanRequest {
 	return &api.PlanRequest{
-		Sizes: []api.Alternative{
+		Sizes: []api.Size{
 			{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 9000},
 			{Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: 7200},
 			{Size: workload.Size{Nodes: 4, CPUs: 4}, Limit: 4200},
@@ -63,7 +63,7 @@ func TestSizesSearchOffersOnce(t *testing.T) {
 		req := sizesRequest("")
 		req.Sizes = nil
 		for n := range int32(sizes) {
-			req.Sizes = append(req.Sizes, api.Alternative{Size: workload.Size{Nodes: n + 1, CPUs: n + 1}, Limit: 4200})
+			req.Sizes = append(req.Sizes, api.Size{Size: workload.Size{Nodes: n + 1, CPUs: n + 1}, Limit: 4200})
 		}
 		a, err := s.desk.Plan(t.Context(), "alice", req, true)
 		if err != nil || a.Plan != nil || len(a.Refusal.Offers) == 0 {
@@ -124,7 +124,7 @@ func TestSizesThatCannotBe(t *testing.T) {
 // with which it works least.
 func TestSize(t *testing.T) {
 	s := newSite(t)
-	size := func(by string, sizes ...api.Alternative) api.SizeAnswer {
+	size := func(by string, sizes ...api.Size) api.SizeAnswer {
 		t.Helper()
 		a, err := s.desk.Size(t.Context(), "alice", &api.SizeRequest{Sizes: sizes, By: by})
 		if err != nil {

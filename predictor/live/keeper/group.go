@@ -50,7 +50,7 @@ func (k *members) Gate(ctx context.Context, user string, g api.Gate) (api.GateAn
 	answer, err := k.claim(ctx, e)
 	if err != nil {
 		k.Log.Info("the home of a group does not answer", "plan", e.ID, "job", e.Job, "home", e.Home, "error", err)
-		return answer, api.Fault(api.ErrUnavailable, fmt.Sprintf("the site that keeps the group does not answer (%v)", err))
+		return answer, api.Fault(api.ErrUnavailable, fmt.Sprintf("the cluster that keeps the group does not answer (%v)", err))
 	}
 	if answer.Answer != api.GateWait && answer.Answer != e.Progress.Gate {
 		if err := k.noteGate(ctx, e.ID, answer); err != nil { // Watch will do it later

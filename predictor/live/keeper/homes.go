@@ -83,7 +83,7 @@ func (h *homesHeard) heardHome(a *homeAnswer, now int64) {
 	}
 	delete(h.homes, a.home)
 	for _, group := range a.groups {
-		h.fates[group] = api.GroupState{Group: group, Why: "the site that keeps the group does not know it"}
+		h.fates[group] = api.GroupState{Group: group, Why: "the cluster that keeps the group does not know it"}
 	}
 	for _, state := range a.states {
 		if slices.Contains(a.groups, state.Group) {
@@ -136,7 +136,7 @@ func (h *homesHeard) fate(e *ledger.Entry, now int64) api.GateAnswer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if silent, ok := h.homes[e.Home]; ok && now-silent.since > homeLost {
-		return api.GateAnswer{Answer: api.GateLost, Why: "the site that keeps the group has not answered for a day"}
+		return api.GateAnswer{Answer: api.GateLost, Why: "the cluster that keeps the group has not answered for a day"}
 	}
 	switch state, known := h.fates[e.Group]; {
 	case !known, state.Open:

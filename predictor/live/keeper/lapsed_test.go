@@ -136,7 +136,7 @@ func TestFloodOfTakingBack(t *testing.T) {
 		t.Errorf("a quote then: %+v, %v", a, err)
 	}
 	if a, err := s.desk.Probe(t.Context(), "alice", &api.ProbeRequest{
-		Sizes:    []api.Alternative{{Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: 7200}},
+		Sizes:    []api.Size{{Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: 7200}},
 		FinishBy: s.Clock + 5*3600, Slots: 7, Gap: 600,
 	}); err != nil || len(a.Slots) > 0 || !slices.Equal(a.Reasons, []string{refused}) {
 		t.Errorf("varq reserve then: %+v, %v", a, err)

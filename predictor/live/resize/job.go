@@ -54,7 +54,7 @@ func counts(j *slurm.QueueEntry) string {
 }
 
 // size returns the size of m's request that has so many nodes, or nil.
-func (m *row) size(nodes int32) *api.Alternative {
+func (m *row) size(nodes int32) *api.Size {
 	for i := range m.request.Sizes {
 		if m.request.Sizes[i].Nodes == nodes {
 			return &m.request.Sizes[i]

@@ -98,7 +98,7 @@ func (l *lab) Update(_ context.Context, u slurm.Update) error {
 func request() *api.SizeRequest {
 	return &api.SizeRequest{
 		By: api.SizeAuto, Reconsider: true, TasksPerNode: 2,
-		Sizes: []api.Alternative{
+		Sizes: []api.Size{
 			{Size: workload.Size{Nodes: 1, CPUs: 2}, Limit: 3600},
 			{Size: workload.Size{Nodes: 4, CPUs: 8}, Limit: 1200},
 		},

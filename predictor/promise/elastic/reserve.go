@@ -7,7 +7,7 @@ import (
 
 // ErrSite is the error of a site that will hold no slot at all, such as one that does not answer:
 // none of its others is tried.
-var ErrSite = errors.New("the site reserves nothing")
+var ErrSite = errors.New("the cluster reserves nothing")
 
 // Outcome is what Reserve has come to.
 type Outcome struct {

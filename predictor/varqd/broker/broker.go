@@ -65,14 +65,14 @@ type Doubt struct {
 
 func (d *Doubt) Error() string {
 	if d.Home {
-		return fmt.Sprintf("the site that keeps the group does not answer, so that nobody knows whether it is reserved: %v; as soon as it answers, "+
+		return fmt.Sprintf("the cluster that keeps the group does not answer, so that nobody knows whether it is reserved: %v; as soon as it answers, "+
 			"'varq status --site=%s %d' tells what becomes of job %d at %s", d.Err, d.Site, d.Job, d.Job, d.Site)
 	}
 	if d.Method != "" {
-		return fmt.Sprintf("site %s has job %d, but its Slurm does not answer, so that nobody knows whether it is reserved: %v; as soon as it answers, "+
+		return fmt.Sprintf("cluster %s has job %d, but its Slurm does not answer, so that nobody knows whether it is reserved: %v; as soon as it answers, "+
 			"squeue there tells whether the job is to begin at its time; one that was not confirmed never starts, and Slurm cancels it by itself", d.Site, d.Job, d.Err)
 	}
-	return fmt.Sprintf("site %s has job %d, but does not answer, so that nobody knows whether it is reserved: %v; as soon as varqd answers there, "+
+	return fmt.Sprintf("cluster %s has job %d, but does not answer, so that nobody knows whether it is reserved: %v; as soon as varqd answers there, "+
 		"'varq status --site=%s %d' tells, and if it was not confirmed the job is cancelled by itself", d.Site, d.Job, d.Err, d.Site, d.Job)
 }
 
@@ -246,7 +246,7 @@ func (c *Choice) agree(p *api.Plan) error {
 	told, costs := c.Work.BillingSeconds+c.Worst.BillingSeconds, p.Work.BillingSeconds+atMost.BillingSeconds
 	switch {
 	case p.BeginBy != c.Start, p.WorkLimit != c.Limit, p.SizeNodes != 0 && p.SizeNodes != c.Nodes:
-		return fmt.Errorf("the site promises %d nodes for %d s by %d, which is another slot", p.SizeNodes, p.WorkLimit, p.BeginBy)
+		return fmt.Errorf("the cluster promises %d nodes for %d s by %d, which is another slot", p.SizeNodes, p.WorkLimit, p.BeginBy)
 	case costs > dearer*told && p.Work.BillingSeconds+p.Worst.BillingSeconds <= dearer*told:
 		return fmt.Errorf("by its --max-cost it may cost %.2f times as much as is told of it: leave that out, or lower it", costs/told)
 	case costs > dearer*told:

@@ -51,7 +51,7 @@ func TestTake(t *testing.T) {
 		},
 		"a longer limit is promised": {
 			site:  scripted{promises: func(p *api.Plan) { p.WorkLimit *= 2 }},
-			calls: "submit by 1000, release a", other: "submit by 2000, confirm b 7", taken: "b", why: "the site promises 0 nodes for 1200 s by 1000, which is another slot",
+			calls: "submit by 1000, release a", other: "submit by 2000, confirm b 7", taken: "b", why: "the cluster promises 0 nodes for 1200 s by 1000, which is another slot",
 		},
 		"it costs more by now": {
 			site:  scripted{promises: func(p *api.Plan) { p.Worst.BillingSeconds += 60 }},
@@ -73,23 +73,23 @@ func TestTake(t *testing.T) {
 		},
 		"sbatch fails before the promise": {
 			site:  scripted{submit: func(context.Context) (sbatch.Submission, error) { return sbatch.Submission{}, errors.New("sbatch: no") }},
-			calls: "submit by 1000", other: "submit by 2000, confirm b 7", taken: "b", why: "the site reserves nothing: sbatch: no",
+			calls: "submit by 1000", other: "submit by 2000, confirm b 7", taken: "b", why: "the cluster reserves nothing: sbatch: no",
 		},
 		"sbatch fails after the promise": {
 			site: scripted{submit: func(context.Context) (sbatch.Submission, error) {
 				return sbatch.Submission{Plan: &api.Plan{ID: "a"}}, errors.New("sbatch: no")
 			}},
-			calls: "submit by 1000, release a", other: "submit by 2000, confirm b 7", taken: "b", why: "the site reserves nothing: sbatch: no",
+			calls: "submit by 1000, release a", other: "submit by 2000, confirm b 7", taken: "b", why: "the cluster reserves nothing: sbatch: no",
 		},
 		"sbatch fails after the promise, and varqd is gone": {
 			site: scripted{submit: func(context.Context) (sbatch.Submission, error) {
 				return sbatch.Submission{Plan: &api.Plan{ID: "a"}}, errors.New("sbatch: no")
 			}, release: never},
-			calls: "submit by 1000, release a", other: "submit by 2000, confirm b 7", taken: "b", why: "the site reserves nothing: sbatch: no", takes: 5 * time.Second,
+			calls: "submit by 1000, release a", other: "submit by 2000, confirm b 7", taken: "b", why: "the cluster reserves nothing: sbatch: no", takes: 5 * time.Second,
 		},
 		"sbatch fails after the job, and varqd is gone": {
 			site:  scripted{submit: func(context.Context) (sbatch.Submission, error) { return promised, errors.New("sbatch: no") }, release: never},
-			calls: "submit by 1000, release a, cancel a 7", other: "submit by 2000, confirm b 7", taken: "b", why: "the site reserves nothing: sbatch: no", takes: 5 * time.Second,
+			calls: "submit by 1000, release a, cancel a 7", other: "submit by 2000, confirm b 7", taken: "b", why: "the cluster reserves nothing: sbatch: no", takes: 5 * time.Second,
 		},
 		"sbatch never ends": {
 			site: scripted{submit: func(ctx context.Context) (sbatch.Submission, error) {
@@ -97,7 +97,7 @@ func TestTake(t *testing.T) {
 				return sbatch.Submission{Plan: &api.Plan{ID: "a"}}, ctx.Err()
 			}},
 			calls: "submit by 1000, release a", other: "submit by 2000, confirm b 7", taken: "b",
-			why: "the site reserves nothing: the job could not be submitted within 60 s: context deadline exceeded", takes: 60 * time.Second,
+			why: "the cluster reserves nothing: the job could not be submitted within 60 s: context deadline exceeded", takes: 60 * time.Second,
 		},
 		"the hold has expired": {
 			site:  scripted{confirm: func(context.Context) error { return conflict }},
@@ -115,12 +115,12 @@ func TestTake(t *testing.T) {
 		"the confirmation is never answered, nor was made": {
 			site:  scripted{confirm: never},
 			calls: "submit by 1000, confirm a 7, release a", other: "submit by 2000, confirm b 7", taken: "b",
-			why: "the site reserves nothing: the promise could not be confirmed, and is taken back: varqd is not reachable", takes: 60500 * time.Millisecond,
+			why: "the cluster reserves nothing: the promise could not be confirmed, and is taken back: varqd is not reachable", takes: 60500 * time.Millisecond,
 		},
 		"Slurm does not answer varqd": {
 			site:  scripted{confirm: func(context.Context) error { return api.Fault(api.ErrUnavailable, "Slurm cannot be asked now") }},
 			calls: "submit by 1000, confirm a 7, release a", other: "submit by 2000, confirm b 7", taken: "b",
-			why: "the site reserves nothing: the promise could not be confirmed, and is taken back: Slurm cannot be asked now", takes: 60500 * time.Millisecond,
+			why: "the cluster reserves nothing: the promise could not be confirmed, and is taken back: Slurm cannot be asked now", takes: 60500 * time.Millisecond,
 		},
 		"Slurm has lost the job": {
 			site:  scripted{confirm: func(context.Context) error { return api.Fault(api.ErrForbidden, "you have no job 7 in the queue") }},
@@ -134,12 +134,12 @@ func TestTake(t *testing.T) {
 		"varqd is gone, and Slurm cancels the job": {
 			site:  scripted{confirm: never, release: never},
 			calls: "submit by 1000, confirm a 7, release a, cancel a 7", other: "submit by 2000, confirm b 7", taken: "b",
-			why: "the site reserves nothing: job 7 is cancelled, as nobody has confirmed its promise: varqd is not reachable", takes: 65500 * time.Millisecond,
+			why: "the cluster reserves nothing: job 7 is cancelled, as nobody has confirmed its promise: varqd is not reachable", takes: 65500 * time.Millisecond,
 		},
 		"varqd hangs, and Slurm cancels the job": {
 			site:  scripted{confirm: hangs, release: hangs},
 			calls: "submit by 1000, confirm a 7, release a, cancel a 7", other: "submit by 2000, confirm b 7", taken: "b",
-			why: "the site reserves nothing: job 7 is cancelled, as nobody has confirmed its promise: varqd is not reachable", takes: 66 * time.Second,
+			why: "the cluster reserves nothing: job 7 is cancelled, as nobody has confirmed its promise: varqd is not reachable", takes: 66 * time.Second,
 		},
 		"varqd is gone, and the job runs": {
 			site:  scripted{confirm: never, release: never, cancel: func(context.Context) (bool, error) { return true, nil }},
@@ -157,7 +157,7 @@ func TestTake(t *testing.T) {
 		"varqd has forgotten the plan": { // its ledger is lost
 			site:  scripted{confirm: answers(api.Fault(api.ErrNotFound, "you have no such plan")), release: answers(api.Fault(api.ErrNotFound, "you have no such plan"))},
 			calls: "submit by 1000, confirm a 7, release a, cancel a 7", other: "submit by 2000, confirm b 7", taken: "b",
-			why: "the site reserves nothing: job 7 is cancelled, as nobody has confirmed its promise: you have no such plan",
+			why: "the cluster reserves nothing: job 7 is cancelled, as nobody has confirmed its promise: you have no such plan",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -356,7 +356,7 @@ func TestProbeAtOnce(t *testing.T) {
 
 func request() api.ProbeRequest {
 	r := api.ProbeRequest{Earliest: 500, Latest: 200_000, Slots: 2, Prob: .5}
-	r.Sizes = make([]api.Alternative, 1)
+	r.Sizes = make([]api.Size, 1)
 	r.Sizes[0].Nodes, r.Sizes[0].Limit = 2, 600
 	return r
 }

@@ -17,23 +17,14 @@ const Soonest = 30
 // have its nodes: for as long as these wait for one another.
 const waiting = 60
 
-// demand makes a request one for jobs that begin together with the probability that the home
-// wants, unless the user has named one.
-func (r *Request) demand(ctx context.Context) error {
+// demand makes a request one for jobs that begin together.
+func (r *Request) demand() {
 	p := &r.Probe
 	p.Sizes = slices.Clone(p.Sizes)
 	for i := range p.Sizes {
 		p.Sizes[i].Limit += waiting
 	}
-	if r.Prob == 0 {
-		q, err := r.Home.QuoteGroup(ctx, api.GroupRequest{Kind: r.Kind, Deadline: p.Latest, Members: []api.GroupMember{{Prob: .5}}})
-		if err != nil {
-			return err
-		}
-		r.Prob = q.Required
-	}
 	p.GroupProb = r.Prob
-	return nil
 }
 
 // levelled returns the sites as they are asked: each for the probabilities that its part needs. The

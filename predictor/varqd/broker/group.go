@@ -243,16 +243,8 @@ func (g *grouping) enough(members []Choice) bool {
 }
 
 // register registers the group with its home. If the home does not answer, register asks again for
-// half of the time for which the promises wait. If the user has named no probability, the group's
-// is the least of the sites' defaults.
+// half of the time for which the promises wait.
 func (g *grouping) register(ctx context.Context) (q api.GroupQuote, err error) {
-	if g.o.Prob == 0 {
-		for i := range g.members {
-			if least := g.members[i].Plan.GroupProb; least > 0 && (g.o.Prob == 0 || least < g.o.Prob) {
-				g.o.Prob = least
-			}
-		}
-	}
 	until := g.o.Now().Add(time.Duration(g.o.Tentative) * time.Second / 2)
 	for {
 		q, err = g.home.RegisterGroup(ctx, g.o.request(g.of.Group, g.members))

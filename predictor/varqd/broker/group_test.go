@@ -16,6 +16,7 @@ import (
 	"github.com/varq-project/varq/predictor/promise/elastic"
 	"github.com/varq-project/varq/predictor/varqd/broker"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // groupSite is a site for groups. It notes what is done to its member.
@@ -366,5 +367,37 @@ func TestChooseBounded(t *testing.T) {
 	got := together.Choose(answers)
 	if len(got) != api.MaxGroupMembers || got[0].Site != "site0" || got[1].Site != "site1" || got[15].Site != "site15" {
 		t.Errorf("%v", got)
+	}
+}
+
+// offering is a site with one slot. It notes the probability of a group for which it is asked.
+type offering struct {
+	*groupSite
+	probed float64
+}
+
+func (s *offering) Probe(_ context.Context, r api.ProbeRequest) (api.ProbeAnswer, error) {
+	s.probed = r.GroupProb
+	size := r.Sizes[0]
+	slot := api.Slot{Start: r.Latest, End: r.Latest + size.Limit, Nodes: size.Nodes, Limit: size.Limit, Prob: .85, Estimate: .9, Work: api.Cost{BillingSeconds: 60}}
+	return api.ProbeAnswer{Slots: []api.Slot{slot}}, nil
+}
+
+// A user who names no probability gets the home's default: the sites are asked for it, the quote is
+// about it, and the home registers it.
+func TestRunDefaultProbability(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{api.GroupAny, api.GroupAll} {
+		log := &groupLog{}
+		site, home := &offering{groupSite: &groupSite{name: "alpha", log: log}}, &groupHome{required: .85, log: log}
+		r := broker.Request{Kind: kind, Home: home, Parts: [][]string{{"alpha"}}, Patience: 60, Now: time.Now}
+		r.Probe = api.ProbeRequest{Latest: 100, Slots: 1, Sizes: []api.Size{{Size: workload.Size{Nodes: 1}, Limit: 60}}}
+		result, err := broker.Run(t.Context(), []broker.Site{site}, r)
+		if err != nil || result.Group.Group == "" {
+			t.Fatalf("%s: %v, %+v", kind, err, result.Group)
+		}
+		if site.probed != .85 || site.asked != .85 || home.request.Prob != .85 {
+			t.Errorf("%s: the site is asked for %v and %v, and the home registers %v", kind, site.probed, site.asked, home.request.Prob)
+		}
 	}
 }

@@ -33,7 +33,7 @@ func ChooseAny(answers []Answer, prefer elastic.Preferences) (chosen []Choice) {
 // noRacer says why no site offers a slot.
 func noRacer(answers []Answer) string {
 	if !slices.ContainsFunc(answers, func(a Answer) bool { return a.Error == "" }) {
-		return "no site has answered as it should: try again once one does (varq sites tells)"
+		return "no cluster has answered as it should: try again once one does (varq sites tells)"
 	}
-	return "no site offers anything: try a later --latest, or other partitions or clusters"
+	return "no cluster offers anything: try a later --latest, or other partitions or clusters"
 }

@@ -22,8 +22,7 @@ type Request struct {
 	// Kind is api.GroupAny or api.GroupAll; it is empty of one job, which has no use for the fields
 	// below.
 	Kind string
-	// Prob is the least probability of the group; 0 stands for the least of the
-	// defaults of the members' sites, and before there are members for the home's.
+	// Prob is the least probability of the group; 0 stands for the default of the home.
 	Prob float64
 	// Parts has the sites of each part of an api.GroupAll, and Apart is true if each job has an
 	// alternative in each partition; see Together.

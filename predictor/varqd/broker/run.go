@@ -32,13 +32,16 @@ const (
 // of one job is also there after an error.
 func Run(ctx context.Context, sites []Site, r Request) (result Result, err error) {
 	asked := sites
+	if r.Kind != "" {
+		if err := r.require(ctx); err != nil {
+			return result, err
+		}
+	}
 	switch r.Kind {
 	case api.GroupAny:
 		r.race()
 	case api.GroupAll:
-		if err := r.demand(ctx); err != nil {
-			return result, err
-		}
+		r.demand()
 		asked = r.levelled(sites)
 	}
 	result.Sites = Probe(ctx, asked, r.Probe)
@@ -55,6 +58,17 @@ func Run(ctx context.Context, sites []Site, r Request) (result Result, err error
 	return result, err
 }
 
+// require makes the probability of a request for a group the one that the home wants, unless the
+// user has named one.
+func (r *Request) require(ctx context.Context) error {
+	if r.Prob != 0 {
+		return nil
+	}
+	q, err := r.Home.QuoteGroup(ctx, api.GroupRequest{Kind: r.Kind, Deadline: r.Probe.Latest, Members: []api.GroupMember{{Prob: .5}}})
+	r.Prob = q.Required
+	return err
+}
+
 // group reserves a group, or tells what would be reserved.
 func (r *Request) group(ctx context.Context, sites []Site, answers []Answer, o Options) (GroupOutcome, error) {
 	chosen, why := r.choose(answers)
@@ -69,7 +83,7 @@ func (r *Request) group(ctx context.Context, sites []Site, answers []Answer, o O
 	for i, s := range sites {
 		var can bool
 		if members[i], can = s.(GroupSite); !can {
-			return GroupOutcome{}, fmt.Errorf("site %s: its jobs cannot be members of a group", s.Name())
+			return GroupOutcome{}, fmt.Errorf("cluster %s: its jobs cannot be members of a group", s.Name())
 		}
 	}
 	return ReserveGroup(ctx, members, r.Home, chosen, group)

@@ -151,5 +151,5 @@ func (t *Together) why(answers []Answer) string {
 			return fmt.Sprintf("a job is to run at %s, which offers nothing: try a wider window, other partitions, or a lower --min-prob, or leave it out of --clusters", names)
 		}
 	}
-	return "there is no time at which all sites offer enough: try a wider window, more --slots, or a lower --min-prob"
+	return "there is no time at which all clusters offer enough: try a wider window, more --slots, or a lower --min-prob"
 }

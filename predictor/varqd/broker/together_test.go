@@ -21,7 +21,7 @@ func TestGroupThatCannotBe(t *testing.T) {
 		"silent alternatives": {[][]string{{"alpha"}, {"beta", "gamma"}}, Answer{Error: "no answer"}, Answer{Error: "no answer"}, "a job is to run at beta or gamma, which has not"},
 		"one of them":         {[][]string{{"alpha"}, {"beta", "gamma"}}, Answer{Error: "no answer"}, Answer{}, "a job is to run at beta or gamma, which offers nothing: try a wider window"},
 		"an empty site":       {[][]string{{"alpha"}, {"beta"}}, Answer{}, has, "a job is to run at beta, which offers nothing: try a wider window"},
-		"no common time":      {[][]string{{"alpha"}, {"beta", "gamma"}}, Answer{Error: "no answer"}, has, "there is no time at which all sites offer enough: "},
+		"no common time":      {[][]string{{"alpha"}, {"beta", "gamma"}}, Answer{Error: "no answer"}, has, "there is no time at which all clusters offer enough: "},
 	} {
 		alpha := has
 		alpha.Site, c.beta.Site, c.gamma.Site = "alpha", "beta", "gamma"

@@ -243,7 +243,7 @@ func TestTimeForSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	several := []api.Alternative{{Limit: 60}, {Limit: 120}}
+	several := []api.Size{{Limit: 60}, {Limit: 120}}
 	for n, want := range []time.Duration{DefaultTimeout, DefaultTimeout, probeTimeout} {
 		if got := c.timeFor(&api.PlanRequest{Sizes: several[:n]}); got != want {
 			t.Errorf("%d sizes may take %v, and should %v", n, got, want)

@@ -52,7 +52,7 @@ func TestSitesAbroad(t *testing.T) {
 	defer cancel()
 	s := service{daemon: &Daemon{abroad: abroad}}
 	probe := func(site string) error {
-		_, err := s.Probe(t.Context(), "alice", &api.ProbeRequest{Site: site, Sizes: []api.Alternative{{Limit: 60}}, Latest: 1_795_270_000, Slots: 1})
+		_, err := s.Probe(t.Context(), "alice", &api.ProbeRequest{Site: site, Sizes: []api.Size{{Limit: 60}}, Latest: 1_795_270_000, Slots: 1})
 		return err
 	}
 	for _, site := range []string{"alpha", "gamma"} {

@@ -149,7 +149,7 @@ func BenchmarkSizesAtBigSite(b *testing.B) {
 		limit := r.Job.Limit
 		r.Job.Size, r.Job.Limit, r.Sizes = workload.Size{}, 0, nil
 		for n := range int32(64) {
-			r.Sizes = append(r.Sizes, api.Alternative{Size: workload.Size{Nodes: n + 1, CPUs: 6 * (n + 1)}, Limit: limit})
+			r.Sizes = append(r.Sizes, api.Size{Size: workload.Size{Nodes: n + 1, CPUs: 6 * (n + 1)}, Limit: limit})
 		}
 		if a, err := asking.Plan(b.Context(), r); err != nil || a.Plan != nil {
 			b.Fatalf("%+v, %v", a.Plan, err)

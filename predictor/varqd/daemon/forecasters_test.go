@@ -127,8 +127,8 @@ func TestOwnForecasters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(p.Members, func(m api.Member) bool { return m.Forecaster == "prompt" && m.Sample == 1000 }) {
-		t.Errorf("of whom the prediction is blended: %+v", p.Members)
+	if !slices.ContainsFunc(p.Components, func(m api.Component) bool { return m.Forecaster == "prompt" && m.Sample == 1000 }) {
+		t.Errorf("of whom the prediction is blended: %+v", p.Components)
 	}
 
 	fake.runOne(t, asking)

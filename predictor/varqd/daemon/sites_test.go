@@ -258,7 +258,7 @@ func (s *testSites) client(at *testSite, meant string) *client.Client {
 }
 
 func aProbe() api.ProbeRequest {
-	r := api.ProbeRequest{Earliest: 100, Latest: 200, Slots: 1, Sizes: []api.Alternative{{Limit: 60}}}
+	r := api.ProbeRequest{Earliest: 100, Latest: 200, Slots: 1, Sizes: []api.Size{{Limit: 60}}}
 	r.Sizes[0].Nodes = 3
 	return r
 }

@@ -75,10 +75,10 @@ func TestReserveBare(t *testing.T) {
 	reserve := []string{"reserve", "--clusters=all", "--latest=2026-11-21T17:00:00", "--prefer=cost"}
 	job := []string{"--", "sbatch", "--output=x"}
 	code, out, errs := runBare(config, append(append(reserve, "--dry-run"), job...)...)
-	if want := `Site Partition RunningBy           EndsBy              Nodes     Time Prob Forecast Cost     Method
----- --------- ------------------- ------------------- ----- -------- ---- -------- -------- ------
-bare main      2026-11-21T16:00:00 2026-11-21T17:00:00     2 01:00:00 0.99     0.99 1.00 EUR load
-own  main      2026-11-21T16:00:00 2026-11-21T17:00:00     2 01:00:00 0.90     0.97 4.00 EUR varq
+	if want := `Cluster Partition RunningBy           EndsBy              Nodes     Time Prob Forecast Cost     Method
+------- --------- ------------------- ------------------- ----- -------- ---- -------- -------- ------
+bare    main      2026-11-21T16:00:00 2026-11-21T17:00:00     2 01:00:00 0.99     0.99 1.00 EUR load
+own     main      2026-11-21T16:00:00 2026-11-21T17:00:00     2 01:00:00 0.90     0.97 4.00 EUR varq
 `; code != ExitOK || out != want || errs != "" {
 		t.Errorf("exit code %d: %s%s", code, out, errs)
 	}
@@ -144,7 +144,7 @@ func TestReserveBareOld(t *testing.T) {
 	reserve := []string{"reserve", "--clusters=bare", "--latest=2026-11-21T17:00:00", "--sizes=2:1h"}
 	for _, more := range []string{"--dry-run", "--prefer=end"} {
 		code, _, errs := runBare(config, append(append([]string{}, reserve...), more, "--", "sbatch", "job.sh")...)
-		if code != ExitOK || errs != "varq: site bare: "+note+"\n" {
+		if code != ExitOK || errs != "varq: cluster bare: "+note+"\n" {
 			t.Errorf("%s: exit code %d: %s", more, code, errs)
 		}
 		code, out, errs := runBare(config, append(append([]string{}, reserve...), more, "--json", "--", "sbatch", "job.sh")...)
@@ -205,7 +205,7 @@ func TestReserveBareSilent(t *testing.T) {
 				t.Errorf("%s is left, %v", job, err)
 			}
 			plan := strings.TrimSpace(string(job[len(c.left):]))
-			warning := "varq: site bare may show a job that cannot run (its comment has " + plan + "), which its Slurm cancels at about 2026-11-21T16:30:30: scancel it if you like\n"
+			warning := "varq: cluster bare may show a job that cannot run (its comment has " + plan + "), which its Slurm cancels at about 2026-11-21T16:30:30: scancel it if you like\n"
 			if strings.Contains(errs, warning) != (c.told && !c.json) {
 				t.Errorf("%s\nwant %s", errs, warning)
 			}
@@ -222,8 +222,8 @@ func TestBareRefused(t *testing.T) {
 	t.Parallel()
 	config, _ := bareSites(t, fakeSite{}, "")
 	for args, want := range map[string]string{
-		"reserve --any-of --clusters=all --latest=2026-11-21T17:00:00 -- sbatch job.sh": "varq: --any-of: site bare has no varqd, which would let its job begin or give up beside the others: leave it out of --clusters\n",
-		"reserve --all-of --clusters=own,bare --latest=2026-11-21T17:00:00 -- sbatch x": "varq: --all-of: site bare has no varqd, which would let its job begin or give up beside the others: leave it out of --clusters\n",
+		"reserve --any-of --clusters=all --latest=2026-11-21T17:00:00 -- sbatch job.sh": "varq: --any-of: cluster bare has no varqd, which would let its job begin or give up beside the others: leave it out of --clusters\n",
+		"reserve --all-of --clusters=own,bare --latest=2026-11-21T17:00:00 -- sbatch x": "varq: --all-of: cluster bare has no varqd, which would let its job begin or give up beside the others: leave it out of --clusters\n",
 		"reserve --clusters=bare --latest=2026-11-21T17:00:00 -- sbatch -N1 : -N1 job":  "varq: the job is heterogeneous, and a reservation is of one job: submit its components apart, or without varq\n",
 		"status --site=bare": "varq: site bare has no varqd: only varq reserve and varq sites know it\n",
 	} {

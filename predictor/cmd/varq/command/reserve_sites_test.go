@@ -161,19 +161,19 @@ func TestReserveSites(t *testing.T) {
 		},
 		"sbatch fails": {
 			bad: fakeSite{sbatch: "plan; echo 'sbatch: error: Batch job submission failed: Invalid account' >&2; exit 1"},
-			why: "the site reserves nothing: sbatch: Batch job submission failed: Invalid account",
+			why: "the cluster reserves nothing: sbatch: Batch job submission failed: Invalid account",
 		},
 		"sbatch without varq": {
 			bad: fakeSite{sbatch: "echo Submitted batch job 7"},
-			why: "the site reserves nothing: sbatch has not asked varq about the job: either an option keeps it from submitting one (--help, --usage, --version), or its cluster has no varq, or an older one (varq doctor tells)",
+			why: "the cluster reserves nothing: sbatch has not asked varq about the job: either an option keeps it from submitting one (--help, --usage, --version), or its cluster has no varq, or an older one (varq doctor tells)",
 		},
 		"sbatch tells garbage": {
 			bad: fakeSite{sbatch: `printf '\000{"job":-1}\n{"pla' >>$report; echo 'sbatch: error: killed' >&2; exit 1`},
-			why: "the site reserves nothing: sbatch: killed",
+			why: "the cluster reserves nothing: sbatch: killed",
 		},
 		"another slot": {
 			bad: fakeSite{sbatch: `echo '{"plan":{"id":"` + plan + `","begin_by":` + fmt.Sprint(now+7200) + `,"work_limit":60}}' >>$report; job`},
-			why: "the site promises 0 nodes for 60 s by " + fmt.Sprint(now+7200) + ", which is another slot",
+			why: "the cluster promises 0 nodes for 60 s by " + fmt.Sprint(now+7200) + ", which is another slot",
 		},
 		"the hold has expired": {
 			bad: fakeSite{confirm: fault(http.StatusConflict, "the promise was not confirmed in time, and is taken back")},
@@ -192,7 +192,7 @@ func TestReserveSites(t *testing.T) {
 		"garbage for a confirmation": {bad: fakeSite{confirm: text(200, "\x00\x00")}, had: true},
 		"varqd is gone, and Slurm cancels the job": {
 			bad: fakeSite{confirm: hangUp, cancel: hangUp, squeue: "echo '7|PENDING||varq:" + plan + "'"},
-			why: "the site reserves nothing: job 7 is cancelled, as nobody has confirmed its promise: varqd is not reachable at unix://BAD: EOF",
+			why: "the cluster reserves nothing: job 7 is cancelled, as nobody has confirmed its promise: varqd is not reachable at unix://BAD: EOF",
 		},
 		"varqd is gone, and the job runs": {
 			bad: fakeSite{confirm: hangUp, cancel: hangUp, squeue: "echo '7|RUNNING|node1|varq:" + plan + "'"},
@@ -200,7 +200,7 @@ func TestReserveSites(t *testing.T) {
 		},
 		"varqd and Slurm are gone": {
 			bad: fakeSite{confirm: hangUp, cancel: hangUp, squeue: "exit 1"},
-			stderr: "varq: site bad has job 7, but does not answer, so that nobody knows whether it is reserved: varqd is not reachable at unix://BAD: EOF; " +
+			stderr: "varq: cluster bad has job 7, but does not answer, so that nobody knows whether it is reserved: varqd is not reachable at unix://BAD: EOF; " +
 				"as soon as varqd answers there, 'varq status --site=bad 7' tells, and if it was not confirmed the job is cancelled by itself\n" +
 				"Is it running? 'systemctl status varqd' on its host tells. Is it elsewhere?\n" +
 				"Say where by --endpoint, VARQ_ENDPOINT, or client.endpoint in CONFIG.\n",
@@ -341,8 +341,8 @@ func TestRefusingSite(t *testing.T) {
 		line   string
 		stderr string
 	}{
-		why:                                      {http.StatusForbidden, "REFUSED " + why, "varq: site beta: " + why + "\n"},
-		"site beta: varqd is not reachable at x": {http.StatusServiceUnavailable, "UNREACHABLE varqd is not reachable at x", "varq: site beta: varqd is not reachable at x\n"},
+		why:                                      {http.StatusForbidden, "REFUSED " + why, "varq: cluster beta: " + why + "\n"},
+		"site beta: varqd is not reachable at x": {http.StatusServiceUnavailable, "UNREACHABLE varqd is not reachable at x", "varq: cluster beta: varqd is not reachable at x\n"},
 	} {
 		socket := filepath.Join(t.TempDir(), "s")
 		listener, err := net.Listen("unix", socket)
@@ -379,7 +379,7 @@ func TestEmptySite(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, out, errs)
 	}
 	code, out, errs = runBare(config, "reserve", "--clusters=beta", "--latest=2026-11-21T17:00:00", "--", "sbatch", "job")
-	if code != ExitNo || !strings.HasPrefix(errs, "varq: site beta: it answers with neither slots nor a reason") {
+	if code != ExitNo || !strings.HasPrefix(errs, "varq: cluster beta: it answers with neither slots nor a reason") {
 		t.Errorf("exit code %d: %s%s", code, out, errs)
 	}
 }

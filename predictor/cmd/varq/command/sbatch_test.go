@@ -59,7 +59,7 @@ func fakeSbatch(args []string) int {
 				panic(err)
 			}
 			for _, s := range sizes {
-				r.Sizes = append(r.Sizes, api.Alternative{Size: workload.Size{Nodes: s.Nodes, CPUs: s.Nodes}, Limit: s.Seconds})
+				r.Sizes = append(r.Sizes, api.Size{Size: workload.Size{Nodes: s.Nodes, CPUs: s.Nodes}, Limit: s.Seconds})
 			}
 		}
 	}

@@ -344,7 +344,7 @@ func predictionFor(r api.PredictRequest) (api.Prediction, error) {
 		Job: r.Job, Waiting: 31, Running: 80,
 		Evidence: api.Evidence{
 			Sample: 823, Class: class, Changed: now - 3*86400, Calibrated: 512.7,
-			Members: []api.Member{
+			Components: []api.Component{
 				{Forecaster: "forest", Share: .6, Sample: 1000, Simulated: "FCFS with EASY backfilling"},
 				{Forecaster: "simulation", Share: .1, Sample: 400},
 				{Forecaster: "qbets", Share: .25, Sample: 412, Class: class, Changed: now - 3*86400},
@@ -367,7 +367,7 @@ func predictionFor(r api.PredictRequest) (api.Prediction, error) {
 		p.Waiting, p.Beyond = 8031, .625
 	}
 	if r.Job.Partition == "gpu" {
-		p.Evidence = api.Evidence{Down: "no node of partition gpu can start jobs: of 8, 3 are down and 5 drained", Members: p.Members}
+		p.Evidence = api.Evidence{Down: "no node of partition gpu can start jobs: of 8, 3 are down and 5 drained", Components: p.Components}
 	}
 	slower := 1. // the more nodes are asked for, the longer jobs wait in partition wide
 	if r.Job.Partition == "wide" {

@@ -94,10 +94,10 @@ func (l *Link) checkConf(s *config.Site) error {
 	}
 	of, err := slurmconf.ClusterName(s.SlurmConf)
 	if err != nil {
-		return fmt.Errorf("site %s cannot be reached by sbatch (slurm_conf in %s): %w", s.Name, config.Path(l.Getenv), err)
+		return fmt.Errorf("cluster %s cannot be reached by sbatch (slurm_conf in %s): %w", s.Name, config.Path(l.Getenv), err)
 	}
 	if of != "" && of != s.Name {
-		return fmt.Errorf("site %s: by slurm_conf in %s jobs would go to another cluster: %s has ClusterName=%s", s.Name, config.Path(l.Getenv), s.SlurmConf, of)
+		return fmt.Errorf("cluster %s: by slurm_conf in %s jobs would go to another cluster: %s has ClusterName=%s", s.Name, config.Path(l.Getenv), s.SlurmConf, of)
 	}
 	return nil
 }

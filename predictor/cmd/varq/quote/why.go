@@ -30,7 +30,7 @@ func nodes(env *cli.Env, p *api.Prediction) []string {
 func reasons(env *cli.Env, p *api.Prediction, scores *api.Calibration) []string {
 	queue := fmt.Sprintf("%s and %s", cli.Count(p.Waiting, "job waits", "jobs wait"), cli.Count(p.Running, "runs", "run"))
 	said := nodes(env, p)
-	if len(p.Members) == 0 {
+	if len(p.Components) == 0 {
 		return append(said, told.Basis(&p.Evidence, env.Now()), queue+".")
 	}
 	if p.Down != "" {
@@ -43,13 +43,13 @@ func reasons(env *cli.Env, p *api.Prediction, scores *api.Calibration) []string 
 		said = append(said, fmt.Sprintf("With a probability of %.0f %% running jobs leave no room for it now: the prediction is no better than the chance that enough of them end.", percent))
 	}
 	var shares []string
-	for _, m := range p.Members {
+	for _, m := range p.Components {
 		verb := ""
 		if len(shares) == 0 {
 			verb = " rests"
 		}
 		if percent := math.Round(100 * m.Share); percent > 0 {
-			shares = append(shares, fmt.Sprintf("%.0f %%%s on %s", percent, verb, member(&m)))
+			shares = append(shares, fmt.Sprintf("%.0f %%%s on %s", percent, verb, component(&m)))
 		}
 		if m.Simulated != "" {
 			queue += ", simulated as " + m.Simulated
@@ -63,8 +63,8 @@ func reasons(env *cli.Env, p *api.Prediction, scores *api.Calibration) []string 
 	return append(said, covered(scores)...)
 }
 
-// member says what one expert has learnt from.
-func member(m *api.Member) string {
+// component says what one expert has learnt from.
+func component(m *api.Component) string {
 	waits := cli.Count(m.Sample, "past wait", "past waits")
 	switch m.Forecaster {
 	case "forest":

@@ -88,7 +88,7 @@ func (f *flags) describe(ctx context.Context, at *sites.Site, job *sites.Job, r 
 		if read.Job.Limit == 0 {
 			return errors.New("nobody knows how long the work takes: give sbatch its --time, or use --sizes")
 		}
-		p.Sizes = []api.Alternative{{Size: read.Job.Size, Limit: read.Job.Limit}}
+		p.Sizes = []api.Size{{Size: read.Job.Size, Limit: read.Job.Limit}}
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (f *flags) describe(ctx context.Context, at *sites.Site, job *sites.Job, r 
 // explains reports whether the job as sbatch has read it has no other promise than the one that
 // reserve is asked for.
 func (f *flags) explains(read *sbatch.Description, sized []elastic.Size) bool {
-	same := func(a api.Alternative, s elastic.Size) bool { return a.Nodes == s.Nodes && a.Limit == s.Seconds }
+	same := func(a api.Size, s elastic.Size) bool { return a.Nodes == s.Nodes && a.Limit == s.Seconds }
 	return (read.Prob == 0 || f.MinProb != "") && (!read.BestEffort || f.bestEffort()) && slices.EqualFunc(read.Sizes, sized, same)
 }
 

@@ -37,7 +37,7 @@ type flags struct {
 func (f *flags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Latest, "latest", "", "the work begins at this `time` at the latest, in any format of sbatch --begin")
-	flags.StringVar(&f.FinishBy, "finish-by", "", "it has ended by this `time` if it begins when promised, and takes no longer than its limit")
+	flags.StringVar(&f.FinishBy, "finish-by", "", "it begins early enough to end by this `time` within its limit (sbatch --finish-by promises the end itself)")
 	flags.StringVar(&f.Earliest, "earliest", "", "it begins at this `time` at the earliest (default now)")
 	flags.StringVar(&f.Sizes, "sizes", "", "shapes the job may have: `NODES:TIME,...`")
 	flags.StringVar(&f.Nodes, "nodes", "", "numbers of `nodes` it may have: 2-32, 2,4,8 or 1-15:4")

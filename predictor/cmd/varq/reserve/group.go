@@ -57,7 +57,7 @@ func (r *request) choose(all []*sites.Site) error {
 	}
 	for _, s := range all {
 		if s.HasNoVarqd() {
-			return fmt.Errorf("%s: site %s has no varqd, which would let its job begin or give up beside the others: leave it out of --clusters", groupOptions[r.Kind], s.Name())
+			return fmt.Errorf("%s: cluster %s has no varqd, which would let its job begin or give up beside the others: leave it out of --clusters", groupOptions[r.Kind], s.Name())
 		}
 	}
 	// the host's own keeps the group if it is among them, else the first

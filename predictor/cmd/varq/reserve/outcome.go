@@ -12,7 +12,7 @@ import (
 // left tells of jobs that may be left.
 func (t *teller) left(remains []broker.Left) {
 	for _, l := range remains {
-		fmt.Fprintf(t.Stderr, "varq: site %s may show a job that cannot run (its comment has %s%s), which its Slurm cancels at about %s: scancel it if you like\n",
+		fmt.Fprintf(t.Stderr, "varq: cluster %s may show a job that cannot run (its comment has %s%s), which its Slurm cancels at about %s: scancel it if you like\n",
 			l.Site, api.CommentPrefix, l.Plan, t.Moment(l.Until))
 	}
 }

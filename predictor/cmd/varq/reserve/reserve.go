@@ -21,7 +21,7 @@ import (
 func New(env *cli.Env, link *link.Link) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reserve --latest=TIME|--finish-by=TIME [options] -- sbatch [options of sbatch] SCRIPT",
-		Short: "Submit a job whose size, time and site are chosen by what you prefer",
+		Short: "Submit a job whose size, time and cluster are chosen by what you prefer",
 		Long: `Reserve submits a job with a promise, as sbatch --begin-by does. But the job need
 not be rigid: it may have several sizes, begin at any time of a window, and run in
 several partitions or clusters. Each cluster says what it could promise, these

@@ -140,7 +140,7 @@ func siteColumns(env *cli.Env) []table.Column[siteState] {
 		}
 	}
 	return []table.Column[siteState]{
-		table.Text("Site", func(s siteState) string { return s.Site }),
+		table.Text("Cluster", func(s siteState) string { return s.Site }),
 		table.Text("State", siteState.word),
 		table.Number("Jobs", func(s siteState) string {
 			if s.Health == nil {

@@ -60,7 +60,7 @@ func (t *teller) slots(ranked []broker.Choice, rates bool) error {
 // slotColumns show what sites offer.
 func (t *teller) slotColumns() []table.Column[broker.Choice] {
 	return []table.Column[broker.Choice]{
-		table.Text("Site", func(c broker.Choice) string { return c.Site }),
+		table.Text("Cluster", func(c broker.Choice) string { return c.Site }),
 		table.Text("Partition", func(c broker.Choice) string { return c.Partition }),
 		table.Text("RunningBy", func(c broker.Choice) string { return t.Moment(c.Start) }),
 		table.Text("EndsBy", func(c broker.Choice) string { return t.Moment(c.End) }),

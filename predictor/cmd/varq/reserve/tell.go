@@ -27,16 +27,16 @@ func (t *teller) problems() {
 	for i := range t.answers {
 		a := &t.answers[i]
 		if a.Error != "" {
-			fmt.Fprintf(t.Stderr, "varq: site %s: %s\n", a.Site, cli.Printable(a.Error))
+			fmt.Fprintf(t.Stderr, "varq: cluster %s: %s\n", a.Site, cli.Printable(a.Error))
 		}
 		if a.Note != "" && len(a.Slots) > 0 {
-			fmt.Fprintf(t.Stderr, "varq: site %s: %s\n", a.Site, cli.Printable(a.Note))
+			fmt.Fprintf(t.Stderr, "varq: cluster %s: %s\n", a.Site, cli.Printable(a.Note))
 		}
 		if a.Cut {
-			fmt.Fprintf(t.Stderr, "varq: site %s had no time to look at all of the window; ask for fewer --slots\n", a.Site)
+			fmt.Fprintf(t.Stderr, "varq: cluster %s had no time to look at all of the window; ask for fewer --slots\n", a.Site)
 		}
 		for _, reason := range a.Reasons {
-			fmt.Fprintf(t.Stderr, "varq: site %s leaves out: %s\n", a.Site, cli.Printable(slurmtime.InZone(reason, t.Zone)))
+			fmt.Fprintf(t.Stderr, "varq: cluster %s leaves out: %s\n", a.Site, cli.Printable(slurmtime.InZone(reason, t.Zone)))
 		}
 	}
 }

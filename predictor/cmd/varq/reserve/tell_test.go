@@ -34,7 +34,7 @@ func TestGroupWithoutASite(t *testing.T) {
 	group := broker.GroupOutcome{Group: "aaaaaaaaaaaa", Kind: api.GroupAny, Quote: &api.GroupQuote{Prob: .97, Required: .9}, Members: []broker.Choice{{Site: "alpha", Slot: mainSlot, Job: 7}}}
 	answers := []broker.Answer{{Site: "alpha"}, {Site: "beta", Error: "you may not ask"}}
 	told := teller{Env: &cli.Env{Stdout: &out, Stderr: &errs, Zone: time.UTC}, answers: answers}
-	if err := told.group(&group, false); err != nil || errs.String() != "varq: site beta: you may not ask\n" || !strings.Contains(out.String(), "job 7: alpha") {
+	if err := told.group(&group, false); err != nil || errs.String() != "varq: cluster beta: you may not ask\n" || !strings.Contains(out.String(), "job 7: alpha") {
 		t.Errorf("%v: %s%s", err, &out, &errs)
 	}
 }

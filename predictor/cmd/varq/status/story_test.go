@@ -12,7 +12,7 @@ import (
 // A job that is a member of a group says so: its work may never run.
 func TestStoryOfMember(t *testing.T) {
 	env := &cli.Env{Now: func() int64 { return 1000 }, Zone: time.UTC}
-	for home, want := range map[string]string{"": "kept by this site:", "beta": "kept by site beta:"} {
+	for home, want := range map[string]string{"": "kept by this cluster:", "beta": "kept by cluster beta:"} {
 		r := api.Reservation{State: api.StatePending, Job: 7, Plan: api.Plan{Group: "gggggggggggg", Home: home}}
 		if got := story(env, r, api.GroupState{}, false); !strings.Contains(got, "gggggggggggg, "+want) {
 			t.Errorf("%q: %s", home, got)

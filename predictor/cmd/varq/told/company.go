@@ -53,7 +53,7 @@ func company(g *api.GroupState, plan string) string {
 // together says what a group was promised with.
 func together(g *api.GroupState) string {
 	if len(g.Members) == 0 {
-		return "the site that keeps the group, and knows its probability, does not tell now"
+		return "the cluster that keeps the group, and knows its probability, does not tell now"
 	}
 	return fmt.Sprintf("the group with probability %s (forecast %s)", prob.Format(g.Prob), prob.Format(g.Estimate))
 }

@@ -45,9 +45,9 @@ func Story(r *api.Reservation, group *api.GroupState, now int64, zone *time.Loca
 		line("Later", "by %s it ends with probability %s", moment(r.Later), prob.Format(r.Prob))
 	}
 	if r.Group != "" {
-		keeper := "this site"
+		keeper := "this cluster"
 		if r.Home != "" {
-			keeper = "site " + r.Home
+			keeper = "cluster " + r.Home
 		}
 		line("Group", "%s, kept by %s: %s", r.Group, keeper, company(group, r.ID))
 	}

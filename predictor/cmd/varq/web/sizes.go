@@ -133,7 +133,7 @@ func (q *question) column(nodes []int64, limit int64) api.SizeRequest {
 	all := api.SizeRequest{Job: q.request.Job, Needs: q.request.Needs, By: api.SizeAuto}
 	all.Job.Limit, all.Job.Size = 0, workload.Size{}
 	for _, n := range nodes {
-		all.Sizes = append(all.Sizes, api.Alternative{Size: q.sized(n, limit).Job.Size, Limit: limit})
+		all.Sizes = append(all.Sizes, api.Size{Size: q.sized(n, limit).Job.Size, Limit: limit})
 	}
 	return all
 }
