@@ -9,9 +9,9 @@ type demand interface {
 	// missing returns how much is missing beside the occupants counted that wait, and beside all
 	// that are counted. Negative numbers are what is left over.
 	missing() (sure, all int64)
-	// leave returns an upper bound on the probability that the first of the occupants leave room at
+	// room returns an upper bound on the probability that the first of the occupants leave room at
 	// a time.
-	leave(first []occupant, at int64) float64
+	room(first []occupant, at int64) float64
 }
 
 // resources are what jobs take of nodes.
@@ -75,7 +75,7 @@ func (d *amount) change(c *occupant, begins bool) {
 
 func (d *amount) missing() (sure, all int64) { return d.claimed - d.left, d.taken - d.left }
 
-func (d *amount) leave(first []occupant, at int64) float64 {
+func (d *amount) room(first []occupant, at int64) float64 {
 	most := int64(0)
 	for i := range first {
 		if c := &first[i]; c.has(at) {
@@ -88,7 +88,7 @@ func (d *amount) leave(first []occupant, at int64) float64 {
 	var parts groups
 	for i := range first {
 		if c := &first[i]; c.has(at) {
-			parts.add(c, d.by(c), c.runs(at))
+			parts.add(c, d.by(c), c.stillThere(at))
 		}
 	}
 	return parts.atMost(d.left)

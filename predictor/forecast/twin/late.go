@@ -32,9 +32,9 @@ func (n *need) late(c *workload.Claim, prob float64) (late []workload.Hold) {
 
 // during bounds the probability that the work of a claim runs from c.From on.
 func (t *timeline) during(c *workload.Claim) float64 {
-	prob := t.leave(c.From)
+	prob := t.room(c.From)
 	for _, time := range t.squeezes(c.From, c.From+c.Limit) {
-		prob = min(prob, t.leave(time))
+		prob = min(prob, t.room(time))
 	}
 	return prob
 }

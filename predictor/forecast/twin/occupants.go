@@ -52,9 +52,9 @@ type runtime struct {
 // has reports whether the occupant may have its processors at a time.
 func (c *occupant) has(at int64) bool { return c.start <= at && at < c.until }
 
-// runs returns the probability that an occupant has its processors at a time between its start and
-// its limit.
-func (c *occupant) runs(at int64) float64 {
+// stillThere returns the probability that an occupant has its processors at a time between its
+// start and its limit.
+func (c *occupant) stillThere(at int64) float64 {
 	if c.runtime == nil {
 		return 1
 	}
@@ -121,13 +121,13 @@ func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *O
 	for i, k := range running.jobs {
 		c := &g.list[i]
 		if claimed[k.ID] || k.ID == id {
-			c.leave()
+			c.clear()
 			continue
 		}
 		c.runtime = g.runtime(t, k, k.Start)
 		if names := nodesOf(t.queue.Job(k.ID)); c.until <= now || g.kept.any(names) {
 			is := *c
-			c.leave()
+			c.clear()
 			g.add(is, k.in, names)
 		}
 	}
@@ -174,8 +174,8 @@ func (g *gathering) add(c occupant, of *partition, names []string) {
 	}
 }
 
-// leave makes c an occupant that never has processors.
-func (c *occupant) leave() { c.start, c.until = 0, 0 }
+// clear makes c an occupant that never has processors.
+func (c *occupant) clear() { c.start, c.until = 0, 0 }
 
 // runtime returns how long a job runs whose work has begun; nil if it has not.
 func (g *gathering) runtime(t *Twin, k *job, from int64) *runtime {

@@ -201,7 +201,7 @@ func (p *pieces) missing() (sure, all int64) {
 	return max(claimed, apart) - p.left, max(claimed+p.taken, apart) - p.left
 }
 
-func (p *pieces) leave(first []occupant, at int64) float64 {
+func (p *pieces) room(first []occupant, at int64) float64 {
 	var claimed [len(resources)]int64
 	var apart apart
 	for i := range first {
@@ -242,7 +242,7 @@ func (p *pieces) leave(first []occupant, at int64) float64 {
 		for _, k := range p.of.onNode[i] {
 			if c := &first[k]; c.has(at) {
 				if probs[k] == 0 {
-					probs[k] = c.runs(at)
+					probs[k] = c.stillThere(at)
 				}
 				there = append(there, tenant{c, c.alike(), probs[k]})
 			}

@@ -106,8 +106,8 @@ func (r *record) Passed(now, shadow int64, free, extra int32, ahead rollout.Room
 	r.moments = append(r.moments, m)
 }
 
-// now returns the index of the moment that lasts at a time, or 0 if none does.
-func (r *record) now(at int64) int {
+// indexAt returns the index of the moment that lasts at a time, or 0 if none does.
+func (r *record) indexAt(at int64) int {
 	return max(0, sort.Search(len(r.moments), func(i int) bool { return r.moments[i].at > at })-1)
 }
 
@@ -129,7 +129,7 @@ func (r *record) wait(t *rollout.Task, now int64, free int32, newcomers map[int6
 	}
 	need := t.Procs + int32(min(kept, int64(r.procs))) - r.more(now, free)
 	if r.policy.Backfill != sched.NoBackfill {
-		for i := r.now(joins); i < len(r.moments); i++ {
+		for i := r.indexAt(joins); i < len(r.moments); i++ {
 			m := &r.moments[i]
 			at := max(m.at, joins)
 			if at >= head {

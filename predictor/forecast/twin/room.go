@@ -29,10 +29,10 @@ func (o *Occupants) Room(c *workload.Claim, least float64) workload.Room {
 		return workload.Room{Prob: 1}
 	}
 	n := o.need(c)
-	room := workload.Room{Prob: n.firm.leave(c.From)}
+	room := workload.Room{Prob: n.firm.room(c.From)}
 	if room.Prob > 0 && room.Prob >= least {
 		for _, time := range n.firm.squeezes(o.now, c.From+c.Limit) {
-			if prob := n.firm.leave(time); time < c.From {
+			if prob := n.firm.room(time); time < c.From {
 				room.Holding = append(room.Holding, workload.Hold{At: time, Prob: prob})
 			} else {
 				room.Prob = min(room.Prob, prob)

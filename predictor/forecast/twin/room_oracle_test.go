@@ -33,7 +33,7 @@ func (o *Occupants) slowly(c *workload.Claim, least float64) workload.Room {
 	leave := func(first int, at int64) float64 {
 		prob := 1.
 		for _, d := range o.demands(c) {
-			prob = min(prob, d.leave(o.list[:first], at))
+			prob = min(prob, d.room(o.list[:first], at))
 		}
 		return prob
 	}

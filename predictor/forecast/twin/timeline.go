@@ -116,9 +116,9 @@ func since(moments []moment, after int64) int {
 	return sort.Search(len(moments), func(i int) bool { return moments[i].at > after })
 }
 
-// leave returns an upper bound on the probability that the occupants leave room for the need at a
+// room returns an upper bound on the probability that the occupants leave room for the need at a
 // time: the least of the probabilities for each demand.
-func (t *timeline) leave(at int64) float64 {
+func (t *timeline) room(at int64) float64 {
 	switch m := &t.moments[since(t.moments, at)-1]; {
 	case m.all <= 0:
 		return 1
@@ -127,7 +127,7 @@ func (t *timeline) leave(at int64) float64 {
 	}
 	prob := 1.
 	for _, d := range t.demands {
-		if prob = min(prob, d.leave(t.of.list[:t.first], at)); prob == 0 {
+		if prob = min(prob, d.room(t.of.list[:t.first], at)); prob == 0 {
 			break
 		}
 	}

@@ -63,7 +63,7 @@ func (t *Twin) Queue() *queue.Queue { return t.queue }
 func (t *Twin) Resize(pools Pools) {
 	t.partitions.resize(pools)
 	for j := range t.queue.Pending() {
-		if k, ok := t.jobs[j.ID]; ok && !t.is(k, &j.Job) {
+		if k, ok := t.jobs[j.ID]; ok && !t.matches(k, &j.Job) {
 			t.Changed(&j.Job)
 		}
 	}
@@ -101,7 +101,7 @@ func (t *Twin) Changed(j *workload.Job) {
 		t.partitions.gatherAnew()
 		t.partitions.pool(k.in).records = nil
 		return
-	case ok && !t.is(k, j):
+	case ok && !t.matches(k, j):
 		k = t.replace(k, j)
 		t.runtimes.Submitted(&k.Job)
 	}
@@ -118,8 +118,8 @@ func (t *Twin) replace(k *job, j *workload.Job) *job {
 	return k
 }
 
-// is reports whether a job that waits is as it is known to be, as far as is known of jobs.
-func (t *Twin) is(k *job, j *workload.Job) bool {
+// matches reports whether a job that waits is as it is known to be, as far as is known of jobs.
+func (t *Twin) matches(k *job, j *workload.Job) bool {
 	r := &j.Request
 	return (r.Limit == 0 || k.Limit == r.Limit) && k.Procs == r.Procs() && k.takes == k.in.takesJob(j) && k.in == t.partitions.named(r.Partition) && k.class == t.classOf(r) && k.User == t.userOf(r)
 }

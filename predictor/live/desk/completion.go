@@ -52,7 +52,7 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 		refusal = d.onlyWatching(plan)
 	}
 	if refusal == nil {
-		refusal, err = d.within(ctx, q.terms, plan)
+		refusal, err = d.checkRules(ctx, q.terms, plan)
 	}
 	if promise && refusal == nil && err == nil {
 		refusal, err = q.promise(plan, &r.Job, r.Pieces)

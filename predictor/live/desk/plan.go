@@ -119,14 +119,14 @@ func (q *question) startPlan(got *trajectory.Answer) api.Plan {
 // promise. If others have taken the room meanwhile, it makes none, and the error is errCrowded.
 func (q *question) grantStart(got *trajectory.Answer, plan *api.Plan, promise bool) (*api.Refusal, error) {
 	if !promise {
-		return q.desk.within(q.ctx, q.terms, plan)
+		return q.desk.checkRules(q.ctx, q.terms, plan)
 	}
 	granted, err := q.desk.StartGranting(q.ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer granted()
-	if no, err := q.desk.within(q.ctx, q.terms, plan); no != nil || err != nil {
+	if no, err := q.desk.checkRules(q.ctx, q.terms, plan); no != nil || err != nil {
 		return no, err
 	}
 	if no, err := q.desk.beside(q.ctx, q.Planner, got, 0, q.request.Deadline, ""); no != nil || err != nil {

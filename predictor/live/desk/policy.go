@@ -94,8 +94,8 @@ func (t *terms) ceiling(plan *api.Plan, earliest int64) int64 {
 	return earliest
 }
 
-// within returns a refusal if the rules forbid the plan.
-func (d *Desk) within(ctx context.Context, t terms, plan *api.Plan) (*api.Refusal, error) {
+// checkRules returns a refusal if the rules forbid the plan.
+func (d *Desk) checkRules(ctx context.Context, t terms, plan *api.Plan) (*api.Refusal, error) {
 	atMost := plan.AtMost().NodeSeconds
 	if no := t.rules.CheckCost(t.who, plan.Worst.NodeSeconds, atMost); no != nil {
 		return apiRule(no), nil

@@ -36,7 +36,7 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 		return api.Prediction{}, api.Fault(api.ErrInvalid, err.Error())
 	}
 	view := v.Cluster.Job(job, req.Needs)
-	if rule := never(view); rule != nil {
+	if rule := ruleAgainst(view); rule != nil {
 		return api.Prediction{}, api.Fault(api.ErrInvalid, "nothing is predicted for such a job: "+rule.Says)
 	}
 	asked := req.Quantiles
@@ -60,7 +60,7 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	answer.Taken = bound(&got, func(at int64) float64 {
 		return room(workload.Claim{Request: job, Pieces: pieces, From: at}, now, 0).Prob
 	}, now)
-	if open(windows, now, job.Limit) > now {
+	if clearOf(windows, now, job.Limit) > now {
 		answer.Taken = 0 // the window takes it, and not running jobs
 	}
 	if answer.Short = view.Shortage(now); answer.Short != "" {
@@ -75,7 +75,7 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 			after := func(wait float64) float64 {
 				wait = max(wait, float64(waking))
 				at := now + int64(wait)
-				return wait + float64(open(windows, at, job.Limit)-at)
+				return wait + float64(clearOf(windows, at, job.Limit)-at)
 			}
 			answer.Bounds[i].Expected, answer.Bounds[i].Seconds = quantile(&got.Wait, q, after), quantile(&got.Lower, q, after)
 		}
@@ -83,9 +83,9 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	return answer, nil
 }
 
-// never returns the rule by which a job never starts, or by which its wait cannot be forecast. It
-// returns nil if there is none.
-func never(job *limits.Job) *limits.Rule {
+// ruleAgainst returns the rule by which a job never starts, or by which its wait cannot be
+// forecast. It returns nil if there is none.
+func ruleAgainst(job *limits.Job) *limits.Rule {
 	if longest, rule := job.MaxLimit(); longest != limits.None && job.Limit > longest {
 		return &rule
 	}
@@ -103,9 +103,9 @@ func quantile(d *delay.Distribution, q float64, after func(seconds float64) floa
 	return &seconds
 }
 
-// open returns the first time, from the time at on, at which a job with a time limit does not run
-// into a window. windows are in order.
-func open(windows []limits.Window, at, limit int64) int64 {
+// clearOf returns the first time, from the time at on, at which a job with a time limit does not
+// run into a window. windows are in order.
+func clearOf(windows []limits.Window, at, limit int64) int64 {
 	for i := range windows {
 		if windows[i].Stops(at, limit) {
 			at = windows[i].End

@@ -52,7 +52,7 @@ func (k *reviser) Accept(ctx context.Context, user string, a api.Acceptance) (ap
 		return none, api.Fault(api.ErrConflict, fmt.Sprintf("by now it would take up to %s, more than you accept; nothing is changed", worst.RoundedUp()))
 	}
 	now := k.Now()
-	if why := k.inVain(ctx, e, offer.earliest, now); why != "" {
+	if why := k.hopeless(ctx, e, offer.earliest, now); why != "" {
 		k.memory.setRescue(e.ID, nil)
 		return none, api.Fault(api.ErrConflict, fmt.Sprintf("by now more would not help job %d: %s; nothing is changed", e.Job, why))
 	}
@@ -93,7 +93,7 @@ func (k *reviser) unneeded(ctx context.Context, e *ledger.Entry) string {
 	case k.Now() >= e.Progress.BeginTime:
 		return fmt.Sprintf("more would not help job %d: it waits for its nodes already, and cannot be moved any more", e.Job)
 	}
-	if why := k.inVain(ctx, e, e.Progress.Earliest, k.Now()); why != "" {
+	if why := k.hopeless(ctx, e, e.Progress.Earliest, k.Now()); why != "" {
 		return fmt.Sprintf("more would not help job %d: %s", e.Job, why)
 	}
 	return fmt.Sprintf("what job %d needs has changed just now; ask again in a minute", e.Job)

@@ -34,7 +34,7 @@ func (k *members) Gate(ctx context.Context, user string, g api.Gate) (api.GateAn
 	lost := func(format string, args ...any) (api.GateAnswer, error) {
 		return api.GateAnswer{Answer: api.GateLost, Why: fmt.Sprintf(format, args...)}, nil
 	}
-	k.heard.asked(e.ID, k.Now())
+	k.homes.asked(e.ID, k.Now())
 	switch now := k.Now(); {
 	case e.Group == "":
 		return api.GateAnswer{}, api.Fault(api.ErrConflict, "the promise is that of one job alone, whose work need not ask")
@@ -70,13 +70,13 @@ func (k *members) claim(ctx context.Context, e *ledger.Entry) (api.GateAnswer, e
 	if err != nil {
 		return api.GateAnswer{}, err
 	}
-	return heard(e, answer, k.Now())
+	return bounded(e, answer, k.Now())
 }
 
-// heard limits a home's answer about e's job to what a home may decide. The home may be another
+// bounded limits a home's answer about e's job to what a home may decide. The home may be another
 // site's varqd, named by e's user. It must not fill the ledger or the log, nor make nodes idle. The
 // error is for a text that is not an answer.
-func heard(e *ledger.Entry, a api.GateAnswer, now int64) (api.GateAnswer, error) {
+func bounded(e *ledger.Entry, a api.GateAnswer, now int64) (api.GateAnswer, error) {
 	switch a.Answer {
 	case api.GateGo: // a job that starts late may begin late
 		return api.GateAnswer{Answer: api.GateGo, At: max(0, min(a.At, max(now, api.LatestGo(max(e.BeginBy, e.HoldUntil)))))}, nil
@@ -192,7 +192,7 @@ func (k *members) askHomes(ctx context.Context, now int64) error {
 	defer cancel()
 	asked := 0
 	for home, q := range byHome {
-		if k.heard.homePaused(home, now) {
+		if k.homes.homePaused(home, now) {
 			continue
 		}
 		asked++
@@ -206,7 +206,7 @@ func (k *members) askHomes(ctx context.Context, now int64) error {
 		if a.err != nil {
 			k.Log.Info("the home of groups does not answer", "home", a.home, "groups", len(a.groups), "error", a.err)
 		}
-		k.heard.heardHome(&a, now)
+		k.homes.heardHome(&a, now)
 	}
 	return ctx.Err()
 }
@@ -239,7 +239,7 @@ func (k *members) claimUnasked(ctx context.Context, now int64) error {
 		if e.Progress.Start == 0 || e.Progress.Gate != "" {
 			continue
 		}
-		last, never := k.heard.askedLast(e.ID, now)
+		last, never := k.homes.askedLast(e.ID, now)
 		since := max(e.Progress.Start, e.HoldUntil, last)
 		if never && now >= since+silent && e.Note != notAsked {
 			k.Log.Warn("nobody has asked whether the work of a job may run: do its nodes load varq's SPANK plugin?", "plan", e.ID, "job", e.Job, "since", since)
@@ -247,7 +247,7 @@ func (k *members) claimUnasked(ctx context.Context, now int64) error {
 				return err
 			}
 		}
-		if now < since+unasked || k.heard.homePaused(e.Home, now) {
+		if now < since+unasked || k.homes.homePaused(e.Home, now) {
 			continue
 		}
 		claiming, cancel := context.WithTimeout(ctx, homeTime)
@@ -255,7 +255,7 @@ func (k *members) claimUnasked(ctx context.Context, now int64) error {
 		cancel()
 		switch {
 		case err != nil:
-			k.heard.heardHome(&homeAnswer{home: e.Home, err: err}, now)
+			k.homes.heardHome(&homeAnswer{home: e.Home, err: err}, now)
 		case answer.Answer != api.GateWait:
 			if err := k.noteGate(ctx, e.ID, answer); err != nil {
 				return err
@@ -304,19 +304,19 @@ func (k *members) tellHomes(ctx context.Context, now int64) error {
 			claim.Held = p.Yielded && !p.Late && now > e.BeginBy
 		}
 		tells := claim.Withdrawn || claim.Missed || claim.Held
-		if !tells || e.Progress.Gate == api.GateLost || k.heard.homeTold(claim) || k.heard.homePaused(e.Home, now) {
+		if !tells || e.Progress.Gate == api.GateLost || k.homes.homeTold(claim) || k.homes.homePaused(e.Home, now) {
 			continue
 		}
 		_, err := k.Homes.Claim(telling, e.Home, claim)
 		switch {
 		case err == nil, api.Refused(err):
-			k.heard.toldHome(claim, e.Deadline()+toldFor)
+			k.homes.toldHome(claim, e.Deadline()+toldFor)
 		default:
 			k.Log.Info("the home of a group is told later what became of a job", "plan", e.ID, "job", e.Job, "home", e.Home, "error", err)
-			k.heard.heardHome(&homeAnswer{home: e.Home, err: err}, now)
+			k.homes.heardHome(&homeAnswer{home: e.Home, err: err}, now)
 		}
 	}
-	k.heard.forgetTold(now)
+	k.homes.forgetTold(now)
 	return ctx.Err()
 }
 
@@ -335,7 +335,7 @@ func (k *members) followGroup(ctx context.Context, e *ledger.Entry, j *slurm.Que
 		return nil
 	}
 	if e.Progress.Gate == "" {
-		answer, err := heard(e, k.heard.fate(e, now), now)
+		answer, err := bounded(e, k.homes.fate(e, now), now)
 		if err != nil || answer.Answer == api.GateWait {
 			return err
 		}

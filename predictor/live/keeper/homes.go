@@ -10,9 +10,9 @@ import (
 	"github.com/varq-project/varq/predictor/live/ledger"
 )
 
-// homesHeard is what the homes of groups have said, and have been told. A crash loses it; then the
+// homesState is what the homes of groups have said, and have been told. A crash loses it; then the
 // homes are asked again.
-type homesHeard struct {
+type homesState struct {
 	mu    sync.Mutex
 	fates map[string]api.GroupState // by group: what its home has said last
 	homes map[string]silence        // by name: homes of groups that do not answer
@@ -21,8 +21,8 @@ type homesHeard struct {
 	asks map[string]question // by plan
 }
 
-func newHomesHeard() *homesHeard {
-	return &homesHeard{
+func newHomesState() *homesState {
+	return &homesState{
 		fates: map[string]api.GroupState{},
 		homes: map[string]silence{},
 		told:  map[api.GroupClaim]int64{},
@@ -31,7 +31,7 @@ func newHomesHeard() *homesHeard {
 }
 
 // retain forgets the groups that have no member in open.
-func (h *homesHeard) retain(open []ledger.Entry) {
+func (h *homesState) retain(open []ledger.Entry) {
 	plans, groups := map[string]bool{}, map[string]bool{}
 	for i := range open {
 		if e := &open[i]; e.Group != "" {
@@ -51,7 +51,7 @@ type question struct {
 }
 
 // asked notes that the job of a plan asks whether its work may begin.
-func (h *homesHeard) asked(plan string, now int64) {
+func (h *homesState) asked(plan string, now int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asks[plan] = question{now, true}
@@ -59,7 +59,7 @@ func (h *homesHeard) asked(plan string, now int64) {
 
 // askedLast returns when the job of a plan has last asked. If it has never asked, the time is that
 // of the first call of askedLast.
-func (h *homesHeard) askedLast(plan string, now int64) (last int64, never bool) {
+func (h *homesState) askedLast(plan string, now int64) (last int64, never bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	a, known := h.asks[plan]
@@ -74,7 +74,7 @@ func (h *homesHeard) askedLast(plan string, now int64) (last int64, never bool) 
 type silence struct{ since, again int64 }
 
 // heardHome notes what a home has said of groups, or that it has not answered.
-func (h *homesHeard) heardHome(a *homeAnswer, now int64) {
+func (h *homesState) heardHome(a *homeAnswer, now int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if a.err != nil {
@@ -93,7 +93,7 @@ func (h *homesHeard) heardHome(a *homeAnswer, now int64) {
 }
 
 // homeTold reports whether the home of a group has received a report.
-func (h *homesHeard) homeTold(what api.GroupClaim) bool {
+func (h *homesState) homeTold(what api.GroupClaim) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	_, told := h.told[what]
@@ -101,21 +101,21 @@ func (h *homesHeard) homeTold(what api.GroupClaim) bool {
 }
 
 // toldHome notes that the home of a group has received a report. The note is kept until a time.
-func (h *homesHeard) toldHome(what api.GroupClaim, until int64) {
+func (h *homesState) toldHome(what api.GroupClaim, until int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.told[what] = until
 }
 
 // forgetTold forgets the reports whose time is over.
-func (h *homesHeard) forgetTold(now int64) {
+func (h *homesState) forgetTold(now int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	maps.DeleteFunc(h.told, func(_ api.GroupClaim, until int64) bool { return until < now })
 }
 
 // homePaused reports whether a home has not answered lately, so that it is not asked now.
-func (h *homesHeard) homePaused(home string, now int64) bool {
+func (h *homesState) homePaused(home string, now int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return now < h.homes[home].again
@@ -123,7 +123,7 @@ func (h *homesHeard) homePaused(home string, now int64) bool {
 
 // fateKnown reports whether the home has answered about e's group when it was asked last, or counts
 // as gone for good.
-func (h *homesHeard) fateKnown(e *ledger.Entry, now int64) bool {
+func (h *homesState) fateKnown(e *ledger.Entry, now int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	silent, isSilent := h.homes[e.Home]
@@ -132,7 +132,7 @@ func (h *homesHeard) fateKnown(e *ledger.Entry, now int64) bool {
 }
 
 // fate returns the decision about the job of e, by the last answer of its group's home.
-func (h *homesHeard) fate(e *ledger.Entry, now int64) api.GateAnswer {
+func (h *homesState) fate(e *ledger.Entry, now int64) api.GateAnswer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if silent, ok := h.homes[e.Home]; ok && now-silent.since > homeLost {

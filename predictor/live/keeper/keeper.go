@@ -108,13 +108,13 @@ type Keeper struct {
 // New returns a Keeper.
 func New(o Options) *Keeper {
 	open := &reservations{Options: o, memory: newMemory(), acting: make(chan struct{}, 1)}
-	heard := newHomesHeard()
+	homes := newHomesState()
 	return &Keeper{
 		reservations: open,
-		members:      members{open, heard},
+		members:      members{open, homes},
 		reviser:      reviser{open},
 		follower:     follower{open},
-		settler:      settler{open, heard},
+		settler:      settler{open, homes},
 	}
 }
 
@@ -134,7 +134,7 @@ type (
 	// what became of the jobs.
 	members struct {
 		*reservations
-		heard *homesHeard
+		homes *homesState
 	}
 	// reviser plans waiting jobs again, and moves them.
 	reviser struct{ *reservations }
@@ -144,7 +144,7 @@ type (
 	// settler closes the reservations of jobs that have ended, by accounting.
 	settler struct {
 		*reservations
-		heard *homesHeard
+		homes *homesState
 	}
 )
 

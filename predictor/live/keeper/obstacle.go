@@ -62,12 +62,12 @@ type obstacle struct {
 	passing bool
 }
 
-// unlikely is the obstacle of a job if only the forecast speaks against it.
-var unlikely = obstacle{says: "the forecast is 0"}
+// onlyForecast is the obstacle of a job if only the forecast speaks against it.
+var onlyForecast = obstacle{says: "the forecast is 0"}
 
 // reason returns the obstacle's text, or "" for unlikely.
 func (o obstacle) reason() string {
-	if o == unlikely {
+	if o == onlyForecast {
 		return ""
 	}
 	return o.says
@@ -107,5 +107,5 @@ func against(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, revi
 	case revised.Late:
 		return obstacle{says: "others, such as jobs that wait for their begin time, leave too little room at the deadline, and this job starts after them"}
 	}
-	return unlikely
+	return onlyForecast
 }

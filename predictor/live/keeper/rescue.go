@@ -27,12 +27,12 @@ func (k *reviser) offerRescue(planner *trajectory.Planner, r *trajectory.Request
 	k.memory.setRescue(e.ID, found)
 }
 
-// inVain returns the reason why e's promise would not be kept even with the ceiling earliest, as in
-// trajectory.Request, or a higher one. It looks at the job as it is in Slurm now. It returns "" in
-// these cases: the ceiling would make the promise more probable, the promise does not fall short, a
-// still higher ceiling would keep it, or varq cannot or must not plan the job now (unmoved tells
-// why).
-func (k *reviser) inVain(ctx context.Context, e *ledger.Entry, earliest, now int64) string {
+// hopeless returns the reason why e's promise would not be kept even with the ceiling earliest, as
+// in trajectory.Request, or a higher one. It looks at the job as it is in Slurm now. It returns ""
+// in these cases: the ceiling would make the promise more probable, the promise does not fall
+// short, a still higher ceiling would keep it, or varq cannot or must not plan the job now (unmoved
+// tells why).
+func (k *reviser) hopeless(ctx context.Context, e *ledger.Entry, earliest, now int64) string {
 	ctx, cancel := context.WithTimeout(ctx, acceptMoves)
 	defer cancel()
 	j, err := k.Slurm.Job(ctx, e.Job)

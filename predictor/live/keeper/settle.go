@@ -119,7 +119,7 @@ func someOf(due []duty, n int, now int64) []duty {
 // settleAbsent settles a reservation whose job is not in the queue. runs are the job's runs in
 // accounting, oldest first.
 func (k *settler) settleAbsent(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
-	if e.Group != "" && !e.Unconfirmed() && e.Progress.Gate == "" && !k.heard.fateKnown(e, now) {
+	if e.Group != "" && !e.Unconfirmed() && e.Progress.Gate == "" && !k.homes.fateKnown(e, now) {
 		return nil // it is not known yet whether its work ran
 	}
 	if err := k.noteRuns(ctx, e, runs, now); err != nil {

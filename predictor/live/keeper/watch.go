@@ -179,8 +179,8 @@ func (k *Keeper) inTurn(entries []ledger.Entry, now int64) iter.Seq2[urgency, le
 type urgency int
 
 const (
-	overdueAct urgency = iota // varq is to move or cancel it, and this is overdue
-	nearEnd                   // its deadline is near
+	changeOverdue urgency = iota // varq is to move or cancel it, and this is overdue
+	deadlineNear                 // its deadline is near
 	notUrgent
 	urgencies // the number of urgencies
 )
@@ -195,9 +195,9 @@ func (k *Keeper) urgencyOf(e *ledger.Entry, now int64) urgency {
 	switch {
 	case p.Start != 0, k.memory.postponed(e.ID, now):
 	case e.Unconfirmed() && (now > e.Tentative || e.Withdrawn != 0), !e.Unconfirmed() && unmoved:
-		return overdueAct
+		return changeOverdue
 	case now >= e.Deadline()-nearDeadline && now <= e.Deadline()+nearDeadline:
-		return nearEnd
+		return deadlineNear
 	}
 	return notUrgent
 }
@@ -245,7 +245,7 @@ func (k *Keeper) apply(ctx context.Context, q *course.Queue, now int64) ([]ledge
 		return nil, err
 	}
 	k.memory.retain(entries)
-	k.members.heard.retain(entries)
+	k.members.homes.retain(entries)
 	for _, t := range transitions {
 		for _, d := range t.due(q, entries, now) {
 			if !d.e.Open || k.memory.changedSince(d.e.ID, now) { // by now
