@@ -32,7 +32,13 @@ func (n *need) late(c *workload.Claim, prob float64) (late []workload.Hold) {
 
 // during bounds the probability that the work of a claim runs from c.From on.
 func (t *timeline) during(c *workload.Claim) float64 {
-	prob := t.room(c.From)
+	return min(t.room(c.From), t.squeezed(c))
+}
+
+// squeezed bounds the probability that there is room for the work of a claim whenever others get
+// processors while it runs.
+func (t *timeline) squeezed(c *workload.Claim) float64 {
+	prob := 1.
 	for _, time := range t.squeezes(c.From, c.From+c.Limit) {
 		prob = min(prob, t.room(time))
 	}

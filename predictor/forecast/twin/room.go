@@ -21,7 +21,7 @@ import "github.com/varq-project/varq/predictor/workload"
 //
 // The first question about a size takes O(n) for n occupants and nodes. Later ones take O(log n)
 // and the number of the changes while c's job has nodes, if there is room at all times even beside
-// jobs that run until their limits. For each of at most mostSqueezes times at which it depends on
+// jobs that run until their limits. For each of at most 2 mostSqueezes times at which it depends on
 // how long they run, Room takes O(n) more. Where plain claims may be in the way, it takes as much
 // again, and O(n), for each of at most mostLate times.
 func (o *Occupants) Room(c *workload.Claim, least float64) workload.Room {
@@ -31,13 +31,10 @@ func (o *Occupants) Room(c *workload.Claim, least float64) workload.Room {
 	n := o.need(c)
 	room := workload.Room{Prob: n.firm.room(c.From)}
 	if room.Prob > 0 && room.Prob >= least {
-		for _, time := range n.firm.squeezes(o.now, c.From+c.Limit) {
-			if prob := n.firm.room(time); time < c.From {
-				room.Holding = append(room.Holding, workload.Hold{At: time, Prob: prob})
-			} else {
-				room.Prob = min(room.Prob, prob)
-			}
+		for _, time := range n.firm.squeezes(o.now, c.From) {
+			room.Holding = append(room.Holding, workload.Hold{At: time, Prob: n.firm.room(time)})
 		}
+		room.Prob = min(room.Prob, n.firm.squeezed(c))
 		room.Late = n.late(c, room.Prob)
 	}
 	if room.Within(c.From, c.From) < 1 {

@@ -87,13 +87,10 @@ func (o *Occupants) slowly(c *workload.Claim, least float64) workload.Room {
 
 	room := workload.Room{Prob: leave(o.plain, c.From)}
 	if room.Prob > 0 && room.Prob >= least {
-		for _, at := range squeezes(o.plain, o.now, c.From+c.Limit) {
-			if at < c.From {
-				room.Holding = append(room.Holding, workload.Hold{At: at, Prob: leave(o.plain, at)})
-			} else {
-				room.Prob = min(room.Prob, leave(o.plain, at))
-			}
+		for _, at := range squeezes(o.plain, o.now, c.From) {
+			room.Holding = append(room.Holding, workload.Hold{At: at, Prob: leave(o.plain, at)})
 		}
+		room.Prob = during(o.plain)
 		last := o.plain
 		for last < len(o.list) && o.list[last].start <= c.From {
 			last++

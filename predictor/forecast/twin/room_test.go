@@ -399,6 +399,22 @@ func TestRoomBehindSqueezes(t *testing.T) {
 	}
 }
 
+// TestRoomBehindEarlierSqueezes: nor do many times at which more would be missing, before the work
+// begins.
+func TestRoomBehindEarlierSqueezes(t *testing.T) {
+	b := rooms()
+	var claims []workload.Claim
+	for i := range int64(17) {
+		whole := claim(8, opening+100+i*100)
+		whole.Limit = 50
+		claims = append(claims, whole)
+	}
+	claims = append(claims, claim(5, opening+11_000))
+	if got := b.room(request(4, 3600), 0, opening+10_000, claims).Prob; got != 0 {
+		t.Errorf("beside a claim of 5 of 8 processors, 4 have room with probability %v", got)
+	}
+}
+
 // TestRoomOfClaimThatRuns: a promised job that runs already holds its processors until its work is
 // over, and counts once.
 func TestRoomOfClaimThatRuns(t *testing.T) {

@@ -134,7 +134,7 @@ func (t *timeline) room(at int64) float64 {
 	return prob
 }
 
-// mostSqueezes is at how many times, beside the one asked about, Room looks for room.
+// mostSqueezes is at how many times Room looks for room before the work, and at how many during it.
 const mostSqueezes = 16
 
 // squeezes returns the times between two others, ascending, at which an occupant gets processors
