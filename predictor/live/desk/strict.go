@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -21,7 +22,7 @@ func (d *occupancy) roomInOrder(cluster *limits.Cluster, partition string, job, 
 	var ahead []workload.Claim
 	takes := cluster.Takes()
 	start := now
-	for _, r := range d.waitingBefore(partition, job) {
+	for _, r := range d.waitingBefore(cluster, partition, job, now, others) {
 		r.CPUs, r.Memory = takes.CPUs(r), takes.Memory(r)
 		start = likely(workload.Claim{Request: r, From: start}, beside[len(ahead)])
 		ahead = append(ahead, workload.Claim{Request: r, Start: start, From: start})
@@ -40,18 +41,30 @@ func (d *occupancy) roomInOrder(cluster *limits.Cluster, partition string, job, 
 	}
 }
 
-// waitingBefore returns the first jobs that wait in a partition, in their order. It ends before the
-// job with this id, if that job waits, too.
-func (d *occupancy) waitingBefore(partition string, job int64) (waiting []workload.Request) {
+// waitingBefore returns the first jobs that are eligible and wait in a partition, by priority and
+// then as they came. It leaves out those that have a claim among others, and ends before the job
+// with this id, if that job waits, too.
+func (d *occupancy) waitingBefore(cluster *limits.Cluster, partition string, job, now int64, others []workload.Claim) []workload.Request {
+	claims := make(map[int64]bool, len(others))
+	for i := range others {
+		claims[others[i].Job] = true
+	}
+	var waiting []*workload.Job
 	for j := range d.Outlook.Jobs {
-		if j.ID == job || len(waiting) == mostAhead {
-			break
-		}
-		if j.Start == 0 && j.Partition == partition && !j.AtLimit && !j.QOSFull {
-			waiting = append(waiting, j.Request)
+		if j.Start == 0 && j.Since() <= now && j.Partition == partition && !j.AtLimit && !j.QOSFull && !claims[j.ID] {
+			waiting = append(waiting, j)
 		}
 	}
-	return waiting
+	priority := func(j *workload.Job) int64 { return j.Priority + cluster.Aging.Gain(now-j.Since()) }
+	slices.SortStableFunc(waiting, func(a, b *workload.Job) int { return cmp.Compare(priority(b), priority(a)) })
+	if i := slices.IndexFunc(waiting, func(j *workload.Job) bool { return j.ID == job }); i >= 0 {
+		waiting = waiting[:i]
+	}
+	var requests []workload.Request
+	for _, j := range waiting[:min(len(waiting), mostAhead)] {
+		requests = append(requests, j.Request)
+	}
+	return requests
 }
 
 // likely returns the first time from c.From on at which c has room with a probability of at least
