@@ -76,8 +76,9 @@ func (m *memory) of(plan string) *remembered {
 	return r
 }
 
-// retain forgets the reservations that are not in open, and notes the open ones without a job.
-func (m *memory) retain(open []ledger.Entry) {
+// retain forgets the reservations that are not in open, unless a call for one is still to be
+// repeated, and notes the open ones without a job.
+func (m *memory) retain(open []ledger.Entry, now int64) {
 	isOpen := make(map[string]bool, len(open))
 	var unclaimed []*ledger.Entry
 	for i := range open {
@@ -89,7 +90,7 @@ func (m *memory) retain(open []ledger.Entry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.unclaimed = unclaimed
-	maps.DeleteFunc(m.plans, func(plan string, _ *remembered) bool { return !isOpen[plan] })
+	maps.DeleteFunc(m.plans, func(plan string, r *remembered) bool { return !isOpen[plan] && r.retry <= now })
 }
 
 // takeExpired returns the expired plans without a job, at most maxExpired. It then returns none
@@ -163,7 +164,8 @@ func (m *memory) retryAt(plan string, at int64) {
 func (m *memory) postponed(plan string, now int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return now < m.of(plan).retry
+	r := m.plans[plan]
+	return r != nil && now < r.retry
 }
 
 // absentSince returns since when the queue has not shown the job of a plan. The first call sets it

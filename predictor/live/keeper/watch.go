@@ -244,7 +244,7 @@ func (k *Keeper) apply(ctx context.Context, q *course.Queue, now int64) ([]ledge
 	if err != nil {
 		return nil, err
 	}
-	k.memory.retain(entries)
+	k.memory.retain(entries, now)
 	k.members.homes.retain(entries)
 	for _, t := range transitions {
 		for _, d := range t.due(q, entries, now) {
