@@ -25,6 +25,8 @@ func (t *Takes) Pieces(r workload.Request, n *workload.Needs) workload.Pieces {
 		return workload.Pieces{Count: nodes, Exclusive: true}
 	case n == nil:
 		return workload.Pieces{}
+	case n.MostNodes == 0 && nodes > 1:
+		return workload.Pieces{}
 	case n.MostNodes <= 1:
 		return workload.Pieces{Count: 1, Each: workload.Size{CPUs: max(t.CPUs(r), t.wholeCores(r.Partition, nodeCPUs)), GPUs: r.GPUs, Memory: t.Memory(r)}}
 	case n.MostNodes <= nodes:

@@ -31,7 +31,7 @@ func TestShortage(t *testing.T) {
 	delete(unknown, "n1")
 	const (
 		early = "only 2 of the 5 nodes of partition main can start jobs now (2 drained: n3,n5, 1 down: n4), too few for the job, and when the others come back cannot be forecast"
-		later = "only 1 of the 5 nodes of partition main can start jobs now (1 drained: n3, 1 down: n4, 2 reserved), too few for the job, and when the others come back cannot be forecast"
+		later = "only 1 of the 5 nodes of partition main can start jobs now (2 drained: n3,n5, 1 down: n4, 1 reserved), too few for the job, and when the others come back cannot be forecast"
 	)
 	for _, v := range []struct {
 		what  string
@@ -73,7 +73,7 @@ func TestShortage(t *testing.T) {
 	}
 	c.Zone, c.Nodes = time.UTC, some
 	const (
-		until = "only 1 of the 5 nodes of partition main can start jobs now (1 drained: n3, 1 down: n4, 2 reserved by maint until 1970-01-01T00:33:20Z), " +
+		until = "only 1 of the 5 nodes of partition main can start jobs now (2 drained: n3,n5, 1 down: n4, 1 reserved by maint until 1970-01-01T00:33:20Z), " +
 			"too few for the job, and when those that are drained or down come back cannot be forecast"
 		only = "only 3 of the 5 nodes of partition main can start jobs now (2 reserved by maint until 1970-01-01T00:33:20Z), too few for the job until then"
 	)

@@ -43,12 +43,12 @@ func (c *Cluster) standing(p *Partition, by []*Reservation) (s standing, known b
 		switch {
 		case !known:
 			return standing{}, false
+		case n.Drained:
+			s.drained = append(s.drained, name)
 		case reserved[name] != nil && n.CPUs == 0:
 			s.reserved++
 		case n.Usable:
 			s.usable = append(s.usable, n)
-		case n.Drained:
-			s.drained = append(s.drained, name)
 		default:
 			s.down = append(s.down, name)
 		}

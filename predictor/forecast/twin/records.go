@@ -28,7 +28,7 @@ type records struct {
 	used      int32                  // processors that jobs use now
 	newest    int                    // the number of the newest job that was known then
 	without   int64                  // the job that was left out, or 0
-	newcomers map[int64]rollout.Task // the jobs that have come since, and wait
+	newcomers map[int64]rollout.Task // the jobs that wait, and have come since or were left out
 	full      []string               // the QOS whose jobs were left out, as they were full
 	running   int64                  // processor-seconds until the running jobs end
 	expected  record
@@ -42,13 +42,18 @@ type records struct {
 func (t *Twin) came(k *job, j *workload.Job) {
 	for qos, kept := range t.partitions.pool(k.in).records {
 		kept.changes++
-		if !j.Precedes(qos) {
-			continue
-		}
-		task := t.taskNow(&j.Request, k.Submit, k.ID)
-		task.Procs = int32(min(int64(j.Count())*int64(k.takes), int64(kept.expected.procs)))
-		kept.newcomers[k.ID] = task
+		t.addNewcomer(kept, k, j, qos)
 	}
+}
+
+// addNewcomer adds a job to the newcomers of a QOS's records, if it may be ahead of that QOS.
+func (t *Twin) addNewcomer(kept *records, k *job, j *workload.Job, qos string) {
+	if !j.Precedes(qos) {
+		return
+	}
+	task := t.taskNow(&j.Request, k.Submit, k.ID)
+	task.Procs = int32(min(int64(j.Count())*int64(k.takes), int64(kept.expected.procs)))
+	kept.newcomers[k.ID] = task
 }
 
 // withdraw notes that a job which waits may be ahead of no others, or only of those of its QOS,
@@ -125,6 +130,9 @@ func (t *Twin) recorded(p *pool, partition, qos string, now, id int64) *records 
 		kept.make(s)
 		kept.best, kept.newest, kept.without = best, t.added, id
 		kept.newcomers = map[int64]rollout.Task{}
+		if j := t.queue.Job(id); j != nil && j.State == workload.Pending {
+			t.addNewcomer(kept, t.job(j), &j.Job, qos)
+		}
 		kept.full = append(kept.full[:0], s.full...)
 	}
 	return kept

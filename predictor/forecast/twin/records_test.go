@@ -145,6 +145,23 @@ func TestNewcomers(t *testing.T) {
 	}
 }
 
+// TestRecordsWithoutAJob: a job that is asked about while records are made is ahead of those that
+// come after it.
+func TestRecordsWithoutAJob(t *testing.T) {
+	const procs = 2000
+	b := sit(poolOf(procs))
+	for i := range int64(procs) {
+		b.start(1000, b.submit(1000, 1, 900+i))
+	}
+	waits := b.submit(1000, procs, 600)
+	if got := b.w.Point(&waits.Request, 1000, waits.ID); got.Limits != 900+procs-1 {
+		t.Errorf("the job: %+v", got)
+	}
+	if got := b.w.Point(request(1, 600), 1000, 0); got.Limits < 900+procs-1 {
+		t.Errorf("one that comes after it: %+v", got)
+	}
+}
+
 // TestRecordsKnowTheOrder: with many jobs as with few, a job whose QOS is full is ahead of that QOS
 // only, and Ahead is what goes before a job by Slurm's priorities.
 func TestRecordsKnowTheOrder(t *testing.T) {

@@ -72,7 +72,7 @@ func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest,
 	if next := outcome.RunnerUp; next != nil {
 		p := quotes[next.Nodes].Plan
 		answer.RunnerUp = &api.Slot{
-			Start: next.Start, End: next.End, Nodes: next.Nodes, Limit: next.Limit, Prob: p.Prob, Estimate: p.Estimate, Work: p.Work, Worst: p.Worst,
+			Start: next.Start, End: next.End, Nodes: next.Nodes, Limit: next.Limit, Prob: p.Prob, Estimate: p.Estimate, Work: p.Work, Worst: p.AtMost(),
 		}
 	}
 	return answer, nil

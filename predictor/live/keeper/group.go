@@ -304,6 +304,9 @@ func (k *members) tellHomes(ctx context.Context, now int64) error {
 			claim.Held = p.Yielded && !p.Late && now > e.BeginBy
 		}
 		tells := claim.Withdrawn || claim.Missed || claim.Held
+		if telling.Err() != nil {
+			break // the other homes have their turn in the next Watch, and are not to blame
+		}
 		if !tells || e.Progress.Gate == api.GateLost || k.homes.homeTold(claim) || k.homes.homePaused(e.Home, now) {
 			continue
 		}

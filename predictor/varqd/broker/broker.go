@@ -19,6 +19,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/promise/elastic"
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
@@ -246,7 +247,9 @@ func (c *Choice) agree(p *api.Plan) error {
 	told, costs := c.Work.BillingSeconds+c.Worst.BillingSeconds, p.Work.BillingSeconds+atMost.BillingSeconds
 	switch {
 	case p.BeginBy != c.Start, p.WorkLimit != c.Limit, p.SizeNodes != 0 && p.SizeNodes != c.Nodes:
-		return fmt.Errorf("the cluster promises %d nodes for %d s by %d, which is another slot", p.SizeNodes, p.WorkLimit, p.BeginBy)
+		return fmt.Errorf("the cluster promises another slot: a start by %s, for %s of work", slurmtime.Stamp(p.BeginBy, time.UTC), slurmtime.FormatDuration(p.WorkLimit))
+	case told == 0 && costs > 0:
+		return errors.New("by now it costs something")
 	case costs > dearer*told && p.Work.BillingSeconds+p.Worst.BillingSeconds <= dearer*told:
 		return fmt.Errorf("by its --max-cost it may cost %.2f times as much as is told of it: leave that out, or lower it", costs/told)
 	case costs > dearer*told:

@@ -47,11 +47,11 @@ func TestTake(t *testing.T) {
 		"all is well": {calls: "submit by 1000, confirm a 7", taken: "a"},
 		"another size is promised": {
 			site:  scripted{promises: func(p *api.Plan) { p.SizeNodes = 9 }},
-			calls: "submit by 1000, release a", other: "submit by 2000, confirm b 7", taken: "b", why: "the site promises 9 nodes for 600 s by 1000, which is another slot",
+			calls: "submit by 1000, release a", other: "submit by 2000, confirm b 7", taken: "b", why: "the cluster promises another slot: a start by 1970-01-01T00:16:40Z, for 00:10:00 of work",
 		},
 		"a longer limit is promised": {
 			site:  scripted{promises: func(p *api.Plan) { p.WorkLimit *= 2 }},
-			calls: "submit by 1000, release a", other: "submit by 2000, confirm b 7", taken: "b", why: "the cluster promises 0 nodes for 1200 s by 1000, which is another slot",
+			calls: "submit by 1000, release a", other: "submit by 2000, confirm b 7", taken: "b", why: "the cluster promises another slot: a start by 1970-01-01T00:16:40Z, for 00:20:00 of work",
 		},
 		"it costs more by now": {
 			site:  scripted{promises: func(p *api.Plan) { p.Worst.BillingSeconds += 60 }},
@@ -151,7 +151,7 @@ func TestTake(t *testing.T) {
 				return false, ctx.Err()
 			}},
 			calls: "submit by 1000, confirm a 7, release a, cancel a 7",
-			why: "site a has job 7, but does not answer, so that nobody knows whether it is reserved: varqd is not reachable; as soon as varqd answers there, " +
+			why: "cluster a has job 7, but does not answer, so that nobody knows whether it is reserved: varqd is not reachable; as soon as varqd answers there, " +
 				"'varq status --site=a 7' tells, and if it was not confirmed the job is cancelled by itself", takes: 80500 * time.Millisecond,
 		},
 		"varqd has forgotten the plan": { // its ledger is lost
@@ -380,9 +380,9 @@ func TestGarbage(t *testing.T) {
 		"free of cost":         {func(s *api.Slot) { s.Cost = 0 }, ""},
 		"it pays":              {func(s *api.Slot) { s.Cost = -1 }, "-1 is not a cost"},
 		"cost is not a number": {func(s *api.Slot) { s.Cost = math.NaN() }, "NaN is not a cost"},
-		"certain":              {func(s *api.Slot) { s.Prob, s.Estimate = 1, 1 }, "it is less probable than asked for"},
+		"certain":              {func(s *api.Slot) { s.Prob, s.Estimate = 1, 1 }, "1 is not a probability below 1"},
 		"improbable":           {func(s *api.Slot) { s.Prob = .49 }, "it is less probable than asked for"},
-		"prob is not a number": {func(s *api.Slot) { s.Prob = math.NaN() }, "it is less probable than asked for"},
+		"prob is not a number": {func(s *api.Slot) { s.Prob = math.NaN() }, "NaN is not a probability below 1"},
 		"more than certain":    {func(s *api.Slot) { s.Estimate = 1.5 }, "1.5 is not a probability"},
 		"bad rates":            {func(s *api.Slot) { s.ESR = &api.ESR{Static: 2} }, "its success rates are none"},
 		"bad partition":        {func(s *api.Slot) { s.Partition = "a\x1b[2J" }, `its partition "a\x1b[2J" cannot be shown`},

@@ -101,7 +101,9 @@ func accept(r *api.ProbeRequest, site string, s *api.Slot) error {
 		return fmt.Errorf("%g is not a cost", s.Cost)
 	case s.Start < r.Earliest || r.Latest != 0 && s.Start > r.Latest || r.FinishBy != 0 && s.End > r.FinishBy:
 		return errors.New("it is not in the window")
-	case !(s.Prob > 0 && s.Prob < 1) || s.Prob < r.Prob:
+	case !(s.Prob > 0 && s.Prob < 1):
+		return fmt.Errorf("%g is not a probability below 1", s.Prob)
+	case s.Prob < r.Prob:
 		return errors.New("it is less probable than asked for")
 	case !slices.Contains(methods, s.Method):
 		return fmt.Errorf("%.20q is not a method", s.Method)

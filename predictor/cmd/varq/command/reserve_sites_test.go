@@ -173,7 +173,7 @@ func TestReserveSites(t *testing.T) {
 		},
 		"another slot": {
 			bad: fakeSite{sbatch: `echo '{"plan":{"id":"` + plan + `","begin_by":` + fmt.Sprint(now+7200) + `,"work_limit":60}}' >>$report; job`},
-			why: "the cluster promises 0 nodes for 60 s by " + fmt.Sprint(now+7200) + ", which is another slot",
+			why: "the cluster promises another slot: a start by 2026-11-21T15:00:00Z, for 00:01:00 of work",
 		},
 		"the hold has expired": {
 			bad: fakeSite{confirm: fault(http.StatusConflict, "the promise was not confirmed in time, and is taken back")},
