@@ -51,6 +51,7 @@ func readTypes(folders ...string) (map[string]*ast.TypeSpec, error) {
 		files = append(files, found...)
 	}
 	types := map[string]*ast.TypeSpec{}
+	var workload []*ast.TypeSpec
 	for _, name := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
@@ -65,12 +66,30 @@ func readTypes(folders ...string) (map[string]*ast.TypeSpec, error) {
 				t := spec.(*ast.TypeSpec)
 				if _, ok := t.Type.(*ast.StructType); ok {
 					t.Doc = gen.Doc
+					if file.Name.Name == "workload" {
+						workload = append(workload, t)
+					}
 					types[schemaName(file.Name.Name, t.Name.Name)] = t
 				}
 			}
 		}
 	}
+	for _, t := range workload {
+		qualify(t.Type.(*ast.StructType), types)
+	}
 	return types, nil
+}
+
+// qualify gives the types that a struct of package workload names the names of their schemas.
+func qualify(t *ast.StructType, types map[string]*ast.TypeSpec) {
+	for _, f := range t.Fields.List {
+		ast.Inspect(f.Type, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && types[schemaName("workload", id.Name)] != nil {
+				id.Name = schemaName("workload", id.Name)
+			}
+			return true
+		})
+	}
 }
 
 // schemaName tells the types of the packages apart: workload.Request is a job's.
@@ -89,9 +108,6 @@ type schemas struct {
 
 // ref returns a reference to a type's schema, which it makes if need be.
 func (s *schemas) ref(name string) object {
-	if _, ok := s.types[name]; !ok { // within package workload, its types have no prefix
-		name = schemaName("workload", name)
-	}
 	if _, ok := s.made[name]; !ok {
 		t, ok := s.types[name]
 		if !ok {
@@ -169,9 +185,6 @@ func (s *schemas) schema(expr ast.Expr) object {
 func typeName(expr ast.Expr) string {
 	switch t := expr.(type) {
 	case *ast.Ident:
-		if t.Name == "Size" { // embedded in workload.Request by its bare name
-			return schemaName("workload", t.Name)
-		}
 		return t.Name
 	case *ast.SelectorExpr:
 		return schemaName(t.X.(*ast.Ident).Name, t.Sel.Name)
