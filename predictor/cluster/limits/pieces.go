@@ -2,10 +2,16 @@ package limits
 
 import "github.com/varq-project/varq/predictor/workload"
 
-// Pieces returns what the job needs of single nodes, as far as the parts of its submission tell:
-// whole nodes if it is alone on them, or may be as no other user's job is there; otherwise all that
-// it asks for if that is on one node, or what each of its nodes must have, even if the others are
-// its own, or the CPUs of its tasks.
+// Pieces returns what the job needs of single nodes, as far as its request and its needs tell. The
+// first of these cases applies:
+//
+//   - The job shares its nodes with no job, or only with jobs of the same user: whole nodes.
+//   - It runs on one node: one piece, with all that the job asks for.
+//   - It runs on a known number of nodes: a piece on each, with what the node has at least even if
+//     the job has all of its other nodes.
+//   - Its tasks have several CPUs, and a core has one: a piece for each task, with its CPUs.
+//
+// Otherwise Pieces returns no pieces.
 func (j *Job) Pieces() workload.Pieces {
 	if !j.needy {
 		return j.cluster.Takes().Pieces(j.Request, nil)
@@ -13,7 +19,7 @@ func (j *Job) Pieces() workload.Pieces {
 	return j.cluster.Takes().Pieces(j.Request, j.needs)
 }
 
-// Pieces is Job.Pieces, of a request that is complete and needs that are nil if there are none.
+// Pieces is Job.Pieces of a complete request. n are its needs, or nil if they are not known.
 func (t *Takes) Pieces(r workload.Request, n *workload.Needs) workload.Pieces {
 	nodes, nodeCPUs := max(1, r.Nodes), int32(1)
 	if n != nil {

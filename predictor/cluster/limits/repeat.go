@@ -60,7 +60,8 @@ func (c *Cluster) Repeat(now int64, zone *time.Location) {
 	}
 	for i := range c.Reservations {
 		v := &c.Reservations[i]
-		// Start is of another second than now
+		// Slurm counts the Start of one that floats from the second of its answer, which is not now.
+		// So it is rounded to minutes.
 		v.Again, v.Ahead = nil, max(0, (v.Start-now+30)/60*60)
 		if v.Floats || v.Repeats == Never || v.Start >= v.End {
 			continue

@@ -15,8 +15,8 @@ type Window struct {
 	Rule
 }
 
-// Stops reports whether a job with a time limit that starts at a time would run into the window, or
-// starts in it.
+// Stops reports whether a job that starts at a time, and runs for its time limit, would have its
+// nodes at any time of the window.
 func (w *Window) Stops(start, limit int64) bool { return w.Start-limit < start && start < w.End }
 
 // Blocked returns the windows in which Slurm's reservations leave the job too few nodes or CPUs of

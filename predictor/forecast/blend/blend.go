@@ -49,8 +49,8 @@ type Blend struct {
 	influence     *influence.Influence
 
 	unscored pending.Sample[*record] // by job that waits
-	// latest is the newest forecast, or nil if an event has come since. It saves the
-	// same forecast twice: users often ask about a job and then submit it.
+	// latest is the newest forecast, or nil if an event has come since. Thanks to it the same
+	// forecast is not made twice: users often ask about a job and then submit it.
 	latest  atomic.Pointer[record]
 	spare   sync.Pool       // of *record: most are needed only until the next question
 	discard forecast.Answer // room for answers that nobody reads

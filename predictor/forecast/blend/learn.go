@@ -5,26 +5,24 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Submitted implements forecast.Observer.
+// Submitted implements forecast.Observer: it calls Expect with the question at submission, and
+// passes the event on to the experts. A caller of Expect, Score or Drop tells the experts itself.
 func (b *Blend) Submitted(j *workload.Job) {
 	b.Expect(j, forecast.AtSubmission(j))
 	b.experts.Submitted(j)
 }
 
-// Started implements forecast.Observer.
+// Started implements forecast.Observer: it calls Score, and passes the event on to the experts.
 func (b *Blend) Started(j *workload.Job) {
 	b.Score(j)
 	b.experts.Started(j)
 }
 
-// Ended implements forecast.Observer.
+// Ended implements forecast.Observer: it calls Drop, and passes the event on to the experts.
 func (b *Blend) Ended(j *workload.Job) {
 	b.Drop(j)
 	b.experts.Ended(j)
 }
-
-// Submitted, Started and Ended do what Expect, Score and Drop do, and then pass the event
-// on to the experts. A caller of Expect, Score and Drop tells the experts itself.
 
 // Expect forecasts the answer to q, a question about a job that begins to wait, and
 // stores the forecast until the job starts or ends.

@@ -1,14 +1,15 @@
 package twin
 
-// apart counts the nodes on which jobs are that have not started and leave no place for a piece, if
-// a node has one place at most. Nobody knows which nodes: those that are whole nodes add up, and of
-// the others each may be where the others are.
+// apart counts the nodes on which jobs that have not started will leave no place for a piece, where
+// a node has one place at most. Nobody knows which nodes these are. Jobs that take whole nodes are
+// on different nodes, so that their numbers add up. All other jobs may be on the same nodes, so that
+// only the largest of their numbers counts.
 type apart struct {
 	whole int64
-	by    []int64 // how many of the others are on how many nodes
+	by    []int64 // by number of nodes: how many of the other jobs are on so many
 }
 
-// add adds an occupant that waits a number of times, which may be negative.
+// add counts a waiting occupant so many times more: once if it begins, and -1 times if it ends.
 func (a *apart) add(p *pieces, c *occupant, times int64) {
 	n := int64(1)
 	if c.pieces.Count == c.size.Nodes || c.pieces.Exclusive {
@@ -29,7 +30,7 @@ func (a *apart) add(p *pieces, c *occupant, times int64) {
 	}
 }
 
-// fitsBeside reports whether a piece and one of an occupant's fit on an empty node together.
+// fitsBeside reports whether a piece and an occupant's piece fit on an empty node together.
 func (p *pieces) fitsBeside(c *occupant) bool {
 	if p.Exclusive {
 		return false
@@ -42,5 +43,5 @@ func (p *pieces) fitsBeside(c *occupant) bool {
 	return true
 }
 
-// nodes returns on how many nodes they are at least.
+// nodes returns the number of nodes at least on which there is no place for a piece.
 func (a *apart) nodes() int64 { return a.whole + max(0, int64(len(a.by))-1) }

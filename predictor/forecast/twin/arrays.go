@@ -74,8 +74,9 @@ func (a *arrays) add(s *Snapshot, j *queue.Job, k *job) {
 		s.waitingJobs = append(s.waitingJobs, waitingJob{k, k.takes, 1, priority})
 		return
 	}
-	// A round is the blocks that run at once: beside of them, of places tasks side by side.
-	// Blocks are deep only if there would be too many rounds otherwise.
+	// A round is the blocks that run at once. Its number of blocks is beside, and all of them
+	// together have a number of tasks side by side, which is places. Blocks have several tasks one
+	// after another only if there would be too many rounds otherwise.
 	places, depth := max(1, int64(s.pool.procs[hypotheses[s.twin.believed(s.pool)].size]/k.takes)), int64(1)
 	if j.AtOnce > 0 {
 		depth = ceil(tasks, int64(j.AtOnce))

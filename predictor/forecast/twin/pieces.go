@@ -21,15 +21,15 @@ type pieces struct {
 	least   int64                 // places of an empty node
 	spare   int64                 // nodes that start jobs, but have no place
 	most    int64                 // pieces that fit on an empty node
-	claimed [len(resources)]int64 // by the occupants counted that wait
-	apart   apart                 // these occupants
-	taken   int64                 // by those that run
+	claimed [len(resources)]int64 // places that the counted occupants that wait need, by resource
+	apart   apart                 // nodes on which these leave no place
+	taken   int64                 // places that the counted occupants take whose nodes are known
 }
 
 // node is one that pieces may be on.
 type node struct {
 	places int64 // if it is empty
-	used   used  // by the occupants counted
+	used   used  // by the counted occupants
 }
 
 // used is what occupants have of a node.

@@ -22,7 +22,7 @@ type Point struct {
 	// learn which one comes nearest. Where Slurm's priorities are known, there is no other
 	// order, and all three are by them.
 	ByOrder [rollout.Orders]int64
-	// Policy is the policy that the pool is believed to follow. Expected and Limits
+	// Policy is the policy that the pool is believed to follow. Expected, Cautious and Limits
 	// follow it.
 	Policy rollout.Policy
 	// Ahead is how long the pool takes for the jobs that run and for those that wait and go before
@@ -43,7 +43,7 @@ const cautious = .9
 // Endless is the wait, in seconds, of a job that is TooLarge.
 const Endless = 365 * 24 * 3600
 
-// Longest returns the longest of the waits, in seconds.
+// Longest returns the longest of the waits but Limits, in seconds.
 func (p *Point) Longest() int64 {
 	if p.TooLarge {
 		return Endless
@@ -206,8 +206,8 @@ func (t *Twin) try(j *workload.Job) trial {
 	s.without(j.ID)
 	waits := new([len(hypotheses)]float64)
 	for i, h := range hypotheses {
-		// If sizes are configured, only the first estimate is ever chosen. The size of a
-		// pool that is not among them is learnt all the same.
+		// Where pools are configured, only the first estimate of a size is tried: a configured pool
+		// has one size, by all estimates, and any other pool keeps to the first one.
 		if t.partitions.pools != nil && h.size > 0 {
 			waits[i] = math.Inf(1)
 			continue

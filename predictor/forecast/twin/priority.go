@@ -8,11 +8,11 @@ import (
 
 // priorities are what is known of Slurm's priorities: how they grow, and which jobs have which when
 // they begin to wait. Two jobs that wait gain the same, unless one has waited for so long that it
-// gains no more. So it is the priority without that gain which tells a user, an account or a QOS. A
-// job that is not submitted yet is expected to have the priority of the user's last job, of the
-// same account, partition and QOS, and else the mean of those who are most like that. While no job
-// has had a priority, as in a log, nothing is known, and all jobs have the same. Every method costs
-// O(1), but for later.
+// gains no more. So the priority without that gain is what users, accounts and QOS differ by. A job
+// that is not submitted yet is expected to have the priority of the user's last job of the same
+// account, partition and QOS, or else the mean priority of the jobs that are most like it. Until a
+// job with a priority comes, which in a log is never, nothing is known, and each priority is 0. Each
+// method costs O(1), except the method later.
 type priorities struct {
 	aging workload.Aging
 	last  map[like]int64

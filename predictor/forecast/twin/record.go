@@ -159,8 +159,8 @@ func (r *record) free(at int64) int32 {
 	return free
 }
 
-// before returns the processor-seconds of the tasks of at least a priority, of a record in the
-// order of that.
+// before returns the processor-seconds of the tasks that have this priority or a higher one. The
+// record must be in the order of priority.
 func (r *record) before(priority int64) int64 {
 	n := sort.Search(len(r.tasks), func(i int) bool { return r.tasks[i].Priority < priority })
 	if n == 0 {

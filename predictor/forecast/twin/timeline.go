@@ -100,8 +100,7 @@ func (n *need) timeline(first int, counts func(*occupant) bool) *timeline {
 	return t
 }
 
-// missing returns the moment at which the occupants that are counted have processors. After those
-// of all changes are counted, none is.
+// missing returns a moment: what is missing from then on beside the occupants that are counted now.
 func (n *need) missing(at int64) moment {
 	m := moment{at: at, sure: math.MinInt64, all: math.MinInt64}
 	for _, d := range n.demands {

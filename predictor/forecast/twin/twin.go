@@ -210,7 +210,9 @@ func (t *Twin) run(k *job, j *workload.Job) {
 // observe their ends.
 const mostAbsent = 4096
 
-// add makes a waiting job known. If it was known before, add forgets it first.
+// add makes a job known as one that waits, even if it runs: run follows then. If the job was known
+// before, add forgets that first. If too many jobs are known that are not in the queue, add forgets
+// all of these.
 func (t *Twin) add(j *workload.Job) *job {
 	if old, ok := t.jobs[j.ID]; ok {
 		t.forget(old)

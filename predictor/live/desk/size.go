@@ -42,7 +42,7 @@ type sizeForecasts struct {
 	sizes   []api.SizeForecast
 	options []moldable.Option // of the sizes that the cluster allows
 	of      []int             // their indices in sizes
-	refused error             // why the cluster does not allow another size
+	refused error             // why the cluster does not allow one of the sizes, the last of these
 }
 
 // forecastSizes forecasts the sizes of a request. id is the id of a job that waits already, or 0.

@@ -148,7 +148,8 @@ func (k *members) recordGate(ctx context.Context, e *ledger.Entry, answer api.Ga
 }
 
 const (
-	// homeTime bounds how long a Watch waits for the homes of groups, which are asked concurrently.
+	// homeTime bounds how long a Watch waits for homes: for all that askHomes asks, which is at once,
+	// for all that tellHomes tells, and for each claim of claimUnasked.
 	homeTime = 2 * time.Second
 	// homePause is for how many seconds Watch does not ask a home again that has not answered.
 	homePause = 15

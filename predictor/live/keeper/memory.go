@@ -31,7 +31,7 @@ type memory struct {
 	mu        sync.Mutex
 	plans     map[string]*remembered
 	unclaimed []*ledger.Entry // open plans without a job, as Watch has read them
-	// lastRead has, for each urgency, the job that was read last.
+	// lastRead has, for each urgency, the job whose turn was last: see hadTurn.
 	lastRead [urgencies]int64
 	// forgotten is when Ledger.Forget was called last.
 	forgotten int64
@@ -117,8 +117,8 @@ func (m *memory) prospect(plan string) prospect {
 	return prospect{}
 }
 
-// foresee notes how likely plan's promise is to be kept. why is the reason if prob is 0. later is
-// as in prospect.later. The plan's rescue stays as it is.
+// foresee notes how likely plan's promise is to be kept, and why it is not, or the zero obstacle.
+// later is as in prospect.later. The plan's rescue stays as it is.
 func (m *memory) foresee(plan string, prob float64, why obstacle, later int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -194,8 +194,8 @@ func (m *memory) changedSince(plan string, t int64) bool {
 	return at != 0 && t <= at+course.Skew
 }
 
-// inTurn sorts entries of an urgency by their jobs. It begins with the job that follows the last
-// one of hadTurn.
+// inTurn sorts entries of an urgency by their jobs. It begins with the job that follows the one
+// whose turn was last.
 func (m *memory) inTurn(u urgency, entries []ledger.Entry) []ledger.Entry {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -204,7 +204,8 @@ func (m *memory) inTurn(u urgency, entries []ledger.Entry) []ledger.Entry {
 	return slices.Concat(entries[first:], entries[:first])
 }
 
-// hadTurn notes that the job of an entry of an urgency was read.
+// hadTurn notes that the job of an entry of an urgency had its turn: it was read, could not be read,
+// or is about to be planned again.
 func (m *memory) hadTurn(u urgency, job int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

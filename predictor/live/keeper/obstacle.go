@@ -54,7 +54,8 @@ func shrinks(job *limits.Job, j *slurm.QueueEntry) bool {
 	return longest != limits.None && job.Limit <= longest && longest < j.Limit
 }
 
-// obstacle is the reason why a forecast is 0. Without a reason it is the zero value.
+// obstacle is the reason why a promise is not likely to be kept, in most cases why its forecast is
+// 0. Without a reason it is the zero value.
 type obstacle struct {
 	says string // part of a sentence
 	// passing is true if the reason is about the present only. Once it has passed, it does not
@@ -65,7 +66,7 @@ type obstacle struct {
 // onlyForecast is the obstacle of a job if only the forecast speaks against it.
 var onlyForecast = obstacle{says: "the forecast is 0"}
 
-// reason returns the obstacle's text, or "" for unlikely.
+// reason returns the obstacle's text, or "" for onlyForecast.
 func (o obstacle) reason() string {
 	if o == onlyForecast {
 		return ""

@@ -68,8 +68,9 @@ func promiseOf(e *ledger.Entry) promise {
 // three match. Watch applies a row to all reservations before it goes on to the next row. So
 // several rows may apply to one reservation in one Watch.
 //
-// Two steps follow after the table. First jobs are revised, one after another: each as soon as it
-// is bound. Last come the jobs that are absent: settleGone asks accounting, which may be slow.
+// Two steps follow after the table. First reviseInTurn plans the waiting jobs again, one after
+// another, those that the table has just bound included. Last come the jobs that are absent:
+// settleGone asks accounting, which may be slow.
 var transitions = []transition{
 	{false, whatever, present, (*Keeper).bindClaimant},
 	{true, tentative, present, (*Keeper).followTentative},

@@ -205,7 +205,7 @@ func (o *Options) ahead(slots [][]elastic.Slot) [][]elastic.Slot {
 	return left
 }
 
-// take reserves one slot, or leaves nothing behind.
+// take reserves one slot. After an error that is no *Doubt, what is left behind expires by itself.
 func (o *Options) take(ctx context.Context, site Site, c *Choice) error {
 	if c.Start < o.Now().Unix()+soon { // others were tried meanwhile
 		return errPast

@@ -138,7 +138,7 @@ func (g *grouping) each(do func(i int) error) {
 	wait.Wait()
 }
 
-// submit submits the job of a member, or leaves nothing behind.
+// submit submits the job of a member. After an error, what is left behind expires by itself.
 func (g *grouping) submit(ctx context.Context, c *Choice) error {
 	site := g.sites[c.Site]
 	submitting, cancel := context.WithTimeout(ctx, time.Duration(g.o.Tentative)*time.Second)
