@@ -17,14 +17,14 @@ type constraint struct {
 	// nodes is the sum of the numbers of nodes after features, 0 if there are none. Slurm gives the
 	// job that many at least.
 	nodes int64
-	root  node
+	root  term
 }
 
-// node is an operator and its operands, or a feature.
-type node struct {
+// term is an operator and its operands, or a feature.
+type term struct {
 	feature string
 	all     bool // of the operands; otherwise one of them
-	of      []node
+	of      []term
 }
 
 // maxConstraint is the greatest length of a constraint, in bytes.
@@ -55,36 +55,36 @@ type parser struct {
 	into *constraint
 }
 
-func (p *parser) expression() (node, error) {
+func (p *parser) expression() (term, error) {
 	left, err := p.operand()
 	for err == nil && p.rest != "" && strings.ContainsRune("&|,", rune(p.rest[0])) {
 		all := p.rest[0] != '|' // a comma is an and
 		p.rest = p.rest[1:]
-		var right node
+		var right term
 		right, err = p.operand()
-		left = node{all: all, of: []node{left, right}}
+		left = term{all: all, of: []term{left, right}}
 	}
 	return left, err
 }
 
-func (p *parser) operand() (node, error) {
+func (p *parser) operand() (term, error) {
 	if strings.HasPrefix(p.rest, "(") {
 		p.rest = p.rest[1:]
-		n, err := p.expression()
+		inner, err := p.expression()
 		if err != nil || !strings.HasPrefix(p.rest, ")") {
-			return n, errConstraint
+			return inner, errConstraint
 		}
 		p.rest = p.rest[1:]
-		return n, p.count()
+		return inner, p.count()
 	}
 	end := strings.IndexAny(p.rest+"&", "&|,()*")
 	name := p.rest[:end]
 	if name == "" {
-		return node{}, errConstraint
+		return term{}, errConstraint
 	}
 	p.rest = p.rest[end:]
 	p.into.features = append(p.into.features, name)
-	return node{feature: name}, p.count()
+	return term{feature: name}, p.count()
 }
 
 // count reads over the number of nodes after a feature, "*2".
@@ -125,16 +125,16 @@ func (c *constraint) admits(features map[string]bool) bool {
 	return true
 }
 
-func (n *node) admits(features map[string]bool) bool {
-	if n.of == nil {
-		return features[n.feature]
+func (t *term) admits(features map[string]bool) bool {
+	if t.of == nil {
+		return features[t.feature]
 	}
-	for i := range n.of {
-		if n.of[i].admits(features) != n.all {
-			return !n.all
+	for i := range t.of {
+		if t.of[i].admits(features) != t.all {
+			return !t.all
 		}
 	}
-	return n.all
+	return t.all
 }
 
 // unknown returns an error if no node of the cluster has one of the features.

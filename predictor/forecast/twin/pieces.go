@@ -22,7 +22,7 @@ type pieces struct {
 	spare   int64                 // nodes that start jobs, but have no place
 	most    int64                 // pieces that fit on an empty node
 	claimed [len(resources)]int64 // places that the counted occupants that wait need, by resource
-	apart   apart                 // nodes on which these leave no place
+	blocked blockedNodes          // nodes on which these leave no place
 	taken   int64                 // places that the counted occupants take whose nodes are known
 }
 
@@ -186,7 +186,7 @@ func (p *pieces) change(c *occupant, begins bool) {
 		for r, places := range p.claims(c) {
 			p.claimed[r] += sign * places
 		}
-		p.apart.add(p, c, sign)
+		p.blocked.add(p, c, sign)
 	}
 	for _, i := range c.on {
 		n := &p.nodes[i]
@@ -197,19 +197,19 @@ func (p *pieces) change(c *occupant, begins bool) {
 }
 
 func (p *pieces) missing() (sure, all int64) {
-	claimed, apart := slices.Max(p.claimed[:]), p.apart.nodes()-p.spare
-	return max(claimed, apart) - p.left, max(claimed+p.taken, apart) - p.left
+	claimed, blocked := slices.Max(p.claimed[:]), p.blocked.nodes()-p.spare
+	return max(claimed, blocked) - p.left, max(claimed+p.taken, blocked) - p.left
 }
 
 func (p *pieces) room(first []occupant, at int64) float64 {
 	var claimed [len(resources)]int64
-	var apart apart
+	var blocked blockedNodes
 	for i := range first {
 		if c := &first[i]; c.waits && c.has(at) {
 			for r, places := range p.claims(c) {
 				claimed[r] += places
 			}
-			apart.add(p, c, 1)
+			blocked.add(p, c, 1)
 		}
 	}
 	left := p.left - slices.Max(claimed[:])
@@ -225,7 +225,7 @@ func (p *pieces) room(first []occupant, at int64) float64 {
 		most += p.nodes[i].places - beside[i]
 	}
 	switch {
-	case left < 0 || apart.nodes()-p.spare > p.left:
+	case left < 0 || blocked.nodes()-p.spare > p.left:
 		return 0
 	case most <= left:
 		return 1

@@ -111,9 +111,9 @@ func (t *Twin) point(r *workload.Request, task *rollout.Task, now, id int64) Poi
 
 // byOrder returns Point.ByOrder, of which by tells the wait under one policy.
 func (t *Twin) byOrder(by func(rollout.Policy) int64) (waits [rollout.Orders]int64) {
-	byPriority := by(backfilled(rollout.Priority))
+	wait := by(backfilled(rollout.Priority))
 	for i := range waits {
-		waits[i] = byPriority
+		waits[i] = wait
 		if order := rollout.Order(i); order != rollout.Priority && t.mayFollow(order) {
 			waits[i] = by(backfilled(order))
 		}

@@ -11,8 +11,8 @@ import (
 // gains no more. So the priority without that gain is what users, accounts and QOS differ by. A job
 // that is not submitted yet is expected to have the priority of the user's last job of the same
 // account, partition and QOS, or else the mean priority of the jobs that are most like it. Until a
-// job with a priority comes, which in a log is never, nothing is known, and each priority is 0. Each
-// method costs O(1), except the method later.
+// job with a priority comes, which in a log is never, nothing is known, and each priority is 0.
+// Each method costs O(1), except the method later.
 type priorities struct {
 	aging workload.Aging
 	last  map[like]int64

@@ -68,12 +68,12 @@ func (s *Snapshot) load(t *Twin, r *workload.Request, now int64) {
 			if planned <= now {
 				planned = now + overrun
 			}
-			r := runningJob{job: k, age: age, planned: planned, endedBy: t.endedBy(k, age)}
-			r.then = s.arrays.follow(t.queue, j)
-			if r.planned += r.then * k.Limit; s.pool.isApart(j.On, r.planned) {
+			running := runningJob{job: k, age: age, planned: planned, endedBy: t.endedBy(k, age)}
+			running.then = s.arrays.follow(t.queue, j)
+			if running.planned += running.then * k.Limit; s.pool.isApart(j.On, running.planned) {
 				continue
 			}
-			s.runningJobs = append(s.runningJobs, r)
+			s.runningJobs = append(s.runningJobs, running)
 			s.used += k.takes
 		}
 	}

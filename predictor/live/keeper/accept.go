@@ -130,7 +130,7 @@ func (k *reviser) unmoved(e *ledger.Entry, err error, now int64) string {
 		return "somebody has changed the job, so varqd leaves it alone"
 	case err == nil && !prob.Short(prospect.prob, e.Prob):
 		return "by now it need not be moved"
-	case k.memory.limitsFixed(now):
+	case k.memory.limitsFrozen(now):
 		return "Slurm does not let varqd change time limits; ask your administrator to run varq doctor"
 	case errors.Is(err, slurm.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		return "Slurm does not answer now; varqd tries again within a minute"

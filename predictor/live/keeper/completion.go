@@ -49,7 +49,7 @@ func (k *follower) followCompletion(ctx context.Context, e *ledger.Entry, j *slu
 // running job goes on, because the work that it has done is worth more than its nodes.
 func (k *follower) lateCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *course.Change) error {
 	p := &c.Progress
-	k.memory.forget(e.ID)
+	k.memory.dropForecast(e.ID)
 	if !p.Late {
 		p.Late = true
 		text := course.NotFinished
@@ -77,7 +77,7 @@ func (k *follower) lateCompletion(ctx context.Context, e *ledger.Entry, j *slurm
 func (k *follower) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *course.Change) error {
 	p := &c.Progress
 	if p.Held || p.Stopped != "" || j.Start == 0 && j.Eligible == 0 || p.Yielded && course.Unforeseeable(j) {
-		k.memory.forget(e.ID)
+		k.memory.dropForecast(e.ID)
 		return nil
 	}
 	var lost []string
@@ -86,7 +86,7 @@ func (k *follower) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *sl
 	}
 	prospect, from, ok := k.Desk.EndOf(e, j, len(lost) > 0, c.Now)
 	if !ok || k.Outlook.Learning() && len(lost) == 0 {
-		k.memory.forget(e.ID)
+		k.memory.dropForecast(e.ID)
 		return nil
 	}
 	forecast := prospect.Prob(float64(e.FinishBy - from))

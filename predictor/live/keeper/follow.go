@@ -126,7 +126,7 @@ func (k *follower) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	k.memory.forget(e.ID)
+	k.memory.dropForecast(e.ID)
 	if k.Desk.Shadow || e.OnMiss != api.OnMissCancel || c.Progress.Yielded || c.Progress.Stopped != "" || wasStopped || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
 		return nil
 	}

@@ -33,14 +33,14 @@ type memory struct {
 	unclaimed []*ledger.Entry // open plans without a job, as Watch has read them
 	// lastRead has, for each urgency, the job whose turn was last: see hadTurn.
 	lastRead [urgencies]int64
-	// forgotten is when Ledger.Forget was called last.
-	forgotten int64
+	// tidied is when Ledger.Forget was called last.
+	tidied int64
 	// listingFrom is the time from which on accounting is again asked for several jobs at once.
 	// Such a request has failed.
 	listingFrom int64
-	// limitsFixedUntil is the time until which time limits are not changed. Slurm has not let varqd
+	// limitsFrozenUntil is the time until which time limits are not changed. Slurm has not let varqd
 	// act as a job's owner.
-	limitsFixedUntil int64
+	limitsFrozenUntil int64
 }
 
 // remembered is what memory has of one plan. Times are Unix seconds, or 0.
@@ -126,8 +126,8 @@ func (m *memory) foresee(plan string, prob float64, why obstacle, later int64) {
 	r.prospect = prospect{known: true, prob: prob, obstacle: why, later: later, rescue: r.prospect.rescue}
 }
 
-// forget forgets the forecast for a plan and its rescue.
-func (m *memory) forget(plan string) {
+// dropForecast forgets the forecast for a plan and its rescue.
+func (m *memory) dropForecast(plan string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.of(plan).prospect = prospect{}
@@ -204,25 +204,25 @@ func (m *memory) inTurn(u urgency, entries []ledger.Entry) []ledger.Entry {
 	return slices.Concat(entries[first:], entries[:first])
 }
 
-// hadTurn notes that the job of an entry of an urgency had its turn: it was read, could not be read,
-// or is about to be planned again.
+// hadTurn notes that the job of an entry of an urgency had its turn: it was read, could not be
+// read, or is about to be planned again.
 func (m *memory) hadTurn(u urgency, job int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lastRead[u] = job
 }
 
-// forgetEvery is the number of seconds between two calls of Ledger.Forget.
-const forgetEvery = 60
+// tidyEvery is the number of seconds between two calls of Ledger.Forget.
+const tidyEvery = 60
 
-// forgets reports whether Ledger.Forget is due now.
-func (m *memory) forgets(now int64) bool {
+// tidies reports whether Ledger.Forget is due now, and notes that it is called then.
+func (m *memory) tidies(now int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if now < m.forgotten+forgetEvery {
+	if now < m.tidied+tidyEvery {
 		return false
 	}
-	m.forgotten = now
+	m.tidied = now
 	return true
 }
 
@@ -241,22 +241,22 @@ func (m *memory) listing(now int64) bool {
 	return now >= m.listingFrom
 }
 
-// limitsFixedFor is how many seconds the keeper does not change time limits after Slurm has not let
-// it act as a job's owner.
-const limitsFixedFor = 600
+// limitsFrozenFor is for how many seconds the keeper does not change time limits after Slurm has
+// not let it act as a job's owner.
+const limitsFrozenFor = 600
 
-// fixLimits makes limitsFixed true for the next limitsFixedFor seconds.
-func (m *memory) fixLimits(now int64) {
+// freezeLimits makes limitsFrozen true for the next limitsFrozenFor seconds.
+func (m *memory) freezeLimits(now int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.limitsFixedUntil = now + limitsFixedFor
+	m.limitsFrozenUntil = now + limitsFrozenFor
 }
 
-// limitsFixed reports whether time limits must not be changed now.
-func (m *memory) limitsFixed(now int64) bool {
+// limitsFrozen reports whether time limits must not be changed now.
+func (m *memory) limitsFrozen(now int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return now < m.limitsFixedUntil
+	return now < m.limitsFrozenUntil
 }
 
 // warning is what the user has been told of a promise's danger.

@@ -67,7 +67,7 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	}
 	stopped := e.Progress.Held || e.Progress.Stopped != "" || j.Eligible == 0 || e.Progress.Yielded && course.Unforeseeable(j)
 	if stopped || e.Progress.Yielded { // until it is forecast again
-		k.memory.forget(e.ID)
+		k.memory.dropForecast(e.ID)
 	}
 	planner, r, ok := k.Desk.Again(e, j, now)
 	if !ok {
@@ -129,9 +129,9 @@ func why(e *ledger.Entry, revised *trajectory.Revision, to trajectory.Submission
 // while Slurm does not let varqd act as the jobs' owners, time limits stay as they are.
 func (k *reviser) permitted(from, to trajectory.Submission, now int64) trajectory.Submission {
 	switch {
-	case k.memory.limitsFixed(now) && to.Limit > from.Limit:
+	case k.memory.limitsFrozen(now) && to.Limit > from.Limit:
 		return from
-	case k.memory.limitsFixed(now):
+	case k.memory.limitsFrozen(now):
 		to.Limit = from.Limit
 	}
 	return to
@@ -200,7 +200,7 @@ func (k *reviser) update(ctx context.Context, e *ledger.Entry, from, to trajecto
 		err := k.Slurm.Update(ctx, slurm.Update{Job: e.Job, Owner: e.User, TimeLimit: to.Limit})
 		if errors.Is(err, slurm.ErrPermission) {
 			k.Log.Warn("Slurm does not let varqd change jobs as their owners, so their time limits stay as they are", "job", e.Job, "owner", e.User, "error", err)
-			k.memory.fixLimits(now)
+			k.memory.freezeLimits(now)
 		}
 		return err
 	}

@@ -132,7 +132,7 @@ func (k *settler) settleAbsent(ctx context.Context, e *ledger.Entry, runs []work
 	}
 	replaced := replaced(e, runs)
 	if now < e.Deadline()+e.TimeLimit+lostAfter && !replaced {
-		return k.noteForgotten(ctx, e, now) // accounting may lag behind the queue
+		return k.noteVanished(ctx, e, now) // accounting may lag behind the queue
 	}
 	s, why := course.JudgeLost(e, now)
 	switch {
@@ -147,35 +147,35 @@ func (k *settler) settleAbsent(ctx context.Context, e *ledger.Entry, runs []work
 	return k.settle(ctx, e, s, why)
 }
 
-// forgottenAfter is the number of seconds after which Slurm counts as having forgotten a job that
+// vanishedAfter is the number of seconds after which Slurm counts as having forgotten a job that
 // neither the queue nor accounting shows.
-const forgottenAfter = 60
+const vanishedAfter = 60
 
-// unknownJob is the note of a forgotten job.
-const unknownJob = "Slurm no longer knows the job, as if slurmctld had been killed before it saved it; submit the job again"
+// vanishedJob is the note of a job that Slurm has forgotten.
+const vanishedJob = "Slurm no longer knows the job, as if slurmctld had been killed before it saved it; submit the job again"
 
-// noteForgotten tells the user of a job that had not started, is not in the queue, and has no end
+// noteVanished tells the user of a job that had not started, is not in the queue, and has no end
 // in accounting. The reservation is not settled yet: if the job has ended after all, accounting
 // will show it.
-func (k *settler) noteForgotten(ctx context.Context, e *ledger.Entry, now int64) error {
-	if e.Progress.Start != 0 || now < k.memory.absentSince(e.ID, now)+forgottenAfter {
+func (k *settler) noteVanished(ctx context.Context, e *ledger.Entry, now int64) error {
+	if e.Progress.Start != 0 || now < k.memory.absentSince(e.ID, now)+vanishedAfter {
 		return nil
 	}
 	// Another job may have its number now.
 	if j, err := k.Slurm.Job(ctx, e.Job); err == nil && course.IsQueued(e, &j) || err != nil && !errors.Is(err, slurm.ErrNotFound) {
 		return err
 	}
-	k.memory.foresee(e.ID, 0, obstacle{says: unknownJob}, 0)
-	k.warn(e, 0, unknownJob, 0)
-	if e.Note == unknownJob {
+	k.memory.foresee(e.ID, 0, obstacle{says: vanishedJob}, 0)
+	k.warn(e, 0, vanishedJob, 0)
+	if e.Note == vanishedJob {
 		return nil
 	}
 	c := k.newChange(e, now)
-	c.Event(ledger.Note, unknownJob)
+	c.Event(ledger.Note, vanishedJob)
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	e.Note = unknownJob
+	e.Note = vanishedJob
 	return nil
 }
 

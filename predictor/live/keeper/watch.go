@@ -257,7 +257,7 @@ func (k *Keeper) apply(ctx context.Context, q *course.Queue, now int64) ([]ledge
 			}
 		}
 	}
-	if k.memory.forgets(now) {
+	if k.memory.tidies(now) {
 		if err := k.Ledger.Forget(ctx, now); err != nil {
 			k.Log.Error("ledger", "error", err)
 		}

@@ -1,16 +1,16 @@
 package twin
 
-// apart counts the nodes on which jobs that have not started will leave no place for a piece, where
-// a node has one place at most. Nobody knows which nodes these are. Jobs that take whole nodes are
-// on different nodes, so that their numbers add up. All other jobs may be on the same nodes, so that
-// only the largest of their numbers counts.
-type apart struct {
+// blockedNodes counts the nodes on which jobs that have not started will leave no place for a
+// piece, where a node has one place at most. Nobody knows which nodes these are. Jobs that take
+// whole nodes are on different nodes, so that their numbers add up. All other jobs may be on the
+// same nodes, so that only the largest of their numbers counts.
+type blockedNodes struct {
 	whole int64
 	by    []int64 // by number of nodes: how many of the other jobs are on so many
 }
 
 // add counts a waiting occupant so many times more: once if it begins, and -1 times if it ends.
-func (a *apart) add(p *pieces, c *occupant, times int64) {
+func (b *blockedNodes) add(p *pieces, c *occupant, times int64) {
 	n := int64(1)
 	if c.pieces.Count == c.size.Nodes || c.pieces.Exclusive {
 		n = max(1, int64(c.pieces.Count))
@@ -18,14 +18,14 @@ func (a *apart) add(p *pieces, c *occupant, times int64) {
 	switch n = min(int64(c.share*float64(n)), int64(len(p.nodes))); {
 	case p.most > 1 || len(c.on) > 0 || n == 0:
 	case c.pieces.Exclusive:
-		a.whole += times * n
+		b.whole += times * n
 	case !p.fitsBeside(c):
-		for int64(len(a.by)) <= n {
-			a.by = append(a.by, 0)
+		for int64(len(b.by)) <= n {
+			b.by = append(b.by, 0)
 		}
-		a.by[n] += times
-		for len(a.by) > 0 && a.by[len(a.by)-1] == 0 {
-			a.by = a.by[:len(a.by)-1]
+		b.by[n] += times
+		for len(b.by) > 0 && b.by[len(b.by)-1] == 0 {
+			b.by = b.by[:len(b.by)-1]
 		}
 	}
 }
@@ -44,4 +44,4 @@ func (p *pieces) fitsBeside(c *occupant) bool {
 }
 
 // nodes returns the number of nodes at least on which there is no place for a piece.
-func (a *apart) nodes() int64 { return a.whole + max(0, int64(len(a.by))-1) }
+func (b *blockedNodes) nodes() int64 { return b.whole + max(0, int64(len(b.by))-1) }
