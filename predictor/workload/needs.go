@@ -36,6 +36,17 @@ func (n *Needs) AllMemory() bool {
 	return each.Amount == 0 && (each.Option == "--mem" || each.Option == "--mem-per-cpu")
 }
 
+// On returns the needs of the job if it is to have exactly a number of nodes. If n is nil, so are
+// these.
+func (n *Needs) On(nodes int32) *Needs {
+	if n == nil {
+		return nil
+	}
+	on := *n
+	on.MostNodes, on.Scale = nodes, nil
+	return &on
+}
+
 // NodeNeed is an amount that each node must have, and the option that says so ("--mem").
 type NodeNeed struct {
 	Amount int64  `json:"amount"`

@@ -66,7 +66,7 @@ func (p *probe) partition(ctx context.Context, user, name string) {
 	}
 	var known *esr.Knowledge
 	for _, size := range p.req.Sizes {
-		job := workload.Request{User: user, Account: p.req.Job.Account, Partition: name, Size: size.Size, Limit: p.scaled(size.Limit)}
+		job := workload.Request{User: user, Account: p.req.Job.Account, Partition: name, Size: size.Size, Limit: elastic.TimeOn(p.site.Power, size.Limit, p.req.Power)}
 		whole, needs, reason := p.admit(job, size.Nodes)
 		if reason != "" {
 			p.refuse(name, size.Nodes, reason)
@@ -95,22 +95,13 @@ func (p *probe) only() string {
 	return only
 }
 
-func (p *probe) scaled(seconds int64) int64 {
-	if p.req.Power == 0 || p.site.Power == 0 {
-		return seconds
-	}
-	return elastic.Scaled([]elastic.Size{{Nodes: 1, Seconds: seconds}}, p.req.Power/p.site.Power)[0].Seconds
-}
-
 // admit completes a job, or says why the partition has no place for it. What accounting limits,
 // only Slurm itself knows there.
 func (p *probe) admit(job workload.Request, nodes int32) (workload.Request, *workload.Needs, string) {
 	c := &p.picture.limits
 	needs := p.req.Needs
-	if needs != nil && len(p.req.Sizes) > 1 {
-		n := *needs
-		n.MostNodes, n.Scale = nodes, nil
-		needs = &n
+	if len(p.req.Sizes) > 1 {
+		needs = needs.On(nodes)
 	}
 	whole, err := c.CompleteWith(job, needs)
 	if err != nil {

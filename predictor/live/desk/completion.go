@@ -111,9 +111,9 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 		return nil, nil, false
 	}
 	job := c.Job(r.Job, r.Needs)
-	blocked = avoid(wait, job.Blocked(r.Pieces), r.Now, r.Job.Limit)
+	blocked = postpone(wait, job.Blocked(r.Pieces), r.Now, r.Job.Limit)
 	room := d.room(claims)
-	bound(wait, func(at int64) float64 {
+	limitToRoom(wait, func(at int64) float64 {
 		return room(workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: at}, r.Now, 0).Prob
 	}, r.Now)
 	waking, _ := job.Waking()

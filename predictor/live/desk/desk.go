@@ -153,9 +153,9 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	}
 }
 
-// Bound takes in that the queue was read at a time, and that the jobs of all promises in it have
-// been bound since.
-func (d *Desk) Bound(at int64) { d.looked.Store(at) }
+// JobsBound takes in that the queue was read at a time, and that the jobs of all promises in it
+// have been bound since.
+func (d *Desk) JobsBound(at int64) { d.looked.Store(at) }
 
 // planner returns a planner with the cluster's state. In it other promises claim no room. It
 // returns an api.ErrUnavailable while the premises are not ready.

@@ -55,9 +55,9 @@ func (d *Desk) terms(planner *trajectory.Planner, r *trajectory.Request, req *ap
 	return t
 }
 
-// bound sets r.Earliest, so that r's job becomes eligible no earlier than a ceiling in node-hours
-// allows.
-func (t *terms) bound(planner *trajectory.Planner, r *trajectory.Request) {
+// setEarliest sets r.Earliest, so that r's job becomes eligible no earlier than a ceiling in
+// node-hours allows.
+func (t *terms) setEarliest(planner *trajectory.Planner, r *trajectory.Request) {
 	if t.cost.NodeSeconds > 0 && r.HoldUntil != 0 {
 		r.Earliest = max(1, r.HoldUntil-int64(t.cost.NodeSeconds/float64(planner.MostNodes(*r))))
 	}

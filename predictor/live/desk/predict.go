@@ -53,11 +53,11 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	answer := api.Prediction{Job: job, Bounds: make([]api.Bound, len(asked)), Evidence: apiEvidence(&got.Evidence)}
 	pieces := view.Pieces()
 	windows := view.Blocked(pieces)
-	answer.Blocked = avoid(&got, windows, now, job.Limit)
+	answer.Blocked = postpone(&got, windows, now, job.Limit)
 	waking, rule := view.Waking()
 	answer.Asleep = rule.Says
 	room := d.room(running(v.claims))
-	answer.Taken = bound(&got, func(at int64) float64 {
+	answer.Taken = limitToRoom(&got, func(at int64) float64 {
 		return room(workload.Claim{Request: job, Pieces: pieces, From: at}, now, 0).Prob
 	}, now)
 	if clearOf(windows, now, job.Limit) > now {

@@ -32,7 +32,7 @@ func (d *Desk) Probe(ctx context.Context, user string, req *api.ProbeRequest) (a
 	defer cancel()
 	p := probe{view: v, user: user, req: req, answer: api.ProbeAnswer{Slots: []api.Slot{}, Unit: d.Site.Unit}}
 	for _, size := range req.Sizes {
-		size.Limit = d.Site.scaled(size.Limit, req.Power)
+		size.Limit = elastic.TimeOn(d.Site.Power, size.Limit, req.Power)
 		p.sizes = append(p.sizes, size)
 	}
 	for _, partition := range partitionsOf(req) {
@@ -149,7 +149,7 @@ func (p *probe) needs(size *api.Size) *workload.Needs {
 	if len(p.sizes) == 1 {
 		return p.req.Needs
 	}
-	return needsOn(p.req.Needs, size.Nodes)
+	return p.req.Needs.On(size.Nodes)
 }
 
 // refuse notes why a size has no slot in a partition.
@@ -162,14 +162,4 @@ func (p *probe) refuse(partition string, nodes int32, reason string) {
 	}
 	p.reasons.Add(reason)
 	p.answer.Reasons = p.reasons.List
-}
-
-// needsOn returns the needs of a job that is to have as many nodes as its size says.
-func needsOn(needs *workload.Needs, nodes int32) *workload.Needs {
-	if needs == nil {
-		return nil
-	}
-	n := *needs
-	n.MostNodes, n.Scale = nodes, nil
-	return &n
 }

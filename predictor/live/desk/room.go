@@ -118,9 +118,9 @@ func running(claims []workload.Claim) []workload.Claim {
 	return slices.DeleteFunc(claims, func(c workload.Claim) bool { return !c.Runs })
 }
 
-// bound lowers the probabilities of an answer about a submission now to the probabilities of room
-// beside running jobs. It returns the probability that there is no room now.
-func bound(a *forecast.Answer, room func(at int64) float64, now int64) (taken float64) {
+// limitToRoom lowers the probabilities of an answer about a submission now to those of room beside
+// running jobs. It returns the probability that there is no room now.
+func limitToRoom(a *forecast.Answer, room func(at int64) float64, now int64) (taken float64) {
 	for i := range delay.Points {
 		left := room(now + int64(delay.At(i)))
 		if i == 0 {
@@ -141,10 +141,10 @@ func wake(a *forecast.Answer, seconds int64) {
 	}
 }
 
-// avoid changes an answer about a submission now of a job with a time limit. It moves starts out of
-// the windows in which the job cannot run, to the end of each window. It returns the first window
-// that may keep the job waiting, or nil.
-func avoid(a *forecast.Answer, windows []limits.Window, now, limit int64) *api.Blocked {
+// postpone changes an answer about a submission now of a job with a time limit. It moves starts out
+// of the windows in which the job cannot run, to the end of each window. It returns the first
+// window that may keep the job waiting, or nil.
+func postpone(a *forecast.Answer, windows []limits.Window, now, limit int64) *api.Blocked {
 	var first *api.Blocked
 	wait, lower := 0., 0. // probabilities of a start before the window
 	for i := range delay.Points {

@@ -111,7 +111,7 @@ func TestPredictionAvoidsWindows(t *testing.T) {
 			a.Lower[i] = a.Wait[i] / 2
 		}
 		before := a
-		blocked := avoid(&a, c.windows, desktest.Epoch, limit)
+		blocked := postpone(&a, c.windows, desktest.Epoch, limit)
 		if (blocked != nil) != c.blocked {
 			t.Errorf("%s: blocked %+v", name, blocked)
 		}

@@ -3,7 +3,6 @@ package desk
 import (
 	"time"
 
-	"github.com/varq-project/varq/predictor/promise/elastic"
 	"github.com/varq-project/varq/predictor/promise/tariff"
 )
 
@@ -26,15 +25,6 @@ func (s Site) withDefaults() Site {
 		s.Unit = "billing-hours"
 	}
 	return s
-}
-
-// scaled returns how long work takes here that takes seconds on processors of a power. A power of 0
-// stands for this site's power.
-func (s *Site) scaled(seconds int64, power float64) int64 {
-	if power == 0 || s.Power == 0 {
-		return seconds
-	}
-	return elastic.Scaled([]elastic.Size{{Nodes: 1, Seconds: seconds}}, power/s.Power)[0].Seconds
 }
 
 // period is a time from one moment to another, Unix seconds.

@@ -82,7 +82,7 @@ func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest,
 func sized(req *api.PlanRequest, size *api.Size) *api.PlanRequest {
 	one := *req
 	one.Sizes, one.Prefer = nil, ""
-	one.Job.Size, one.Job.Limit, one.Needs = size.Size, size.Limit, needsOn(req.Needs, size.Nodes)
+	one.Job.Size, one.Job.Limit, one.Needs = size.Size, size.Limit, req.Needs.On(size.Nodes)
 	return &one
 }
 

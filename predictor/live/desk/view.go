@@ -80,7 +80,7 @@ func (v *view) question(user string, req *api.PlanRequest) *question {
 	}
 	terms := v.desk.terms(v.Planner, &r, req)
 	if !req.Finishes() {
-		terms.bound(v.Planner, &r)
+		terms.setEarliest(v.Planner, &r)
 	}
 	return &question{view: v, request: r, terms: terms, asked: req}
 }

@@ -276,7 +276,7 @@ func (k *Keeper) apply(ctx context.Context, q *course.Queue, now int64) ([]ledge
 		if err := k.refuseLatecomers(ctx, q, entries, now); err != nil {
 			return nil, err
 		}
-		k.Desk.Bound(now)
+		k.Desk.JobsBound(now)
 	}
 	return entries, nil
 }

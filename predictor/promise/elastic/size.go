@@ -136,6 +136,16 @@ func Scaled(sizes []Size, factor float64) []Size {
 	return scaled
 }
 
+// TimeOn returns how long work takes on processors of a site's power that takes seconds on
+// processors of another power: in whole minutes, as Scaled. If one of the powers is 0, which stands
+// for not known, the work takes as long on both.
+func TimeOn(site float64, seconds int64, power float64) int64 {
+	if power == 0 || site == 0 {
+		return seconds
+	}
+	return wholeMinutes(float64(seconds) * (power / site))
+}
+
 // wholeMinutes rounds seconds up to whole minutes, but for errors of rounding.
 func wholeMinutes(seconds float64) int64 {
 	const slip = 1e-6
