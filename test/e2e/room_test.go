@@ -31,10 +31,9 @@ func TestRoom(t *testing.T) {
 	t.Run("for one deadline", func(t *testing.T) { // 14 nodes of 8
 		by := time.Now().Add(20 * time.Minute).Format("2006-01-02T15:04:05")
 		const reason = "running jobs, and promises made before, leave too little room at the deadline"
-		r := mustRun(t, s, "alice", "bash", "-c", fmt.Sprintf(
-			"for i in {1..14}; do sbatch --exclusive -N1 -t10 -o/dev/null --begin-by=%s --prob=0.5 --wrap='exec sleep 1d' 2>&1; done; true", by))
-		if granted, refused := strings.Count(r.Stdout, "Submitted batch job"), strings.Count(r.Stdout, reason); granted != 8 || refused != 6 {
-			t.Errorf("%d promised, %d refused:\n%s", granted, refused, r.Stdout)
+		said := submissions(t, s, 14, "--exclusive", "-N1", "-t10", "--begin-by="+by, "--prob=0.5")
+		if granted, refused := strings.Count(said, "Submitted batch job"), strings.Count(said, reason); granted != 8 || refused != 6 {
+			t.Errorf("%d promised, %d refused:\n%s", granted, refused, said)
 		}
 		if list := reservations(t, s); len(list) != 8 {
 			t.Errorf("%d reservations: %+v", len(list), list)
@@ -46,10 +45,10 @@ func TestRoom(t *testing.T) {
 	})
 
 	promises := func(n int, options string) (granted int) {
-		r := mustRun(t, s, "alice", "bash", "-c", fmt.Sprintf("for i in {1..%d}; do sbatch -o/dev/null %s --wrap='exec sleep 1d' 2>&1; done; true", n, options))
-		granted = strings.Count(r.Stdout, "Submitted batch job")
-		if refused := strings.Count(r.Stdout, "too little room"); granted+refused != n {
-			t.Errorf("%s: %d promised, %d refused:\n%s", options, granted, refused, r.Stdout)
+		said := submissions(t, s, n, strings.Fields(options)...)
+		granted = strings.Count(said, "Submitted batch job")
+		if refused := strings.Count(said, "too little room"); granted+refused != n {
+			t.Errorf("%s: %d promised, %d refused:\n%s", options, granted, refused, said)
 		}
 		return granted
 	}
@@ -268,9 +267,26 @@ func TestRoom(t *testing.T) {
 	})
 }
 
-// withdraw cancels alice's jobs, and waits until none of her promises is open.
+// submissions returns what alice is told of n jobs that she submits, one after the other.
+func submissions(t *testing.T, s *site.Site, n int, options ...string) (said string) {
+	t.Helper()
+	for range n {
+		r, err := s.Run(t.Context(), "alice", "sbatch", append(options, "-o/dev/null", "--wrap=exec sleep 1d")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said += r.Stdout + r.Stderr
+	}
+	return said
+}
+
+// withdraw cancels alice's jobs, once varqd knows them, and waits until none of her promises is
+// open.
 func withdraw(t *testing.T, s *site.Site) {
 	t.Helper()
+	eventually(t, "each promise has its job", func() bool {
+		return !slices.ContainsFunc(reservations(t, s), func(r api.Reservation) bool { return r.State == api.StatePromised })
+	})
 	mustRun(t, s, "root", "scancel", "--user=alice")
 	eventually(t, "nothing is open", func() bool {
 		return !slices.ContainsFunc(reservations(t, s), func(r api.Reservation) bool { return !slices.Contains(api.SettledStates, r.State) })
