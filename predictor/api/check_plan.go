@@ -46,7 +46,7 @@ func (r *PlanRequest) checkStart(c *checker) {
 	c.odd(r.CheckpointInterval != 0, "checkpoint_interval", "needs %v: failures put off the job's end, and not its start", Field("finish_by"))
 	c.time("begin_after", r.BeginAfter)
 	c.wrong(r.BeginBy > 0 && r.BeginAfter > r.BeginBy, "begin_after", "%v is after %v, %v", moment(r.BeginAfter), Field("begin_by"), moment(r.BeginBy))
-	c.odd(r.BeginAfter != 0 && r.BestEffort, "begin_after", "does not go together with %v: the one holds the work, the other does not", Field("best_effort"))
+	c.odd(r.BeginAfter != 0 && r.BestEffort, "begin_after", heldOrNot, Field("best_effort"))
 	c.maxCost(r.MaxCost)
 	c.between("tentative", r.Tentative, 0, MaxTentative)
 	c.probability("group_prob", r.GroupProb)
@@ -58,6 +58,9 @@ func (r *PlanRequest) checkStart(c *checker) {
 	}
 }
 
+// heldOrNot is the rule that a time before which the work does not start breaks beside best effort.
+const heldOrNot = "does not go together with %v: the one holds the work, the other does not"
+
 // checkDeadline checks by when the job is to start.
 func (r *PlanRequest) checkDeadline(c *checker) {
 	if r.BeginBy != 0 {
@@ -68,11 +71,16 @@ func (r *PlanRequest) checkDeadline(c *checker) {
 	for _, of := range []struct {
 		field Field
 		given bool
-	}{
-		{"prob", r.Prob != 0}, {"begin_after", r.BeginAfter != 0}, {"best_effort", r.BestEffort}, {"on_miss", r.OnMiss != ""},
-		{"max_cost", r.MaxCost != MaxCost{}}, {"risky_nodes", r.RiskyNodes != ""}, {"sizes", len(r.Sizes) > 0},
-	} {
+	}{{"prob", r.Prob != 0}, {"on_miss", r.OnMiss != ""}, {"risky_nodes", r.RiskyNodes != ""}} {
 		c.odd(of.given, of.field, "needs %v or %v: the time by which the job is to run or to have ended", Field("begin_by"), Field("finish_by"))
+	}
+	for _, of := range []struct {
+		field Field
+		given bool
+	}{
+		{"begin_after", r.BeginAfter != 0}, {"best_effort", r.BestEffort}, {"max_cost", r.MaxCost != MaxCost{}}, {"sizes", len(r.Sizes) > 0},
+	} {
+		c.odd(of.given, of.field, "needs %v: the time by which the job is to run", Field("begin_by"))
 	}
 	c.odd(len(c.found) == lacking, "begin_by", "is missing: say when the work must be running, or with %v when it must have ended", Field("finish_by"))
 }

@@ -31,6 +31,16 @@ func TestMistakes(t *testing.T) {
 			`on_miss: "cry" is neither run nor cancel; best_effort: does not go together with risk: the job is submitted at once, and its nodes never idle`,
 			"--on-miss: \"cry\" is neither run nor cancel\n--best-effort does not go together with --risk: the job is submitted at once, and its nodes never idle",
 		},
+		"no deadline": {
+			&PlanRequest{Prob: .9, BestEffort: true},
+			"prob: needs begin_by or finish_by: the time by which the job is to run or to have ended; best_effort: needs begin_by: the time by which the job is to run",
+			"--prob needs --begin-by or --finish-by: the time by which the job is to run or to have ended\n--best-effort needs --begin-by: the time by which the job is to run",
+		},
+		"work before its time": {
+			&ProbeRequest{Sizes: []Size{size(4, 60)}, Slots: 1, Earliest: 100, Latest: 200, BestEffort: true},
+			"earliest: does not go together with best_effort: the one holds the work, the other does not",
+			"--earliest does not go together with --best-effort: the one holds the work, the other does not",
+		},
 		"parts of a field": {
 			&PlanRequest{BeginBy: 200, MaxCost: MaxCost{Times: .5}}, "max_cost.times: 0.5 is not between 1 and 1000", "--max-cost: 0.5 is not between 1 and 1000",
 		},
@@ -62,6 +72,9 @@ func TestMistakes(t *testing.T) {
 	}
 	if err := ByOption((&PlanRequest{BeginBy: 1}).Check(), nil); err != nil {
 		t.Error(err)
+	}
+	if err := (&ProbeRequest{Sizes: []Size{size(4, 60)}, Slots: 1, Earliest: 200, Latest: 200, BestEffort: true}).Check(); err != nil {
+		t.Error(err) // the one slot of a member of --any-of
 	}
 	other := errors.New("another")
 	if err := ByOption(other, nil); !errors.Is(err, other) {

@@ -137,6 +137,8 @@ func (r *ProbeRequest) Check() error {
 	c.wrong(len(r.Sizes) == 0, "sizes", "there are none")
 	c.maxCost(r.MaxCost)
 	r.checkSearch(&c)
+	// the slot at the deadline itself is that of a job of which one of several is to start
+	r.checkHeld(&c, r.Earliest != r.Latest)
 	return c.err()
 }
 
@@ -145,7 +147,13 @@ func (r *ProbeRequest) Check() error {
 func (r *ProbeRequest) CheckSearch() error {
 	var c checker
 	r.checkSearch(&c)
+	r.checkHeld(&c, true)
 	return c.err()
+}
+
+// checkHeld checks that work which has an earliest start is held until then.
+func (r *ProbeRequest) checkHeld(c *checker, starts bool) {
+	c.odd(starts && r.Earliest != 0 && r.BestEffort, "earliest", heldOrNot, Field("best_effort"))
 }
 
 func (r *ProbeRequest) checkSearch(c *checker) {

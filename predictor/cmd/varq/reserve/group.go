@@ -87,8 +87,8 @@ func (r *request) divide(all []*sites.Site) error {
 	switch {
 	case len(r.Parts) > api.MaxGroupMembers:
 		return fmt.Errorf("--all-of: %d parts are more than %d", len(r.Parts), api.MaxGroupMembers)
-	case len(r.Parts) == 1 && (len(all) > 1 || r.Apart):
-		return errors.New("--all-of has one part, of which one job runs: that is --any-of, with , between its clusters or partitions")
+	case len(r.Parts) == 1:
+		return errors.New("--all-of has one part, of which one job runs: give several --clusters, with , between them; one job at the best of several places is --any-of")
 	}
 	return nil
 }
