@@ -37,6 +37,7 @@ func TestExitCodes(t *testing.T) {
 		"quote":                               ExitUsage,
 		"quote --begin-by=yesternoon":         ExitUsage,
 		"quote --no-such-option":              ExitUsage,
+		"quote --begin-by=17:00 -t 3650-00":   ExitUsage,
 		"report -S":                           ExitUsage,
 		"report --calibration":                ExitOK,
 		"report --calibration --by=user":      ExitUsage,

@@ -61,6 +61,9 @@ choice of nodes count.`,
 		if request.Needs, err = job.Needs(); err != nil {
 			return usage(err)
 		}
+		if err := request.Check(); err != nil {
+			return usage(api.ByOption(err, env.Moment))
+		}
 		request.Trajectory = *picture != ""
 		if request.Trajectory && request.Finishes() {
 			return usage(errors.New("--plot draws the probability of a start against the submission time; it goes with --begin-by"))

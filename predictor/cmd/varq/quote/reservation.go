@@ -65,5 +65,5 @@ func (f *reservationFlags) request(env *cli.Env) (api.PlanRequest, error) {
 			}
 		}
 	}
-	return r, api.ByOption(r.Check(), env.Moment)
+	return r, nil
 }
