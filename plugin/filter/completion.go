@@ -14,6 +14,8 @@ const (
 	beginBy  = "begin-by"
 	finishBy = "finish-by"
 	risk     = "risk"
+
+	beginAfter = "begin-after"
 )
 
 // checkpointInterval is an option of promises about the end.

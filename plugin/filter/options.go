@@ -64,9 +64,12 @@ func arguments(text []byte) int {
 
 func (o options) has(name string) bool { _, ok := o[name]; return ok }
 
+// ownPrefix begins the names that Slurm has for options of SPANK plugins, such as varq's.
+const ownPrefix = "spank:"
+
 // own returns the value of one of varq's own options.
 func (o options) own(name string) (value string, given bool) {
-	value, given = o["spank:"+name]
+	value, given = o[ownPrefix+name]
 	return value, given
 }
 

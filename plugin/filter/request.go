@@ -79,6 +79,11 @@ func Read(box []byte, command string, environment []string, now int64, zone *tim
 		return s, s.readSize(o, command)
 	}
 	refused := conflicts(o, command, environment, order)
+	if byReserve(order) {
+		for _, name := range window {
+			delete(o, ownPrefix+name)
+		}
+	}
 	wrong := errors.Join(s.readPromise(o, environment), s.readJob(o))
 	if wrong == nil {
 		wrong = s.check(s.Request.Check())
@@ -117,7 +122,7 @@ func (s *Submission) readPromise(o options, environment []string) error {
 		read(o, finishBy, s.deadline, &r.FinishBy),
 		read(o, "prob", prob.Parse, &r.Prob),
 		read(o, risk, prob.Parse, &r.Risk),
-		read(o, "begin-after", s.moment, &r.BeginAfter),
+		read(o, beginAfter, s.moment, &r.BeginAfter),
 		read(o, "max-cost", api.ParseMaxCost, &r.MaxCost),
 		read(o, "on-miss", word, &r.OnMiss),
 		read(o, "risky-nodes", word, &r.RiskyNodes),

@@ -147,8 +147,11 @@ func TestOrderOfAnotherSite(t *testing.T) {
 		`{"spank:begin-by":"now+1hour","wait":"set"}`:      "--wait does not go together with varq reserve: sbatch would wait for a job that waits for sbatch",
 		`{"spank:begin-by":"now+1hour","array":"1-3"}`:     "--array does not go together with varq reserve: a reservation is of one job",
 		`{"spank:begin-by":"now+1hour","test-only":"set"}`: "--test-only does not go together with varq reserve: use --dry-run",
+		`{"spank:begin-by":"now+1hour","spank:begin-after":"now","spank:finish-by":"now+2hours","spank:risk":"0.9"}`: "--finish-by is given to sbatch, or the script has it: give varq reserve --latest, --finish-by or --earliest instead, before --\n" +
+			"--risk is given to sbatch, or the script has it: give varq reserve --latest, --finish-by or --earliest instead, before --\n" +
+			"--begin-after is given to sbatch, or the script has it: give varq reserve --latest, --finish-by or --earliest instead, before --",
 	} {
-		if _, err := Read([]byte(options), "sbatch", order, now, time.UTC, ours); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Read([]byte(options), "sbatch", order, now, time.UTC, ours); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "together with --begin-by") {
 			t.Errorf("%s: error %v, wanted %s", options, err, want)
 		}
 	}

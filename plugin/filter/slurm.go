@@ -142,6 +142,10 @@ var unwelcomeToReserve = []struct{ name, why string }{
 	{"test-only", "use --dry-run of varq reserve"},
 }
 
+// window has those options of varq's for which varq reserve has its own, whatever job it is: it says
+// itself when the work is to start.
+var window = []string{finishBy, risk, beginAfter}
+
 // unwelcomeToEvery has those that varq every excludes as well.
 var unwelcomeToEvery = []struct{ name, why string }{
 	{"wait", "sbatch has to submit a job that recurs, and end; leave it out"},
@@ -220,6 +224,13 @@ func conflicts(o options, command string, environment []string, order *sbatch.Or
 			refuse(u.name, u.name, u.why)
 		}
 	}
+	if reserves {
+		for _, name := range window {
+			if _, given := o.own(name); given {
+				errs = append(errs, fmt.Errorf("--%s is given to sbatch, or the script has it: give varq reserve --latest, --finish-by or --earliest instead, before --", name))
+			}
+		}
+	}
 	for _, u := range unwelcomeValues {
 		value, given := o[u.name]
 		switch {
@@ -251,7 +262,7 @@ func whyNot(name string) string {
 // unknown returns Slurm's options that are in none of the lists, in order.
 func (o options) unknown() (names []string) {
 	for name := range o {
-		if !strings.HasPrefix(name, "spank:") && !listed(name) {
+		if !strings.HasPrefix(name, ownPrefix) && !listed(name) {
 			names = append(names, name)
 		}
 	}
