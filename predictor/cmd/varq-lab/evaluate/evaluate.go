@@ -124,11 +124,8 @@ type evaluation struct {
 // evaluation checks the flags and returns the evaluation that they describe. args are
 // further logs.
 func (f *evaluateFlags) evaluation(args []string) (*evaluation, error) {
-	switch {
-	case len(f.traces) == 0:
+	if len(f.traces) == 0 {
 		return nil, errors.New("nothing to evaluate on: give a log by --trace=FILE")
-	case len(f.methods) == 0:
-		return nil, errors.New("--methods: name one at least, or " + allMethods)
 	}
 	e := &evaluation{paths: append(f.traces, args...), budgets: f.budgets}
 	var err error

@@ -39,7 +39,7 @@ func (f *flags) request(env *cli.Env) (r *checkpoint.Request, err error) {
 		if !f.given("left") {
 			return nil, errors.New("--deadline needs --left: how long the work still takes")
 		}
-		at, err := timeOf(env, "--deadline", f.deadline)
+		at, err := env.Time("--deadline", f.deadline)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (f *flags) check(r *checkpoint.Request) error {
 // ends returns in how many seconds the job is stopped, or 0 if that is not known.
 func (f *flags) ends(env *cli.Env) (float64, error) {
 	if f.given("end") {
-		at, err := timeOf(env, "--end", f.end)
+		at, err := env.Time("--end", f.end)
 		if err == nil && at <= env.Now() {
 			err = fmt.Errorf("--end: %s has passed", env.Moment(at))
 		}
@@ -90,14 +90,6 @@ func (f *flags) ends(env *cli.Env) (float64, error) {
 		return max(1, left), nil // it is being stopped
 	}
 	return 0, nil // there is no limit
-}
-
-// timeOf reads the value of an option that was given: unlike Time it refuses an empty one.
-func timeOf(env *cli.Env, option, text string) (int64, error) {
-	if text == "" {
-		return 0, fmt.Errorf("%s: the time is missing", option)
-	}
-	return env.Time(option, text)
 }
 
 // span reads the value of an option that is a duration of at least 0, in seconds.

@@ -22,6 +22,7 @@ func Root(env *Env, root *cobra.Command, commands ...*cobra.Command) *cobra.Comm
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	root.SetFlagErrorFunc(FlagUsage)
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkEmpty(cmd) }
 	root.AddCommand(commands...)
 	root.AddCommand(newVersion(env, root.Name()))
 	for _, cmd := range root.Commands() {

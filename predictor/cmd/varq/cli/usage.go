@@ -40,6 +40,9 @@ func FlagUsage(cmd *cobra.Command, err error) error {
 	if !ok {
 		return Usage(cmd, err)
 	}
+	if bad.GetValue() == "" {
+		return Usage(cmd, needsValue(bad.GetFlag()))
+	}
 	why := bad.Unwrap()
 	if number, ok := errors.AsType[*strconv.NumError](why); ok {
 		wants := map[string]string{"ParseInt": "not a whole number", "ParseFloat": "not a number", "ParseBool": "neither true nor false"}
@@ -50,6 +53,31 @@ func FlagUsage(cmd *cobra.Command, err error) error {
 		why = fmt.Errorf("%.40q is %s", bad.GetValue(), is)
 	}
 	return Usage(cmd, fmt.Errorf("--%s: %w", bad.GetFlag().Name, why))
+}
+
+// checkEmpty returns an error for an option that is given without a value, as by a variable of a
+// shell that is empty: its command would take it for one that is not given. What MayBeEmpty may.
+func checkEmpty(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if value := flag.Value.String(); err == nil && (value == "" || value == "[]") && flag.Annotations[mayBeEmpty] == nil {
+			err = Usage(cmd, needsValue(flag))
+		}
+	})
+	return err
+}
+
+func needsValue(flag *pflag.Flag) error {
+	return fmt.Errorf("--%s needs a value: is a variable of your shell empty?", flag.Name)
+}
+
+// mayBeEmpty is the annotation of options that may be given without a value.
+const mayBeEmpty = "varq-may-be-empty"
+
+// MayBeEmpty lets options be given without a value, as Slurm takes them.
+func MayBeEmpty(flags *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		_ = flags.SetAnnotation(name, mayBeEmpty, []string{})
+	}
 }
 
 // NoArguments is a cobra.PositionalArgs: it refuses all arguments.

@@ -287,7 +287,6 @@ func TestPatience(t *testing.T) {
 		"--patience=11":                      "00:11:00" + between,
 		"--patience=-1m":                     "-00:01:00" + between,
 		"--patience=soon":                    `"soon" is not a duration such as 6h or 06:00:00`,
-		"--patience=":                        `"" is not a duration such as 6h or 06:00:00`,
 		"--file=" + file:                     "00:00:04" + between,
 		"--file=" + file + " --patience=10m": "",
 		"--patience=5s":                      "",

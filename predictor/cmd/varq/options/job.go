@@ -60,6 +60,7 @@ func AddJob(flags *pflag.FlagSet, cluster func() string) *Job {
 	f.flags.StringVar(&s.MemPerGPU, "mem-per-gpu", "", "memory for each GPU: `SIZE`")
 	f.flags.Var(&exclusive{&s.Exclusive, "false"}, "exclusive", "share the nodes with no other job; =user: with the user's own, =mcs: with those of the same label")
 	f.flags.Lookup("exclusive").NoOptDefVal = "true"
+	cli.MayBeEmpty(f.flags, "qos", "gpus", "gpus-per-node", "gpus-per-task")
 	flags.AddFlagSet(f.flags)
 	return f
 }
@@ -95,6 +96,7 @@ func (f *Job) AddNeeds(flags *pflag.FlagSet) {
 	f.flags.StringVarP(&s.Exclude, "exclude", "x", "", "`nodes` that it must not have")
 	f.flags.StringVarP(&s.Licenses, "licenses", "L", "", "`licences` that must be free: NAME:N,...")
 	f.flags.StringVar(&s.Reservation, "reservation", "", "Slurm's reservation of this `name`")
+	cli.MayBeEmpty(f.flags, "constraint", "nodelist", "exclude", "licenses", "reservation")
 	flags.AddFlagSet(f.flags)
 }
 
@@ -139,7 +141,7 @@ func (f *Job) Given(without ...string) []string {
 	f.flags.VisitAll(func(flag *pflag.Flag) {
 		switch {
 		case slices.Contains(without, flag.Name):
-		case flag.Changed && flag.Value.String() == flag.NoOptDefVal:
+		case flag.Changed && flag.NoOptDefVal != "" && flag.Value.String() == flag.NoOptDefVal:
 			given = append(given, "--"+flag.Name)
 		case flag.Changed:
 			given = append(given, "--"+flag.Name+"="+cli.Quote(flag.Value.String()))

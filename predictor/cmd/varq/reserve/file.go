@@ -23,10 +23,8 @@ const mostRequest = 64 << 10
 
 // read reads the file, whose options the command line overrides, and the command.
 func (f *flags) read(ctx context.Context, flags *pflag.FlagSet, args []string) error {
-	for name, empty := range map[string]bool{"sizes": f.Sizes == "", "ref-power": f.Power == 0} {
-		if flags.Changed(name) && empty {
-			return fmt.Errorf("--%s needs a value: is a variable of your shell empty?", name)
-		}
+	if flags.Changed("ref-power") && f.Power == 0 {
+		return errors.New("--ref-power: 0 is not the power of a processor")
 	}
 	if f.file != "" {
 		if err := f.readFile(ctx, flags); err != nil {

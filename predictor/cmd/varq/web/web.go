@@ -97,9 +97,6 @@ func (f *webFlags) check() error {
 	if f.basePath != "" && !plainPath.MatchString(f.basePath) {
 		return fmt.Errorf("--base-path: %.80q is not a path such as /node/HOST/PORT", f.basePath)
 	}
-	if f.address == "" {
-		return errors.New("--address: name a host, or leave it out for localhost")
-	}
 	return nil
 }
 
