@@ -68,7 +68,7 @@ func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, prom
 		q.answer.Trajectory = apiPoints(got.Trajectory)
 	}
 	if got.Refusal != nil {
-		return q.refuse(q.allowed(got.Refusal), promise)
+		return q.refuse(q.allowed(&got), promise)
 	}
 	plan := q.startPlan(&got)
 	if d.Shadow {
@@ -86,14 +86,14 @@ func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, prom
 	return q.answer, nil
 }
 
-// allowed converts a refusal, without the offers that the site's policy forbids.
-func (q *question) allowed(refusal *trajectory.Refusal) *api.Refusal {
-	no := apiRefusal(refusal)
+// allowed converts the refusal of an answer, without the offers that the site's policy forbids.
+func (q *question) allowed(got *trajectory.Answer) *api.Refusal {
+	no := apiRefusal(got.Refusal)
 	found := len(no.Offers)
 	if no.Offers = slices.DeleteFunc(no.Offers, q.terms.forbids); len(no.Offers) == 0 && found > 0 {
 		no.Reason += allForbidden
 	}
-	if q.desk.Outlook.Learning() {
+	if forecast := len(got.Trajectory) > 0; forecast && q.desk.Outlook.Learning() {
 		no.Reason += stillLearning
 	}
 	return no
@@ -138,7 +138,8 @@ func (q *question) grantStart(got *trajectory.Answer, plan *api.Plan, promise bo
 	return q.promise(plan, &got.Job, got.Pieces)
 }
 
-// stillLearning ends the reason of a refusal while the whole past is being learnt.
+// stillLearning ends the reason of a refusal that rests on a forecast, while the whole past is being
+// learnt.
 const stillLearning = "; varqd has learnt only the newest part of the past so far: ask again in some minutes"
 
 // StartGranting waits until nothing else is being granted. Until the caller calls granted, nothing

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -46,6 +47,38 @@ func TestPlanOfFederatedCluster(t *testing.T) {
 		if err != nil || a.Plan == nil || a.Plan.Cluster != cluster {
 			t.Errorf("in a federation %v: %+v, %v", federated, a, err)
 		}
+	}
+}
+
+// While the past is still being learnt, a refusal that rests on a forecast says so, and one that no
+// learning can change does not.
+func TestRefusalWhileLearning(t *testing.T) {
+	s := newSite(t)
+	s.Outlook.Learns = true
+	for name, c := range map[string]struct {
+		nodes    int32
+		deadline int64
+		learning bool
+	}{
+		"forecast":       {nodes: 2, deadline: desktest.Epoch + 60, learning: true},
+		"too many nodes": {nodes: 1000, deadline: desktest.Epoch + 7200},
+		"a far deadline": {nodes: 2, deadline: desktest.Epoch + 400*86400},
+	} {
+		r := &api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: c.nodes}, Limit: 3600}, BeginBy: c.deadline, Prob: .99}
+		a, err := s.desk.Plan(t.Context(), "alice", r, false)
+		if err != nil || a.Refusal == nil || strings.HasSuffix(a.Refusal.Reason, stillLearning) != c.learning {
+			t.Errorf("%s: %+v, %v", name, a.Refusal, err)
+		}
+	}
+}
+
+// Work that may start from a time in the past on may start from now on.
+func TestBeginAfterInThePast(t *testing.T) {
+	s := newSite(t)
+	r := &api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: 2}, Limit: 3600}, BeginBy: desktest.Epoch + 7200, BeginAfter: desktest.Epoch - 3600}
+	a, err := s.desk.Plan(t.Context(), "alice", r, false)
+	if err != nil || a.Plan == nil || a.Plan.HoldUntil != desktest.Epoch {
+		t.Errorf("%+v, %v", a, err)
 	}
 }
 

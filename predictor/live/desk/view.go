@@ -76,7 +76,7 @@ func (v *view) question(user string, req *api.PlanRequest) *question {
 	case req.BestEffort:
 		r.HoldUntil = 0
 	case req.BeginAfter != 0:
-		r.HoldUntil = req.BeginAfter
+		r.HoldUntil = max(v.now, req.BeginAfter)
 	}
 	terms := v.desk.terms(v.Planner, &r, req)
 	if !req.Finishes() {

@@ -72,10 +72,7 @@ func (f *flags) check(r *checkpoint.Request) error {
 // ends returns in how many seconds the job is stopped, or 0 if that is not known.
 func (f *flags) ends(env *cli.Env) (float64, error) {
 	if f.given("end") {
-		at, err := env.Time("--end", f.end)
-		if err == nil && at <= env.Now() {
-			err = fmt.Errorf("--end: %s has passed", env.Moment(at))
-		}
+		at, err := env.Deadline("--end", f.end)
 		return float64(at - env.Now()), err
 	}
 	text := env.Getenv("SLURM_JOB_END_TIME")

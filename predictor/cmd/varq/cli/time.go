@@ -12,6 +12,15 @@ func (e *Env) Time(option, text string) (int64, error) {
 	return e.readTime(option, text, slurmtime.Parse)
 }
 
+// Deadline is Time for a time that must be to come.
+func (e *Env) Deadline(option, text string) (int64, error) {
+	at, err := e.Time(option, text)
+	if err == nil && text != "" && at <= e.Now() {
+		err = fmt.Errorf("%s: %s is in the past", option, e.Moment(at))
+	}
+	return at, err
+}
+
 // PastTime reads the value of an option that is a past time, in Unix seconds. An empty text is 0.
 func (e *Env) PastTime(option, text string) (int64, error) {
 	return e.readTime(option, text, slurmtime.ParsePast)

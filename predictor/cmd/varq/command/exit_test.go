@@ -36,6 +36,7 @@ func TestExitCodes(t *testing.T) {
 		"status 99 --json":                    ExitNo,
 		"quote":                               ExitUsage,
 		"quote --begin-by=yesternoon":         ExitUsage,
+		"quote --begin-by=now-1hour":          ExitUsage,
 		"quote --no-such-option":              ExitUsage,
 		"quote --begin-by=17:00 -t 3650-00":   ExitUsage,
 		"report -S":                           ExitUsage,

@@ -254,9 +254,6 @@ func quoteFor(r api.PlanRequest) (api.PlanAnswer, error) {
 	if r.Finishes() {
 		return endFor(r), nil
 	}
-	if r.BeginBy <= now {
-		return api.PlanAnswer{}, fmt.Errorf("begin_by: lies in the past")
-	}
 	if r.Prob == 0 {
 		r.Prob = .9
 	}

@@ -36,10 +36,10 @@ func addReservation(flags *pflag.FlagSet) *reservationFlags {
 func (f *reservationFlags) request(env *cli.Env) (api.PlanRequest, error) {
 	r := api.PlanRequest{BestEffort: f.bestEffort, OnMiss: f.onMiss, RiskyNodes: f.riskyNodes}
 	var err error
-	if r.BeginBy, err = env.Time("--begin-by", f.beginBy); err != nil {
+	if r.BeginBy, err = env.Deadline("--begin-by", f.beginBy); err != nil {
 		return r, err
 	}
-	if r.FinishBy, err = env.Time("--finish-by", f.finishBy); err != nil {
+	if r.FinishBy, err = env.Deadline("--finish-by", f.finishBy); err != nil {
 		return r, err
 	}
 	if r.BeginAfter, err = env.Time("--begin-after", f.beginAfter); err != nil {

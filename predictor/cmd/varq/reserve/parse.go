@@ -24,13 +24,14 @@ func (f *flags) request(env *cli.Env) (*request, error) {
 	r.DryRun, r.Now = f.dryRun, func() time.Time { return time.Unix(env.Now(), 0) }
 	p := &r.Probe
 	var err error
-	for _, t := range []struct {
-		name, text string
-		at         *int64
-	}{{"--earliest", f.Earliest, &p.Earliest}, {"--latest", f.Latest, &p.Latest}, {"--finish-by", f.FinishBy, &p.FinishBy}} {
-		if *t.at, err = env.Time(t.name, t.text); err != nil {
-			return nil, err
-		}
+	if p.Earliest, err = env.Time("--earliest", f.Earliest); err != nil {
+		return nil, err
+	}
+	if p.Latest, err = env.Deadline("--latest", f.Latest); err != nil {
+		return nil, err
+	}
+	if p.FinishBy, err = env.Deadline("--finish-by", f.FinishBy); err != nil {
+		return nil, err
 	}
 	if r.Prefer, err = elastic.ParsePreferences(f.Prefer); err != nil {
 		return nil, fmt.Errorf("--prefer: %w", err)
@@ -54,10 +55,6 @@ func (f *flags) request(env *cli.Env) (*request, error) {
 	p.Slots, p.BestEffort, p.Power, p.ESR = f.Slots, f.BestEffort, f.Power, f.esr
 	now := env.Now()
 	switch {
-	case p.Latest != 0 && p.Latest <= now:
-		return nil, fmt.Errorf("--latest: %s is in the past", env.Moment(p.Latest))
-	case p.FinishBy != 0 && p.FinishBy <= now:
-		return nil, fmt.Errorf("--finish-by: %s is in the past", env.Moment(p.FinishBy))
 	case r.Patience < minPatience || r.Patience > api.MaxTentative:
 		return nil, fmt.Errorf("--patience: %s is not between %s and %s", slurmtime.FormatDuration(r.Patience), slurmtime.FormatDuration(minPatience), slurmtime.FormatDuration(api.MaxTentative))
 	case f.esr && (!f.dryRun || f.AnyOf || f.AllOf):

@@ -36,14 +36,12 @@ func (f *sizeFlags) question(env *cli.Env, asJSON bool) (question, error) {
 	if f.beginBy != "" {
 		option, text, q.starts = "--begin-by", f.beginBy, true
 	}
-	if deadline, err = env.Time(option, text); err != nil {
+	if deadline, err = env.Deadline(option, text); err != nil {
 		return q, err
 	}
 	switch {
 	case f.beginBy != "" && f.finishBy != "":
 		return q, errors.New("--begin-by and --finish-by exclude each other: which of them is the job to meet?")
-	case text != "" && deadline <= env.Now():
-		return q, fmt.Errorf("%s: %s has passed", option, env.Moment(deadline))
 	case text != "":
 		q.within = deadline - env.Now()
 		if f.by == "" {
