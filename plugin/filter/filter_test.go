@@ -121,7 +121,7 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"array":"1-3"}`:                                               "--array does not go together with --begin-by: a reservation is of one job; submit the array's tasks one by one",
 		`{` + by + `"clusters":"beta"}`:                                           "--clusters does not go together with --begin-by: varqd tells, and promises, of its own cluster alone (varq reserve --clusters chooses among several)",
 		`{` + by + `"uid":"1001"}`:                                                "--uid does not go together with --begin-by: a reservation is made for whoever submits the job",
-		`{` + by + `"time":"UNLIMITED"}`:                                          "--time: a reservation needs a time limit, such as 1:00:00",
+		`{` + by + `"time":"UNLIMITED"}`:                                          "--time: 0 and UNLIMITED are no limit, and without one nothing can be forecast or promised: give one, such as 1:00:00",
 		`{` + by + `"ntasks":"many"}`:                                             `--ntasks: "many" is not a number`,
 		`{` + by + `"nodes":"1-8"}`:                                               `--nodes: "1-8" leaves the number of nodes open`,
 		`{` + by + `"spread-job":"set"}`:                                          `--spread-job does not go together with --begin-by`,

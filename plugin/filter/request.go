@@ -8,6 +8,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/slurm/jobsize"
 	"github.com/varq-project/varq/predictor/slurm/slurmconf"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
@@ -170,11 +171,8 @@ func (s *Submission) readJob(o options) error {
 	}
 	s.Request.Needs = &needs
 	if limit, given := o["time"]; given {
-		if job.Limit, err = slurmtime.ParseDuration(limit); err != nil {
+		if job.Limit, err = jobsize.Limit(limit); err != nil {
 			return fmt.Errorf("--time: %w", err)
-		}
-		if job.Limit == slurmtime.Unlimited {
-			return errors.New("--time: a reservation needs a time limit, such as 1:00:00")
 		}
 	}
 	if s.order != nil && s.order.Limit != 0 {

@@ -14,7 +14,6 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
 	"github.com/varq-project/varq/predictor/slurm/slurmconf"
-	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -123,11 +122,8 @@ func (f *Job) Request() (workload.Request, error) {
 		return r, err
 	}
 	if f.Time != "" {
-		if r.Limit, err = slurmtime.ParseDuration(f.Time); err != nil {
+		if r.Limit, err = jobsize.Limit(f.Time); err != nil {
 			return r, fmt.Errorf("--time: %w", err)
-		}
-		if r.Limit == slurmtime.Unlimited {
-			return r, errors.New("--time: nothing can be forecast for a job without a limit")
 		}
 	}
 	r.Size, err = f.Size.Size()

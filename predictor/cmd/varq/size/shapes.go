@@ -10,7 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/options"
 	"github.com/varq-project/varq/predictor/promise/elastic"
-	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/slurm/jobsize"
 )
 
 // shapeFlags has the options that say which sizes a job can have, and how long it runs there.
@@ -97,7 +97,7 @@ func (f *shapeFlags) stated(job *options.Job, nodes []int32) ([]elastic.Size, er
 	if err != nil {
 		return nil, err
 	}
-	limit, err := slurmtime.ParseDuration(job.Time)
+	limit, err := jobsize.Limit(job.Time)
 	if err != nil {
 		return nil, fmt.Errorf("--time: %w", err)
 	}

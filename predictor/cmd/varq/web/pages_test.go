@@ -151,7 +151,7 @@ func TestBadQuestion(t *testing.T) {
 		"nodes=0":                           "is not a number of nodes",
 		"nodes=two":                         "is not a number of nodes",
 		"nodes=" + strings.Repeat("1", 200): "more than 100 characters",
-		"time=UNLIMITED":                    "without a limit",
+		"time=UNLIMITED":                    "UNLIMITED are no limit",
 		"time=soon":                         "Time limit: ",
 		"begin-by=yesterday":                "Running by: ",
 		"begin-by=2026-11-20T17:00":         "this time is over",

@@ -83,10 +83,7 @@ func read(form url.Values, env *cli.Env) *question {
 		return err
 	})
 	q.Time.check(func(text string) (err error) {
-		r.Job.Limit, err = slurmtime.ParseDuration(text)
-		if err == nil && (r.Job.Limit == slurmtime.Unlimited || r.Job.Limit <= 0) {
-			err = errors.New("nothing can be forecast for a job without a limit")
-		}
+		r.Job.Limit, err = jobsize.Limit(text)
 		return err
 	})
 	q.Partition.check(func(text string) error {
