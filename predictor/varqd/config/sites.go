@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurm/slurmconf"
 )
 
 // Site is a cluster with a varqd of its own, to which a command of varq's speaks that names it; or,
@@ -136,7 +137,8 @@ func FindSites(getenv func(string) string) ([]Site, error) {
 }
 
 // FindSite returns how to reach the varqd of a site that the configuration file names: with tls://
-// by that of this host, as FindClient does, which relays.
+// by that of this host, as FindClient does, which relays. The host's own cluster has its name also
+// where the file does not name it.
 func FindSite(getenv func(string) string, name string) (Client, error) {
 	c, err := find(getenv)
 	if err != nil {
@@ -146,7 +148,7 @@ func FindSite(getenv func(string) string, name string) (Client, error) {
 	for i := range c.Sites {
 		if names[i] = c.Sites[i].Name; names[i] == name {
 			if c.Sites[i].HasNoVarqd() {
-				return Client{}, &NoSiteError{fmt.Sprintf("site %s has no varqd: only varq reserve and varq sites know it", name)}
+				return Client{}, &NoSiteError{fmt.Sprintf("cluster %s has no varqd: only varq reserve and varq sites know it", name)}
 			}
 			if _, byTLS := c.Sites[i].ByTLS(); byTLS {
 				own := c.ownClient(getenv)
@@ -156,10 +158,13 @@ func FindSite(getenv func(string) string, name string) (Client, error) {
 			return c.Sites[i].client(c.Client), nil
 		}
 	}
-	if len(names) == 0 {
-		return Client{}, &NoSiteError{fmt.Sprintf("there is no site %.50q: %s has no section sites", name, Path(getenv))}
+	switch {
+	case slurmconf.IsOwn(name, slurmconf.OwnCluster(getenv)):
+		return c.ownClient(getenv), nil
+	case len(names) == 0:
+		return Client{}, &NoSiteError{fmt.Sprintf("there is no cluster %.50q: %s has no section sites", name, Path(getenv))}
 	}
-	return Client{}, &NoSiteError{fmt.Sprintf("there is no site %.50q in %s: there are %s", name, Path(getenv), strings.Join(names, ", "))}
+	return Client{}, &NoSiteError{fmt.Sprintf("there is no cluster %.50q in %s: there are %s", name, Path(getenv), strings.Join(names, ", "))}
 }
 
 // NoSiteError is the error of a name that is none of a site whose varqd can be asked.

@@ -119,7 +119,7 @@ func TestBareSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	getenv := func(name string) string { return map[string]string{"VARQ_CONFIG": path}[name] }
-	if _, err := FindSite(getenv, "b"); err == nil || err.Error() != "site b has no varqd: only varq reserve and varq sites know it" {
+	if _, err := FindSite(getenv, "b"); err == nil || err.Error() != "cluster b has no varqd: only varq reserve and varq sites know it" {
 		t.Error(err)
 	}
 	for more, want := range map[string]string{

@@ -26,7 +26,6 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/status"
 	"github.com/varq-project/varq/predictor/cmd/varq/web"
 	"github.com/varq-project/varq/predictor/varqd/client"
-	"github.com/varq-project/varq/predictor/varqd/config"
 	"github.com/varq-project/varq/predictor/varqd/doctor"
 	"github.com/varq-project/varq/predictor/varqd/sites"
 )
@@ -58,7 +57,8 @@ type Env struct {
 // Run executes the command line args, without the program's name, and returns
 // the exit code.
 func Run(args []string, env Env) int {
-	err := cli.Execute(newRoot(&env), args)
+	varqd := &link.Link{Getenv: env.Getenv}
+	err := cli.Execute(newRoot(&env, varqd), args)
 	if err != nil && size.AsksForOptions(args) {
 		size.RefuseOptions(env.Stdout, err)
 	}
@@ -68,14 +68,14 @@ func Run(args []string, env Env) int {
 	case api.Refused(err):
 		return ExitNo
 	case errors.Is(err, client.ErrUnreachable):
-		fmt.Fprintf(env.Stderr, "Is it running? 'systemctl status varqd' on its host tells. Is it elsewhere?\n"+
-			"Say where by --endpoint, VARQ_ENDPOINT, or client.endpoint in %s.\n", config.Path(env.Getenv))
+		fmt.Fprintln(env.Stderr, varqd.Advice())
 	}
 	return code
 }
 
-// newRoot returns the command varq with all its subcommands.
-func newRoot(env *Env) *cobra.Command {
+// newRoot returns the command varq with all its subcommands, which ask varqd, to be filled in by its
+// options.
+func newRoot(env *Env, varqd *link.Link) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "varq",
 		Short: "Reservations made of probability, for the users of a Slurm cluster",
@@ -89,7 +89,8 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 		Example: `  varq quote -N4 -t 1:00:00 --begin-by=17:00
   varq status`,
 	}
-	shared, varqd := &env.Env, link.Add(root, env.Getenv)
+	shared := &env.Env
+	varqd.Add(root)
 	return cli.Root(shared, root,
 		quote.New(shared, varqd),
 		quote.NewPredict(shared, varqd),

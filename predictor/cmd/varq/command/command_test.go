@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/link"
 	"github.com/varq-project/varq/predictor/varqd/doctor"
 	"github.com/varq-project/varq/test/clitest"
 	"github.com/varq-project/varq/test/golden"
@@ -169,7 +170,7 @@ func TestScripts(t *testing.T) {
 
 // TestExamples runs every example that the help shows.
 func TestExamples(t *testing.T) {
-	root := newRoot(&Env{Env: cli.Env{Now: func() int64 { return now }, Zone: time.UTC}})
+	root := newRoot(&Env{Env: cli.Env{Now: func() int64 { return now }, Zone: time.UTC}}, new(link.Link))
 	clitest.Examples(t, root, params(testscript.Params{}), 15, func(line string) (string, bool) {
 		if !strings.HasPrefix(line, "varq ") { // what is done between commands of varq
 			return "", false

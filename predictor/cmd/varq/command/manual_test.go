@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/link"
 	"github.com/varq-project/varq/test/clitest"
 )
 
@@ -12,5 +13,5 @@ import (
 
 // TestManual: the manual pages are those of the commands.
 func TestManual(t *testing.T) {
-	clitest.Manual(t, newRoot(&Env{Env: cli.Env{Zone: time.UTC}}))
+	clitest.Manual(t, newRoot(&Env{Env: cli.Env{Zone: time.UTC}}, new(link.Link)))
 }

@@ -225,7 +225,7 @@ func TestBareRefused(t *testing.T) {
 		"reserve --any-of --clusters=all --latest=2026-11-21T17:00:00 -- sbatch job.sh": "varq: --any-of: cluster bare has no varqd, which would let its job begin or give up beside the others: leave it out of --clusters\n",
 		"reserve --all-of --clusters=own,bare --latest=2026-11-21T17:00:00 -- sbatch x": "varq: --all-of: cluster bare has no varqd, which would let its job begin or give up beside the others: leave it out of --clusters\n",
 		"reserve --clusters=bare --latest=2026-11-21T17:00:00 -- sbatch -N1 : -N1 job":  "varq: the job is heterogeneous, and a reservation is of one job: submit its components apart, or without varq\n",
-		"status --site=bare": "varq: site bare has no varqd: only varq reserve and varq sites know it\n",
+		"status --site=bare": "varq: --site: cluster bare has no varqd: only varq reserve and varq sites know it\n",
 	} {
 		if code, out, errs := runBare(config, strings.Fields(args)...); code == ExitOK || !strings.HasPrefix(errs, want) {
 			t.Errorf("%s: exit code %d: %s%s", args, code, out, errs)

@@ -5,6 +5,8 @@ package link
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,14 +24,11 @@ type Link struct {
 	Getenv   func(string) string
 }
 
-// Add returns a Link by the options --endpoint and --site, which it adds to root and all of its
-// subcommands.
-func Add(root *cobra.Command, getenv func(string) string) *Link {
-	l := &Link{Getenv: getenv}
+// Add adds the options --endpoint and --site to root and all of its subcommands.
+func (l *Link) Add(root *cobra.Command) {
 	root.PersistentFlags().StringVar(&l.Endpoint, "endpoint", "",
 		"where varqd is: `unix:///PATH` or tcp://HOST:PORT (default $VARQ_ENDPOINT, else "+config.DefaultPath+")")
 	root.PersistentFlags().StringVar(&l.Site, "site", "", "ask the varqd of this `cluster`, of those in "+config.DefaultPath+" (sites)")
-	return l
 }
 
 // Cluster returns the name of the cluster of the varqd that is asked, or "" if it is not known.
@@ -45,7 +44,7 @@ func (l *Link) Dial() (*client.Client, error) {
 	}
 	c, err := find(l.Getenv)
 	if _, unknown := errors.AsType[*config.NoSiteError](err); unknown {
-		return nil, cli.UsageError{Command: "varq", Err: err}
+		return nil, cli.UsageError{Command: "varq", Err: fmt.Errorf("--site: %w", err)}
 	} else if err != nil {
 		return nil, err
 	}
@@ -53,6 +52,23 @@ func (l *Link) Dial() (*client.Client, error) {
 		c.Endpoint = l.Endpoint
 	}
 	return dial(c)
+}
+
+// Advice says what to do about a varqd that is not reachable: lines without the last line break.
+func (l *Link) Advice() string {
+	whose, where := "Is it", "--endpoint, VARQ_ENDPOINT, or client.endpoint in "
+	known, _ := config.FindSites(l.Getenv)
+	i := slices.IndexFunc(known, func(s config.Site) bool { return s.Name == l.Site })
+	if i >= 0 && l.Endpoint == "" && !byTLS(&known[i]) {
+		whose, where = "Is the varqd of cluster "+l.Site, "--endpoint, or the endpoint of "+l.Site+" (sites) in "
+	}
+	return fmt.Sprintf("%s running? 'systemctl status varqd' on its host tells. Is it elsewhere?\nSay where by %s%s.", whose, where, config.Path(l.Getenv))
+}
+
+// byTLS reports whether the varqd of a site is asked by that of this host.
+func byTLS(s *config.Site) bool {
+	_, is := s.ByTLS()
+	return is
 }
 
 // dial returns a client of the varqd that c describes.

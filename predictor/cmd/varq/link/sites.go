@@ -28,11 +28,12 @@ func (l *Link) Sites(clusters string) ([]*sites.Site, error) {
 	for i := range known {
 		names = append(names, known[i].Name)
 	}
+	option := "--clusters"
 	if l.Site != "" {
 		if clusters != "" {
 			return nil, errors.New("--site and --clusters exclude each other: --clusters says where the job may run")
 		}
-		clusters = l.Site
+		option, clusters = "--site", l.Site
 	}
 	chosen := strings.Split(clusters, ",")
 	switch clusters {
@@ -45,15 +46,22 @@ func (l *Link) Sites(clusters string) ([]*sites.Site, error) {
 	case "all":
 		chosen = names
 	}
+	if len(chosen) == 1 && !slices.Contains(names, chosen[0]) && slurmconf.IsOwn(chosen[0], slurmconf.OwnCluster(l.Getenv)) {
+		return l.unnamed()
+	}
 	var found []*sites.Site
 	for _, name := range chosen {
 		i := slices.Index(names, name)
-		if i < 0 {
-			_, err := config.FindSite(l.Getenv, name) // which says what is missing
-			return nil, fmt.Errorf("--clusters: %w", err)
-		}
-		if slices.ContainsFunc(found, func(s *sites.Site) bool { return s.Name() == name }) {
-			return nil, fmt.Errorf("--clusters: %s is there twice", name)
+		switch {
+		case name == "all":
+			return nil, fmt.Errorf("%s: all stands alone: it is each cluster that %s names", option, config.Path(l.Getenv))
+		case i < 0:
+			if _, err := config.FindSite(l.Getenv, name); err != nil { // which says what is missing
+				return nil, fmt.Errorf("%s: %w", option, err)
+			}
+			return nil, fmt.Errorf("%s: cluster %s is this one, and stands beside others only if %s names it (sites)", option, name, config.Path(l.Getenv))
+		case slices.ContainsFunc(found, func(s *sites.Site) bool { return s.Name() == name }):
+			return nil, fmt.Errorf("%s: %s is there twice", option, name)
 		}
 		if err := l.checkConf(&known[i]); err != nil {
 			return nil, err
