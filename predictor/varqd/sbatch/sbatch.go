@@ -38,7 +38,7 @@ type Refused struct{ api.Refusal }
 
 func (r *Refused) Error() string { return r.Reason }
 
-// Misuse is the error of options that varq-filter does not take, of which one comes first in Why.
+// Misuse is the error of options or a script that sbatch or varq-filter does not take.
 type Misuse struct{ Why string }
 
 func (m *Misuse) Error() string { return "sbatch: " + m.Why }
@@ -196,6 +196,13 @@ func submitted(output string) int64 {
 	return 0
 }
 
+// troubles are parts of what sbatch says of another trouble than that with its options and script.
+var troubles = []string{"fatal:", "submission failed", "database", "onnection", "onnect to", "plugin", "cli_filter", "spank", "slurm.conf"}
+
+func isTrouble(line string) bool {
+	return slices.ContainsFunc(troubles, func(part string) bool { return strings.Contains(line, part) })
+}
+
 // maxSaid is how much of what sbatch says is told, in bytes.
 const maxSaid = 2000
 
@@ -205,12 +212,17 @@ func failure(ctx context.Context, err error, said string) error {
 		return fmt.Errorf("sbatch did not end in time (%w)", ctx.Err())
 	}
 	var lines []string
+	misuse := true
 	for line := range strings.Lines(said) {
 		line = strings.TrimSpace(line)
+		if text, filters := strings.CutPrefix(line, "varq: "); filters {
+			misuse = misuse && strings.HasPrefix(text, "--") // the option comes first
+		}
 		for _, prefix := range []string{"sbatch: error: ", "sbatch: ", "varq: "} {
 			line = strings.TrimPrefix(line, prefix)
 		}
 		if line != "" && line != "cli_filter plugin terminated with error" {
+			misuse = misuse && !isTrouble(line)
 			lines = append(lines, line)
 		}
 	}
@@ -221,7 +233,7 @@ func failure(ctx context.Context, err error, said string) error {
 	if len(text) > maxSaid {
 		text = strings.ToValidUTF8(text[:maxSaid], "") + "..."
 	}
-	if strings.HasPrefix(text, "--") {
+	if misuse {
 		return &Misuse{text}
 	}
 	return fmt.Errorf("sbatch: %s", text)

@@ -97,7 +97,7 @@ its environment, SBATCH_PARTITION for instance.`,
 	options.StringVar(&f.part, "part", "", "run only a part of the cases, `FIRST/OF`: every OF-th from FIRST on, 0 being the first; without a report")
 	cmd.Args = func(cmd *cobra.Command, args []string) error { return oneStudy(cmd, args, names) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := f.check(); err != nil {
+		if err := f.check(options.Changed("seeds")); err != nil {
 			return cli.Usage(cmd, err)
 		}
 		if f.failures != "" && args[0] != "oliner" && args[0] != "faults" {
@@ -122,9 +122,10 @@ func oneStudy(cmd *cobra.Command, args, names []string) error {
 	return nil
 }
 
-func (f *flags) check() error {
+// check returns what is wrong with the options. seeds says that --seeds is given.
+func (f *flags) check(seeds bool) error {
 	switch {
-	case f.seeds < 0 || f.seeds > mostSeeds:
+	case seeds && f.seeds < 1 || f.seeds > mostSeeds:
 		return fmt.Errorf("--seeds: %d is not in 1..%d", f.seeds, mostSeeds)
 	case f.out == "" && f.slurm:
 		return errors.New("--slurm needs --out: a folder that all nodes share")
