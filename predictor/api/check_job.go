@@ -53,23 +53,42 @@ func (c *checker) sizes(sizes []Size) {
 
 // needs bounds the texts and the numbers of a job's needs.
 func (c *checker) needs(n *workload.Needs) {
-	texts := []string{
-		n.Constraint, n.Licenses, n.Reservation, n.NodeList.Option, n.Exclude.Option, n.NodeCPUs.Option, n.NodeMemory.Option, n.NodeTmp.Option,
+	c.text("needs.constraint", n.Constraint)
+	c.text("needs.licenses", n.Licenses)
+	c.text("needs.reservation", n.Reservation)
+	c.named("needs.node_list", &n.NodeList)
+	c.named("needs.exclude", &n.Exclude)
+	c.between("needs.most_nodes", int64(n.MostNodes), 0, maxMemory)
+	for _, of := range []struct {
+		field Field
+		need  *workload.NodeNeed
+	}{{"needs.node_cpus", &n.NodeCPUs}, {"needs.node_memory", &n.NodeMemory}, {"needs.node_tmp", &n.NodeTmp}} {
+		c.text(of.field, of.need.Option)
+		c.between(of.field, of.need.Amount, 0, maxMemory)
 	}
-	amounts := []int64{int64(n.MostNodes), n.NodeCPUs.Amount, n.NodeMemory.Amount, n.NodeTmp.Amount}
 	for i := range n.Gres {
-		texts = append(texts, n.Gres[i].Name, n.Gres[i].Type, n.Gres[i].Option)
-		amounts = append(amounts, n.Gres[i].Count)
+		g := &n.Gres[i]
+		c.text("needs.gres", g.Name, g.Type, g.Option)
+		c.between("needs.gres", g.Count, 0, maxMemory)
 	}
+	c.wrong(len(n.Gres) > maxGres, "needs.gres", "%d are more than %d", len(n.Gres), maxGres)
 	for _, s := range n.Scale {
-		texts = append(texts, s.Option)
-		amounts = append(amounts, s.Count)
+		c.text("needs.scale", s.Option)
+		c.between("needs.scale", s.Count, 0, maxMemory)
 	}
-	texts = slices.Concat(texts, n.NodeList.Names, n.Exclude.Names)
+	c.wrong(len(n.Scale) > maxGres, "needs.scale", "%d are more than %d", len(n.Scale), maxGres)
+}
+
+// named bounds a list of nodes.
+func (c *checker) named(field Field, n *workload.NamedNodes) {
+	c.text(field, n.Option)
+	c.text(field, n.Names...)
+	c.wrong(len(n.Names) > maxNodes, field, "%d nodes are more than %d", len(n.Names), maxNodes)
+}
+
+// text bounds texts of a field.
+func (c *checker) text(field Field, texts ...string) {
 	is := func(rule func(string) bool) bool { return slices.ContainsFunc(texts, rule) }
-	c.wrong(is(func(text string) bool { return len(text) > maxNeed }), "needs", "a text is longer than %d bytes", maxNeed)
-	c.wrong(is(func(text string) bool { return !printable(text) }), "needs", "a text has characters that no option has")
-	c.wrong(slices.Min(amounts) < 0 || slices.Max(amounts) > maxMemory, "needs", "a number is not between 0 and %d", int64(maxMemory))
-	long := len(n.Gres) > maxGres || len(n.Scale) > maxGres || len(n.NodeList.Names) > maxNodes || len(n.Exclude.Names) > maxNodes
-	c.wrong(long, "needs", "a list is too long")
+	c.wrong(is(func(text string) bool { return len(text) > maxNeed }), field, "it is longer than %d bytes", maxNeed)
+	c.wrong(is(func(text string) bool { return !printable(text) }), field, "it has characters that no option has")
 }

@@ -48,7 +48,7 @@ func TestMistakes(t *testing.T) {
 			&SizeRequest{By: SizeAuto, Sizes: []Size{size(4, 60), size(4, 90)}}, "sizes[1]: there are two of 4 nodes", "--sizes: there are two of 4 nodes",
 		},
 		"the rest of the job": {
-			&PlanRequest{BeginBy: 200, Needs: &workload.Needs{Constraint: "\a"}}, "needs: a text has characters that no option has", "the job's other options: a text has characters that no option has",
+			&PlanRequest{BeginBy: 200, Needs: &workload.Needs{Constraint: "\a"}}, "needs.constraint: it has characters that no option has", "--constraint: it has characters that no option has",
 		},
 		"other names": {
 			&SizeRequest{By: SizeCost, Sizes: []Size{size(4, 60)}, Reconsider: true},

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -102,7 +103,8 @@ func (m *Mistake) byOption(time func(unix int64) string) string {
 // options has the options of sbatch, and of varq's commands, for fields of another name.
 var options = map[Field]string{
 	"account": "--accounts", "start": "--starttime", "end": "--endtime",
-	"job.cpus": "--ntasks", "job.memory": "--mem", "job.limit": "--time", "needs": "the job's other options",
+	"job.cpus": "--ntasks", "job.memory": "--mem", "job.limit": "--time",
+	"needs.most_nodes": "--nodes", "needs.node_list": "--nodelist", "needs.node_cpus": "--mincpus", "needs.node_memory": "--mem", "needs.node_tmp": "--tmp",
 	"prefer": "--size-by", "by": "--size", "aversion": "--risk-aversion", "reconsider": "--lock-in=no", "tasks_per_node": "--ntasks-per-node",
 	"power": "--ref-power", "quantiles": "--quantile",
 }
@@ -110,13 +112,14 @@ var options = map[Field]string{
 // option returns the option for the field.
 func (f Field) option() string {
 	name, _, _ := strings.Cut(string(f), "[")
-	if !strings.HasPrefix(name, "job.") {
-		name, _, _ = strings.Cut(name, ".")
+	of, part, _ := strings.Cut(name, ".")
+	if of != "job" && of != "needs" {
+		name, part = of, of
 	}
 	if option := options[Field(name)]; option != "" {
 		return option
 	}
-	return "--" + strings.ReplaceAll(strings.TrimPrefix(name, "job."), "_", "-")
+	return "--" + strings.ReplaceAll(cmp.Or(part, of), "_", "-")
 }
 
 // checker collects mistakes.

@@ -115,11 +115,11 @@ func CheckSizes(sizes []Size) error {
 		}
 		switch last := sizes[i-1]; {
 		case s.Nodes == last.Nodes:
-			return fmt.Errorf("sizes %v and %v have the same nodes: leave one of them out", last, s)
+			return fmt.Errorf("there are two of %d nodes, for %s and for %s: leave one of them out", s.Nodes, slurmtime.FormatDuration(last.Seconds), slurmtime.FormatDuration(s.Seconds))
 		case s.Nodes < last.Nodes:
 			return fmt.Errorf("size %v comes after %v: sort sizes by their nodes", s, last)
 		case s.Seconds > last.Seconds:
-			return fmt.Errorf("size %v is slower than %v, which has fewer nodes: leave it out", s, last)
+			return fmt.Errorf("%d nodes for %s are slower than %d for %s: leave them out", s.Nodes, slurmtime.FormatDuration(s.Seconds), last.Nodes, slurmtime.FormatDuration(last.Seconds))
 		}
 	}
 	return nil

@@ -53,9 +53,9 @@ func TestParseSizesRefuses(t *testing.T) {
 		"4:-2h":                              `size "4:-2h": a job needs a time of more than 0 and less than a century`,
 		"4:UNLIMITED":                        `size "4:UNLIMITED": a job needs a time of more than 0 and less than a century`,
 		"4:999999h":                          `size "4:999999h": a job needs a time of more than 0 and less than a century`,
-		"4:2h,4:3h":                          "sizes 4:02:00:00 and 4:03:00:00 have the same nodes: leave one of them out",
-		"4:2h,8:1h,4:2h":                     "sizes 4:02:00:00 and 4:02:00:00 have the same nodes: leave one of them out",
-		"16:3h,4:2h":                         "size 16:03:00:00 is slower than 4:02:00:00, which has fewer nodes: leave it out",
+		"4:2h,4:3h":                          "there are two of 4 nodes, for 02:00:00 and for 03:00:00: leave one of them out",
+		"4:2h,8:1h,4:2h":                     "there are two of 4 nodes, for 02:00:00 and for 02:00:00: leave one of them out",
+		"16:3h,4:2h":                         "16 nodes for 03:00:00 are slower than 4 for 02:00:00: leave them out",
 		strings.Repeat("4:2h,", 64) + "8:1h": "65 sizes are more than 64: leave some out",
 	} {
 		if _, err := ParseSizes(text); err == nil || err.Error() != want {

@@ -4,7 +4,6 @@ package jobsize
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,17 +67,20 @@ func (o Options) Size() (workload.Size, error) {
 	if err != nil {
 		return none, err
 	}
-	if err := countable(nodes, tasks, gpus); err != nil {
+	if err := o.countable(nodes, "nodes", "--nodes", "--nodelist"); err != nil {
+		return none, err
+	}
+	if err := o.countable(gpus, "GPUs", "--gpus", "--gpus-per-task", "--gpus-per-node", "--gres"); err != nil {
 		return none, err
 	}
 	if o.NTasks == 0 {
 		tasks = max(tasks, gpus*int64(o.NTasksPerGPU))
 	}
-	if err := countable(tasks); err != nil {
+	if err := o.countable(tasks, "tasks", "--ntasks", "--ntasks-per-gpu", "--ntasks-per-node", "--nodes"); err != nil {
 		return none, err
 	}
 	cpus := max(tasks*max(1, int64(o.CPUsPerTask)), gpus*int64(o.CPUsPerGPU))
-	if err := countable(cpus); err != nil {
+	if err := o.countable(cpus, "CPUs", "--cpus-per-task", "--cpus-per-gpu", "--ntasks", "--ntasks-per-node", "--nodes"); err != nil {
 		return none, err
 	}
 	memory, err := o.memory(nodes, cpus, gpus)
@@ -107,13 +109,23 @@ func (o Options) withGPUs() (Options, error) {
 	return o, nil
 }
 
-// countable returns an error if one of the numbers is more than any job can have. Their products
-// fit an int64 if it does not.
-func countable(numbers ...int64) error {
-	if most := slices.Max(numbers); most > math.MaxInt32 {
-		return fmt.Errorf("no job can have %d nodes, tasks, CPUs or GPUs", most)
+// most is the greatest number of nodes, tasks, CPUs or GPUs that a job may have: what varqd takes.
+// Products of two of them fit an int64.
+const most = 1 << 28
+
+// countable returns an error if a number is more than any job can have. The error names that of some
+// options which is given, and which comes first.
+func (o Options) countable(number int64, of string, options ...string) error {
+	if number <= most {
+		return nil
 	}
-	return nil
+	given := map[string]bool{
+		"--nodelist": o.NodeList != "", "--gpus": o.GPUs != "", "--gpus-per-task": o.GPUsPerTask != "", "--gpus-per-node": o.GPUsPerNode != "",
+		"--gres": o.Gres != "", "--ntasks": o.NTasks > 1, "--ntasks-per-gpu": o.NTasksPerGPU > 1, "--ntasks-per-node": o.NTasksPerNode > 1,
+		"--cpus-per-task": o.CPUsPerTask > 1, "--cpus-per-gpu": o.CPUsPerGPU > 1, "--nodes": o.Nodes != "",
+	}
+	i := max(0, slices.IndexFunc(options, func(option string) bool { return given[option] }))
+	return fmt.Errorf("%s: no job can have %d %s", options[i], number, of)
 }
 
 // nodesAndTasks returns the numbers of nodes and tasks of the job.

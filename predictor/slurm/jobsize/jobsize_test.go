@@ -71,7 +71,12 @@ func TestSizeRefuses(t *testing.T) {
 		{Options{Gres: "gpu:2x"}, `--gres: "gpu:2x" is not a number of GPUs such as gpu:2 or gpu:a100:2`},
 		{Options{Mem: "16X"}, `--mem: "16X" is not a size of memory such as 4000M or 16G`},
 		{Options{Mem: "2000T"}, `--mem: "2000T" is not a size of memory such as 4000M or 16G`},
-		{Options{Nodes: "16m", NTasksPerNode: 1 << 20}, `no job can have 17592186044416 nodes, tasks, CPUs or GPUs`},
+		{Options{Nodes: "16m", NTasksPerNode: 1 << 20}, `--ntasks-per-node: no job can have 17592186044416 tasks`},
+		{Options{CPUsPerTask: 300_000_000}, `--cpus-per-task: no job can have 300000000 CPUs`},
+		{Options{Nodes: "2", GPUsPerNode: "16777216", CPUsPerGPU: 16}, `--cpus-per-gpu: no job can have 536870912 CPUs`},
+		{Options{NTasks: 16_777_216, GPUsPerTask: "1000"}, `--gpus-per-task: no job can have 16777216000 GPUs`},
+		{Options{Nodes: "-1"}, `--nodes: "-1" is not a number of nodes`},
+		{Options{Nodes: "1-x"}, `--nodes: "1-x" is not a number of nodes`},
 	} {
 		if _, err := test.in.Size(); err == nil || err.Error() != test.want {
 			t.Errorf("%+v: got error %v, want %s", test.in, err, test.want)

@@ -22,13 +22,15 @@ func leastNodes(s string) (int64, error) {
 
 func nodeRange(s string) (least, most int64, err error) {
 	first, last, ranged := strings.Cut(s, "-")
-	if least, err = parseNodes(first); err != nil || !ranged {
-		return least, least, err
+	if !ranged {
+		last = first
 	}
-	if most, err = parseNodes(last); err != nil {
-		return 0, 0, err
-	}
-	if most < least {
+	least, err = parseNodes(first)
+	most, second := parseNodes(last)
+	switch {
+	case err != nil || second != nil:
+		return 0, 0, fmt.Errorf("%.40q is not a number of nodes", s)
+	case most < least:
 		return 0, 0, fmt.Errorf("%q: the most is less than the least", s)
 	}
 	return least, most, nil
@@ -44,7 +46,7 @@ func parseNodes(s string) (int64, error) {
 	}
 	n, err := parseCount(digits, maxCount/times)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a number of nodes", s)
+		return 0, err
 	}
 	return n * times, nil
 }

@@ -60,6 +60,7 @@ func TestExitCodes(t *testing.T) {
 		"accept 4712":                         ExitNo,
 		"predict -t 60 -n0":                   ExitUsage,
 		"predict -N 10000000000":              ExitUsage,
+		"predict -c 300000000":                ExitUsage,
 		"predict -N2-1":                       ExitUsage,
 		"quote --begin-by=17:00 -N2-1":        ExitUsage,
 		"quote -t 60 --begin-by=17:00 -n0":    ExitUsage,
