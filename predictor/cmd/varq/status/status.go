@@ -106,7 +106,8 @@ All columns, for --format: ` + table.Names(allColumns(env)),
 		if len(jobs) == 0 && len(selection.States) == 0 {
 			found = slices.DeleteFunc(found, func(r api.Reservation) bool { return r.Unused() })
 		}
-		if style.Format == "" && slices.ContainsFunc(found, func(r api.Reservation) bool { return r.FinishBy != 0 }) {
+		// for programs it is always there, so that the columns are always the same
+		if style.Format == "" && (style.Parsable || slices.ContainsFunc(found, func(r api.Reservation) bool { return r.FinishBy != 0 })) {
 			format = strings.Replace(format, "BeginBy", "BeginBy,FinishBy", 1)
 		}
 		columns, err := options.Choose(allColumns(env), format)
