@@ -41,6 +41,9 @@ func (s *Submission) Write(w io.Writer, a api.PlanAnswer) error {
 	var l lines
 	switch {
 	case a.Plan != nil:
+		for _, size := range a.LeftOut {
+			s.notes = append(s.notes, "not "+slurmtime.InZone(size, s.zone))
+		}
 		s.accept(&l, a.Plan, a.RunnerUp, a.Offers)
 	case a.Refusal != nil:
 		s.refuse(&l, a.Refusal)

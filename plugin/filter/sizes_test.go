@@ -125,6 +125,18 @@ func TestOrderOfSlot(t *testing.T) {
 	}
 }
 
+// The sizes that cannot be promised are told with their reasons.
+func TestSizesLeftOut(t *testing.T) {
+	varqd := &planner{answer: api.PlanAnswer{
+		Plan:    &api.Plan{ID: "abcdefgh2345", BeginTime: now, BeginBy: now + 3600, TimeLimit: 7200, WorkLimit: 3600, SizeNodes: 2},
+		LeftOut: []string{"16 nodes: partition main has 8 nodes"},
+	}}
+	answer, _ := ordered(t, sbatch.Order{Recurs: true}, `{"spank:begin-by":"now+1hour","spank:sizes":"2:1h,16:30"}`, varqd, "plan sbatch\n")
+	if !strings.Contains(answer, "\nsay not 16 nodes: partition main has 8 nodes\n") {
+		t.Error(answer)
+	}
+}
+
 // varqd learns of which group a job is to be a member, and what probability is asked for that.
 func TestOrderOfMember(t *testing.T) {
 	varqd := &planner{answer: api.PlanAnswer{Refusal: &api.Refusal{Reason: "too much"}}}

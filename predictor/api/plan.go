@@ -106,6 +106,9 @@ type PlanAnswer struct {
 	// RunnerUp is what the user prefers next to Plan, if the request has several sizes and more
 	// than one can be promised.
 	RunnerUp *Slot `json:"runner_up,omitempty"`
+	// LeftOut says beside Plan which sizes of the request cannot be promised, and why: clauses
+	// without a full stop, such as "16 nodes: partition main has 8 nodes".
+	LeftOut []string `json:"left_out,omitempty"`
 }
 
 // Plan says how to submit the job so that the promise holds.

@@ -26,6 +26,7 @@ func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest,
 		slots   []elastic.Slot
 		quotes  = map[int32]api.PlanAnswer{} // by nodes
 		refused nearest
+		leftOut []elastic.Refused
 		failed  error // about the size that would have been promised
 	)
 	decide := (*trajectory.Planner).Decide
@@ -39,6 +40,7 @@ func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest,
 		}
 		if quote.Plan == nil {
 			refused.add(size, quote.Trajectory)
+			leftOut = elastic.Refuse(leftOut, size.Nodes, quote.Refusal.Reason)
 			continue
 		}
 		if !req.Trajectory {
@@ -68,6 +70,9 @@ func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest,
 	}
 	if outcome.Taken == nil {
 		return d.refuseSizes(ctx, user, req, promise, refused.size)
+	}
+	for _, r := range leftOut {
+		answer.LeftOut = append(answer.LeftOut, r.String())
 	}
 	if next := outcome.RunnerUp; next != nil {
 		p := quotes[next.Nodes].Plan

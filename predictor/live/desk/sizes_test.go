@@ -102,6 +102,9 @@ func TestSizesThatCannotBe(t *testing.T) {
 	if err != nil || a.Plan == nil || a.Plan.SizeNodes != 2 || a.RunnerUp == nil || a.RunnerUp.Nodes != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}
+	if len(a.LeftOut) != 1 || !strings.HasPrefix(a.LeftOut[0], "4 nodes: ") {
+		t.Errorf("left out: %q", a.LeftOut)
+	}
 	s.Slurm.Limits.MaxTRES = limits.TRES{"node": 1}
 	s.Refresh()
 	req := sizesRequest("")
