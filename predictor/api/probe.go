@@ -81,6 +81,9 @@ type ProbeAnswer struct {
 	// Reasons are why sizes in partitions have no slot at all: sentences without a full stop, each
 	// once.
 	Reasons []string `json:"reasons,omitempty"`
+	// Final is true if Slurm takes no job of the user's in these partitions, with this account and
+	// QOS: there are no slots, and there are none of another window, size or probability.
+	Final bool `json:"final,omitempty"`
 	// Cut is true if there was not enough time to look at all slots.
 	Cut bool `json:"cut,omitempty"`
 	// Read is, of a cluster without varqd, when the queue was read by which the slots are

@@ -4,7 +4,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/varq-project/varq/predictor/workload"
 )
+
+// Admits reports whether Slurm takes jobs of the user, account, QOS and partition of r, however small
+// and short they are.
+func (c *Cluster) Admits(r workload.Request) bool {
+	whole, err := c.Complete(r)
+	return err == nil && c.Job(whole, nil).checkAccess() == nil
+}
 
 // checkAccess returns the rule by which Slurm would not take a job of this user, account, QOS and
 // partition, or nil.

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -43,6 +44,7 @@ func (d *Desk) Probe(ctx context.Context, user string, req *api.ProbeRequest) (a
 	if err := v.unread(); err != nil {
 		return api.ProbeAnswer{}, err
 	}
+	p.answer.Final = !slices.ContainsFunc(partitionsOf(req), p.admitted)
 	return p.answer, ctx.Err()
 }
 
@@ -107,6 +109,13 @@ func (p *probe) partition(ctx context.Context, partition string) bool {
 		}
 	}
 	return true
+}
+
+// admitted reports whether Slurm takes jobs of the user in a partition.
+func (p *probe) admitted(partition string) bool {
+	job := p.req.Job
+	job.User, job.Partition, job.Size, job.Limit = p.user, partition, p.sizes[0].Size, p.sizes[0].Limit
+	return p.Cluster.Admits(job)
 }
 
 // slot adds a slot of a size, if it can be promised. Otherwise it returns the reason. final is true

@@ -34,6 +34,25 @@ func probeRequest() *api.ProbeRequest {
 	}
 }
 
+// Of names that no window, size or probability helps, the answer says so.
+func TestProbeOfUnknownNames(t *testing.T) {
+	s := newSite(t)
+	for name, change := range map[string]func(r *api.ProbeRequest){
+		"":           func(*api.ProbeRequest) {},
+		"size":       func(r *api.ProbeRequest) { r.Sizes = r.Sizes[:1]; r.Sizes[0].Nodes = 1000 },
+		"partition!": func(r *api.ProbeRequest) { r.Partitions = []string{"nosuch"} },
+		"one":        func(r *api.ProbeRequest) { r.Partitions = []string{"main", "nosuch"} },
+		"QOS!":       func(r *api.ProbeRequest) { r.Job.QOS = "nosuch" },
+	} {
+		req := probeRequest()
+		change(req)
+		a, err := s.desk.Probe(t.Context(), "alice", req)
+		if err != nil || a.Final != strings.HasSuffix(name, "!") || a.Final && (len(a.Slots) > 0 || len(a.Reasons) == 0) {
+			t.Errorf("%s: %+v, %v", name, a, err)
+		}
+	}
+}
+
 // If there are more reasons than an answer shows, it shows the last and their number.
 func TestProbeTellsManyReasons(t *testing.T) {
 	s := newSite(t)

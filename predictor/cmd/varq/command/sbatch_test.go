@@ -50,6 +50,9 @@ func fakeSbatch(args []string) int {
 		if text, ok := strings.CutPrefix(arg, "--begin-by=uts"); ok {
 			r.BeginBy, _ = strconv.ParseInt(text, 10, 64)
 		}
+		if text, ok := strings.CutPrefix(arg, "--qos="); ok {
+			r.Job.QOS = text
+		}
 		if text, ok := strings.CutPrefix(arg, "--max-cost="); ok {
 			r.MaxCost, _ = api.ParseMaxCost(text)
 		}

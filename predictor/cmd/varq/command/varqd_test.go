@@ -96,9 +96,13 @@ func reply(w http.ResponseWriter, status int, v any) {
 
 // probeFor answers that the work can begin at the earliest or at the latest moment, in two
 // partitions, of which the second is cheaper and less probable. In a window that ends in a minute,
-// nothing can.
+// nothing can, nor with the QOS nosuch.
 func probeFor(r api.ProbeRequest) (api.ProbeAnswer, error) {
 	a := api.ProbeAnswer{Slots: []api.Slot{}, Unit: "EUR"}
+	if r.Job.QOS == "nosuch" {
+		a.Reasons, a.Final = []string{`unknown QOS "nosuch"`}, true
+		return a, nil
+	}
 	if r.Earliest == 0 {
 		r.Earliest = now + 600
 	}

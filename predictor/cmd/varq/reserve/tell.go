@@ -48,6 +48,8 @@ func (t *teller) nothing() {
 	switch {
 	case !has(func(a broker.Answer) bool { return a.Error == "" }):
 		why = "as no cluster could be asked"
+	case !has(func(a broker.Answer) bool { return a.Error == "" && !a.Final }):
+		why = "as Slurm takes no such job, for the reason above"
 	case has(func(a broker.Answer) bool { return a.Cut }):
 		why = "as there was not enough time to look: ask for fewer --slots, --sizes or --partitions"
 	}
