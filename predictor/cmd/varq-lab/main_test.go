@@ -143,3 +143,5 @@ func TestErrorsArePrintable(t *testing.T) {
 func TestManual(t *testing.T) {
 	clitest.Manual(t, newRoot(&cli.Env{}, all.Studies()))
 }
+
+func TestHelp(t *testing.T) { clitest.Help(t, newRoot(&cli.Env{}, all.Studies())) }

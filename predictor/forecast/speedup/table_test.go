@@ -75,10 +75,10 @@ func TestTableRefuses(t *testing.T) {
 			t.Errorf("%.20q: got error %v, want %s", text, err, want)
 		}
 	}
-	if _, err := Parse("table:my.txt", file("4")); err == nil || err.Error() != "speedup table:FILE: my.txt: line 1: it is not of the form NODES SPEEDUP or NODES TIME" {
+	if _, err := Parse("table:my.txt", file("4")); err == nil || err.Error() != "table:FILE: my.txt: line 1: it is not of the form NODES SPEEDUP or NODES TIME" {
 		t.Error(err)
 	}
-	if _, err := Parse("table:", file("")); err == nil || err.Error() != "speedup table:FILE: which file?" {
+	if _, err := Parse("table:", file("")); err == nil || err.Error() != "table:FILE: which file?" {
 		t.Error(err)
 	}
 	gone := errors.New("gone")

@@ -47,7 +47,7 @@ const (
 func Open(path string, zone *time.Location) ([]System, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("failures: %w", err)
+		return nil, err
 	}
 	defer file.Close()
 	return Read(path, file, zone)
@@ -61,13 +61,13 @@ func Read(name string, r io.Reader, zone *time.Location) ([]System, error) {
 	if magic, _ := plain.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		unzipped, err := gzip.NewReader(plain)
 		if err != nil {
-			return nil, fmt.Errorf("failures: %s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		plain = bufio.NewReader(unzipped)
 	}
 	systems, err := read(plain, zone)
 	if err != nil {
-		return nil, fmt.Errorf("failures: %s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return systems, nil
 }

@@ -81,6 +81,15 @@ func ParsePreferences(text string) (Preferences, error) {
 	return all, all.Check()
 }
 
+// Criteria returns the names of all criteria.
+func Criteria() []string {
+	names := make([]string, len(criteria))
+	for i, c := range criteria {
+		names[i] = string(c.name)
+	}
+	return names
+}
+
 // Check says what is wrong with preferences: there are none, one is unknown, or one is there twice.
 func (p Preferences) Check() error {
 	if len(p) == 0 {
@@ -88,11 +97,7 @@ func (p Preferences) Check() error {
 	}
 	for i, preference := range p {
 		if preference.By.of() == nil {
-			names := make([]string, len(criteria))
-			for i, c := range criteria {
-				names[i] = string(c.name)
-			}
-			return fmt.Errorf("%.40q is not a preference: there are %s, with - for the most", preference.By, strings.Join(names, ", "))
+			return fmt.Errorf("%.40q is not a preference: there are %s, with - for the most", preference.By, strings.Join(Criteria(), ", "))
 		}
 		for _, earlier := range p[:i] {
 			if earlier.By == preference.By {

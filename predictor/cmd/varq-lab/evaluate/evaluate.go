@@ -78,8 +78,8 @@ time to a forecast of the wait.`,
 	flags.StringVar(&f.plot, "plot", "", "draw reliability, coverage by month and pinball loss into the folder `DIR`")
 	_ = cmd.MarkFlagFilename("trace", "swf", "gz")
 	_ = cmd.MarkFlagDirname("plot")
-	_ = cmd.RegisterFlagCompletionFunc("methods", completeList(append([]string{allMethods}, append(names(backtest.Methods), names(backtest.Completions)...)...)))
-	_ = cmd.RegisterFlagCompletionFunc("by", completeList(splitNames()))
+	_ = cmd.RegisterFlagCompletionFunc("methods", cli.CompleteList(append([]string{allMethods}, append(names(backtest.Methods), names(backtest.Completions)...)...)))
+	_ = cmd.RegisterFlagCompletionFunc("by", cli.CompleteList(splitNames()))
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"swf", "gz"}, cobra.ShellCompDirectiveFilterFileExt
 	}
@@ -99,18 +99,6 @@ func names(makers []backtest.Maker) []string {
 
 func splitNames() []string {
 	return cli.Names(backtest.Splits, func(s backtest.Split) string { return s.Name })
-}
-
-// completeList completes the last item of a list of names.
-func completeList(names []string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		before := begun[:strings.LastIndex(begun, ",")+1]
-		completions := make([]string, len(names))
-		for i, name := range names {
-			completions[i] = before + name
-		}
-		return completions, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	}
 }
 
 // evaluation is what to score, and on which logs.

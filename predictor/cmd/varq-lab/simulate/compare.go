@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,15 +46,16 @@ and High. Ratio is what their jobs used, holding included, / what the work took.
 ` + kinds,
 		Example: `  varq-lab simulate compare --trace=log.swf.gz
   varq-lab simulate compare --trace=log.swf.gz --plot=page
-  varq-lab simulate compare --model=downey --jobs=1000 --reservations=hard=5% --reservations=varq=5%,max-cost=2x --json`,
+  varq-lab simulate compare --model=downey --jobs=1000 --reservations=varq=5%,max-cost=2x --json`,
 		Args:                  cli.NoArguments,
 		DisableFlagsInUseLine: true,
 	}
 	cmd.Flags().SortFlags = false
 	f := addSimulation(cmd)
 	f.jobs = defaultJobs
-	cmd.Flags().Lookup("jobs").Usage = fmt.Sprintf("the log's first jobs, or the model's, so `many` at most (default %d)", defaultJobs)
-	kinds := cmd.Flags().StringArray("reservations", usualKinds, "`who` reserves, and how, as told above; any number of times")
+	cmd.Flags().Lookup("jobs").Usage = fmt.Sprintf("only this `number` of the log's first jobs, or of the model's (default %d)", defaultJobs)
+	kinds := cmd.Flags().StringArray("reservations", usualKinds, "the `kind` of the reservations, and how many, as told above; any number of times")
+	cmd.Flags().Lookup("reservations").DefValue = strings.Join(usualKinds, " ")
 	cmd.Flags().Lookup("plot").Usage = "write a page that tells it all, " + comparePage + ", into the folder `DIR`"
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		usage := func(err error) error { return cli.Usage(cmd, err) }

@@ -44,7 +44,7 @@ func addJobs(cmd *cobra.Command) *jobsFlags {
 	flags.StringVar(&f.trace, "trace", "", "the jobs of a log in the Standard Workload Format: `FILE`.swf or .swf.gz")
 	flags.StringVar(&f.model, "model", "", "the jobs of a `model`: "+modelDowney)
 	flags.Int32Var(&f.procs, "procs", 0, fmt.Sprintf("`processors` of the machine (default: as the log says, or %d)", defaultProcs))
-	flags.IntVar(&f.jobs, "jobs", 0, fmt.Sprintf("the log's first jobs, so `many` at most, or (default %d) the model's", defaultJobs))
+	flags.IntVar(&f.jobs, "jobs", 0, fmt.Sprintf("the log's first jobs, this `number` at most, or (default %d) the model's", defaultJobs))
 	flags.Float64Var(&f.load, "load", 0, fmt.Sprintf("with --model, the work that arrives as a `share` of what the machine can do (default %v)", defaultLoad))
 	flags.Uint64Var(&f.seed, "seed", 1, "the same `number` gives the same result")
 	_ = cmd.MarkFlagFilename("trace", "swf", "gz")
@@ -76,7 +76,7 @@ func (f *jobsFlags) source(flags *pflag.FlagSet) (jobs, error) {
 	case f.trace == "" && f.model == "":
 		return jobs{}, errors.New("nothing to simulate: give a log by --trace=FILE, or --model=" + modelDowney)
 	case f.trace != "" && f.model != "":
-		return jobs{}, errors.New("--trace and --model exclude each other")
+		return jobs{}, errors.New("--trace does not go together with --model")
 	case f.model != "" && f.model != modelDowney:
 		return jobs{}, fmt.Errorf("--model: there is no model %q; there is %s", f.model, modelDowney)
 	case flags.Changed("procs") && f.procs < 1:

@@ -43,13 +43,13 @@ varqd nor Slurm takes part. 'varq-lab simulate compare' tells what reservations 
 		Example: `  varq-lab simulate --trace=log.swf.gz
   varq-lab simulate --trace=log.swf.gz --policy=lwf --backfill=easy --reservations=hard=10%
   varq-lab simulate --trace=log.swf.gz --reservations=varq=10%,prob=.95,every=6h --plot=pictures
-  varq-lab simulate --trace=log.swf.gz --reservations=varq=10%,forecaster=qbets --outage=6h,after=15-0
+  varq-lab simulate --trace=log.swf.gz --reservations=varq=9%,forecaster=qbets --outage=6h,after=9-0
   varq-lab simulate --model=downey --procs=256 --jobs=1000 --load=.8 --schedule=made.swf --json`,
 		Args: cli.NoArguments,
 	}
 	cmd.Flags().SortFlags = false
 	f := addSimulation(cmd)
-	kind := cmd.Flags().String("reservations", "none", "`who` reserves, and how, as told above")
+	kind := cmd.Flags().String("reservations", "none", "the `kind` of the reservations, and how many, as told above")
 	schedule := cmd.Flags().String("schedule", "", "write when each job ran into `FILE`.swf or .csv, perhaps .gz")
 	_ = cmd.MarkFlagFilename("schedule", "swf", "csv", "gz")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -109,13 +109,13 @@ func addSimulation(cmd *cobra.Command) *simulationFlags {
 	f := &simulationFlags{jobsFlags: addJobs(cmd)}
 	flags := cmd.Flags()
 	flags.StringVar(&f.policy, "policy", policies[0].Name, "`order` of the queue: fcfs, first come first served; lwf, least work first")
-	flags.StringVar(&f.backfill, "backfill", backfills[0].String(), "`which` jobs may overtake: conservative, those that delay nobody; easy, not the first; none")
-	flags.StringVar(&f.outage, "outage", "", "no job starts for so `long`: TIME[,after=TIME][,every=TIME], from the first submission on, again every so often")
+	flags.StringVar(&f.backfill, "backfill", backfills[0].String(), "the `rule` for jobs that overtake: conservative, they delay nobody; easy, not the first; none")
+	flags.StringVar(&f.outage, "outage", "", "no job starts for a time, from the first submission on, again every so often: `TIME[,after=TIME][,every=TIME]`")
 	flags.StringVar(&f.plot, "plot", "", "draw the load and the waits, with reservations and without, into the folder `DIR`")
 	flags.BoolVar(&f.json, "json", false, "show the result in JSON: times and durations in seconds")
 	_ = cmd.MarkFlagDirname("plot")
 	for flag, names := range map[string][]string{"policy": cli.Names(policies, orderName), "backfill": cli.Names(backfills, sched.Backfill.String)} {
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+		_ = cmd.RegisterFlagCompletionFunc(flag, cli.Complete(names...))
 	}
 	return f
 }

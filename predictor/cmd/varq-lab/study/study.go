@@ -42,27 +42,27 @@ const mostSeeds = 1000
 func New(env *cli.Env, studies map[string]study.Study) *cobra.Command {
 	names := slices.Sorted(maps.Keys(studies))
 	cmd := &cobra.Command{
-		Use:   "study " + strings.Join(names, "|") + " [options]",
+		Use:   "study STUDY [options]",
 		Short: "Reproduce the figures of a paper",
 		Long: `Study simulates what a paper did, and puts its numbers next to those found, with
 their 95 % confidence intervals over several seeds, and every difference of the
-setting: smith is Smith, Foster and Taylor's "Scheduling with Advanced
-Reservations" (2000), downey Downey's "Using Queue Time Predictions for Processor
-Allocation" (1997), varq Nurmi, Wolski and Brevik's "VARQ: Implementing
-Probabilistic Advanced Reservations for Batch-scheduled Parallel Machines" (2007),
-oliner Oliner, Rudolph, Sahoo, Moreira and Gupta's "Probabilistic QoS Guarantees
-for Supercomputing Systems" (2005), and roblitz Röblitz, Schintke and Wendler's
-"Elastic Grid Reservations with User-Defined Optimization Policies" (2005). Forecasters holds VARQ's reservations as varqd's
-blend plans them against those that plain QBETS does, also around outages. Faults
-tells how well failures of nodes are forecast, and checkpoints holds varq's advice
-when to checkpoint against known rules, under failures that happened. Deadlines holds
-ends promised by distributions against those promised by point estimates and by
-limits, as in Park, Tumanov, Jiang, Kozuch and Ganger's "3Sigma: Distribution-based
-Cluster Scheduling for Runtime Uncertainty" (2018). Joint tells how often promises
-about two sites are kept, a start at any of both or at both, with probabilities as of
-independent sites, and with dependence that is measured. Moldable tells what jobs gain
-whose sizes are chosen by forecasts of their waits, as varq size does, against
-Downey's strategies, on his machine and on real logs.
+setting: smith is Smith, Foster and Taylor's "Scheduling with Advanced Reservations"
+(2000), downey Downey's "Using Queue Time Predictions for Processor Allocation"
+(1997), varq Nurmi, Wolski and Brevik's "VARQ: Implementing Probabilistic Advanced
+Reservations for Batch-scheduled Parallel Machines" (2007), oliner Oliner, Rudolph,
+Sahoo, Moreira and Gupta's "Probabilistic QoS Guarantees for Supercomputing Systems"
+(2005), and roblitz Röblitz, Schintke and Wendler's "Elastic Grid Reservations with
+User-Defined Optimization Policies" (2005). Forecasters holds VARQ's reservations as
+varqd's blend plans them against those that plain QBETS does, also around outages.
+Faults tells how well failures of nodes are forecast, and checkpoints holds varq's
+advice when to checkpoint against known rules, under failures that happened.
+Deadlines holds ends promised by distributions against those promised by point
+estimates and by limits, as in Park, Tumanov, Jiang, Kozuch and Ganger's "3Sigma:
+Distribution-based Cluster Scheduling for Runtime Uncertainty" (2018). Joint tells
+how often promises about two sites are kept, a start at any of both or at both, with
+probabilities as of independent sites, and with dependence that is measured.
+Moldable tells what jobs gain whose sizes are chosen by forecasts of their waits, as
+varq size does, against Downey's strategies, on his machine and on real logs.
 
 Checkpoints, deadlines, forecasters, joint, moldable, oliner, roblitz, smith and varq replay logs of
 ` + trace.Archive + `.

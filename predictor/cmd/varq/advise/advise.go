@@ -37,7 +37,7 @@ drain on them, from varqd. Its answer is kept on the node, in a file of the user
 is asked at most once in ten minutes, and while it is away the advice goes by what it
 said last, and says how old that is. With --mtbf nobody is asked.`,
 		Example: `  varq advise --cost=12m --interval=1h --since-last=6 --mtbf=200-0 --nodes=64
-  varq advise --cost=90s --interval=10m --since-last=12 --mtbf=30-0 --nodes=16 --left=20h --deadline=tomorrow
+  varq advise --cost=90s --interval=10m --since-last=12 --mtbf=2-0 --left=20h --deadline=tomorrow
   varq advise --cost=12m --interval=1h --mtbf=200-0 --nodes=64 --end=now+70minutes --json`,
 		Args: cli.NoArguments,
 	}

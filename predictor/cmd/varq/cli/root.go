@@ -19,6 +19,7 @@ func Root(env *Env, root *cobra.Command, commands ...*cobra.Command) *cobra.Comm
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SuggestionsMinimumDistance = 2
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages |", fmt.Sprintf(".FlagUsagesWrapped %d |", HelpWidth)))
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	root.SetFlagErrorFunc(FlagUsage)
@@ -29,6 +30,23 @@ func Root(env *Env, root *cobra.Command, commands ...*cobra.Command) *cobra.Comm
 		cmd.DisableFlagsInUseLine = true // each Use has its own
 	}
 	return root
+}
+
+// HelpWidth is how many characters a line of a command's help has at most.
+const HelpWidth = 100
+
+// Wrap breaks a list, separated by commas, into lines of a help.
+func Wrap(list string) string {
+	var lines []string
+	for name := range strings.SplitSeq(list, ",") {
+		last := len(lines) - 1
+		if last < 0 || len(lines[last])+len(",")+len(name)+len(",") > HelpWidth {
+			lines = append(lines, name)
+		} else {
+			lines[last] += "," + name
+		}
+	}
+	return strings.Join(lines, ",\n")
 }
 
 // Execute executes the command line args, without the program's name, until it ends or a signal

@@ -15,3 +15,7 @@ import (
 func TestManual(t *testing.T) {
 	clitest.Manual(t, newRoot(&Env{Env: cli.Env{Zone: time.UTC}}, new(link.Link)))
 }
+
+func TestHelp(t *testing.T) {
+	clitest.Help(t, newRoot(&Env{Env: cli.Env{Zone: time.UTC}}, new(link.Link)))
+}

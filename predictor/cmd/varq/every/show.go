@@ -12,6 +12,8 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/options"
+	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -42,18 +44,16 @@ func (c *command) newList() *cobra.Command {
 				}
 				return errors.Join(append(broken, cli.WriteJSON(c.env.Stdout, list))...)
 			}
-			const line = "%-6s  %-16s  %-19s  %-10s  %4s  %6s  %s\n"
-			fmt.Fprintf(c.env.Stdout, line, "SERIES", "SCHEDULE", "NEXT", "STATE", "KEPT", "MISSED", "JOB")
+			var rows []summary
 			for _, one := range all {
-				next, state, kept, missed := one.summary(c.env.Now())
-				at := cli.None
-				if next == 0 {
-					next = one.Next(c.env.Now(), host)
+				row := one.summary(c.env.Now())
+				if row.next == 0 {
+					row.next = one.Next(c.env.Now(), host)
 				}
-				if next != 0 {
-					at = slurmtime.Format(next, c.env.Zone)
-				}
-				fmt.Fprintf(c.env.Stdout, line, one.ID, cli.Printable(one.Schedule), at, state, strconv.Itoa(kept), strconv.Itoa(missed), cli.Printable(strings.Join(one.Args, " ")))
+				rows = append(rows, row)
+			}
+			if err := options.Show(c.env, listColumns(c.env), rows, &options.Style{}, false); err != nil {
+				return err
 			}
 			if len(all) > 0 {
 				c.remind(s)
@@ -65,22 +65,56 @@ func (c *command) newList() *cobra.Command {
 	return cmd
 }
 
-// summary returns the next occurrence that is or should be reserved, with its state, and how many
-// of the past ones were kept and missed.
-func (s *Series) summary(now int64) (next int64, state string, kept, missed int) {
+// summary is a series in a line: the next occurrence that is or should be reserved, with its state,
+// and how many of the past ones were kept and missed.
+type summary struct {
+	*Series
+	next         int64
+	state        string
+	kept, missed int
+}
+
+func (s *Series) summary(now int64) summary {
+	sum := summary{Series: s}
 	for i := range s.Occurrences {
 		o := &s.Occurrences[i]
 		switch o.State {
 		case api.StateKept:
-			kept++
+			sum.kept++
 		case api.StateMissed:
-			missed++
+			sum.missed++
 		}
-		if o.At > now && next == 0 {
-			next, state = o.At, o.State
+		if o.At > now && sum.next == 0 {
+			sum.next, sum.state = o.At, o.State
 		}
 	}
-	return next, cmp.Or(state, cli.None), kept, missed
+	return sum
+}
+
+func listColumns(env *cli.Env) []table.Column[summary] {
+	return []table.Column[summary]{
+		table.Text("Series", func(s summary) string { return s.ID }),
+		table.Text("Schedule", func(s summary) string { return cli.Printable(s.Schedule) }),
+		table.Text("Next", func(s summary) string { return env.Moment(s.next) }),
+		table.Text("State", func(s summary) string { return cmp.Or(s.state, cli.None) }),
+		table.Number("Kept", func(s summary) string { return strconv.Itoa(s.kept) }),
+		table.Number("Missed", func(s summary) string { return strconv.Itoa(s.missed) }),
+		table.Text("Job", func(s summary) string { return cli.Printable(strings.Join(s.Args, " ")) }),
+	}
+}
+
+func occurrenceColumns(env *cli.Env) []table.Column[Occurrence] {
+	return []table.Column[Occurrence]{
+		table.Text("RunningBy", func(o Occurrence) string { return env.Moment(o.At) }),
+		table.Text("State", func(o Occurrence) string { return cli.Printable(o.State) }),
+		table.Number("JobID", func(o Occurrence) string {
+			if o.Job == 0 {
+				return cli.None
+			}
+			return strconv.FormatInt(o.Job, 10)
+		}),
+		table.Text("Note", func(o Occurrence) string { return cli.Printable(o.Note) }),
+	}
 }
 
 func (c *command) newShow() *cobra.Command {
@@ -117,19 +151,10 @@ func (c *command) newShow() *cobra.Command {
 			list.Line("prob", "%s", cmp.Or(one.Prob, "the site's default"))
 			list.Line("job", "%s", strings.Join(append([]string{one.Sbatch}, one.Args...), " "))
 			list.Line("in", "%s", one.Dir)
-			const line = "%-19s  %-10s  %8s  %s\n"
-			fmt.Fprintf(&list, line, "RUNNING BY", "STATE", "JOB", "NOTE")
-			for i := range one.Occurrences {
-				o := &one.Occurrences[i]
-				job := cli.None
-				if o.Job != 0 {
-					job = strconv.FormatInt(o.Job, 10)
-				}
-				row := fmt.Sprintf(line, slurmtime.Format(o.At, c.env.Zone), cli.Printable(o.State), job, cli.Printable(o.Note))
-				list.WriteString(strings.TrimRight(row, " \n") + "\n")
+			if _, err := fmt.Fprintln(c.env.Stdout, list.String()); err != nil {
+				return err
 			}
-			_, err = fmt.Fprint(c.env.Stdout, list.String())
-			return err
+			return options.Show(c.env, occurrenceColumns(c.env), one.Occurrences, &options.Style{}, false)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write the series as JSON")

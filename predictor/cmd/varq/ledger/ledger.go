@@ -120,11 +120,12 @@ func newRestore(env *cli.Env) *cobra.Command {
 		Use:   "restore FILE",
 		Short: "Put a backup in the place of the ledger, while varqd is stopped",
 		Long: `Restore checks FILE, copies it, checks the copy, and puts that in the place of the
-ledger. What was there stays beside it, under another name. varqd must not run. When it starts again, it
-follows the promises in the backup that were open then, and learns from Slurm what
-became of their jobs: it goes on from the begin times and time limits they have. Of promises made since the backup it knows nothing: their jobs
-keep the begin time and the time limit that they have, and their work is held until
-its deadline as before, but nobody moves them, and they are in no report.`,
+ledger. What was there stays beside it, under another name. varqd must not run. When
+it starts again, it follows the promises in the backup that were open then, and
+learns from Slurm what became of their jobs: it goes on from the begin times and
+time limits they have. Of promises made since the backup it knows nothing: their
+jobs keep the begin time and the time limit that they have, and their work is held
+until its deadline as before, but nobody moves them, and they are in no report.`,
 		Example: `  systemctl stop varqd
   varq ledger restore backup.db
   systemctl start varqd`,

@@ -31,7 +31,7 @@ func (l *Link) Sites(clusters string) ([]*sites.Site, error) {
 	option := "--clusters"
 	if l.Site != "" {
 		if clusters != "" {
-			return nil, errors.New("--site and --clusters exclude each other: --clusters says where the job may run")
+			return nil, errors.New("--site does not go together with --clusters: --clusters says where the job may run")
 		}
 		option, clusters = "--site", l.Site
 	}

@@ -50,7 +50,7 @@ Columns: ` + table.Names(calibrationColumns()),
 	}
 	flags := cmd.Flags()
 	only := flags.StringP("nodelist", "N", "", "only these `nodes`, as Slurm writes them: node[1-4],node7")
-	most := flags.Int("most", 20, "this `number` at most; 0 for all (default for --json, --format and their like: all)")
+	most := flags.Int("most", 20, "this `number` at most; 0 for all, as without it --json, --format and their like show")
 	scores := addCalibration(cmd)
 	style := options.AddStyle(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -32,7 +32,7 @@ func AddSelection(cmd *cobra.Command) *Selection {
 	flags.StringSliceVarP(&f.partitions, "partition", "p", nil, "jobs in these `partitions`, separated by commas")
 	flags.StringSliceVar(&f.names, "name", nil, "jobs with these `names`, separated by commas")
 	flags.StringSliceVarP(&f.states, "state", "s", nil, "reservations in these `states`, separated by commas")
-	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(api.States, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("state", cli.Complete(api.States...))
 	return f
 }
 

@@ -24,7 +24,7 @@ func AddWhose(flags *pflag.FlagSet) *Whose {
 func (f *Whose) User() (string, error) {
 	switch {
 	case f.all && f.name != "":
-		return "", errors.New("--user and --all exclude each other")
+		return "", errors.New("--user does not go together with --all")
 	case f.all:
 		return "*", nil
 	default:

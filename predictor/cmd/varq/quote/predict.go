@@ -35,6 +35,7 @@ confidence given, and on that reservations rest.`,
 	}
 	job := options.AddJob(cmd.Flags(), link.Cluster)
 	quantiles := cmd.Flags().Float64Slice("quantile", nil, "`quantiles` of the wait, between 0 and 1 (default 0.5,0.75,0.9,0.95)")
+	cmd.Flags().Lookup("quantile").DefValue = "" // its usage tells those of varqd
 	why := cmd.Flags().Bool("why", false, "tell in sentences what the prediction rests on")
 	asJSON := options.AddJSON(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -43,7 +43,7 @@ choice of nodes count.`,
 		Args: cli.NoArguments,
 	}
 	cmd.Flags().SortFlags = false
-	reservation := addReservation(cmd.Flags())
+	reservation := addReservation(cmd)
 	job := options.AddJob(cmd.Flags(), link.Cluster)
 	job.AddNeeds(cmd.Flags())
 	picture := cmd.Flags().String("plot", "", "draw probability against submission time into `FILE`.svg or .png")

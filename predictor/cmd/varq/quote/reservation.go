@@ -3,7 +3,7 @@ package quote
 import (
 	"fmt"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
@@ -17,8 +17,8 @@ type reservationFlags struct {
 	bestEffort                                 bool
 }
 
-func addReservation(flags *pflag.FlagSet) *reservationFlags {
-	f := &reservationFlags{}
+func addReservation(cmd *cobra.Command) *reservationFlags {
+	f, flags := &reservationFlags{}, cmd.Flags()
 	flags.StringVar(&f.beginBy, "begin-by", "", "the work must be running by this `time`, in any format of sbatch --begin")
 	flags.StringVar(&f.finishBy, "finish-by", "", "instead, the job must have ended by this `time`")
 	flags.StringVar(&f.risk, "risk", "", "or else it ends by the earliest time that has this `probability`")
@@ -29,6 +29,8 @@ func addReservation(flags *pflag.FlagSet) *reservationFlags {
 	flags.StringVar(&f.riskyNodes, "risky-nodes", "", "`avoid|allow` nodes that are likely to fail during the work (default is the site's)")
 	flags.StringVar(&f.onMiss, "on-miss", "", "a job not started by the deadline is to `run|cancel` (default run)")
 	flags.StringVar(&f.maxCost, "max-cost", "", "idle nodes may cost at most `N|Nx`: node-hours, or times what is quoted (default 1x)")
+	_ = cmd.RegisterFlagCompletionFunc("risky-nodes", cli.Complete(api.RiskyAvoid, api.RiskyAllow))
+	_ = cmd.RegisterFlagCompletionFunc("on-miss", cli.Complete(api.OnMissRun, api.OnMissCancel))
 	return f
 }
 

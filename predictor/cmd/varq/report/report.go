@@ -28,9 +28,12 @@ with 95 % confidence between Low and High: weeks are taken for independent of on
 another, or promises if their deadlines lie in fewer than 5 weeks. Required and Used
 are node-hours, and Ratio is Used / Required.
 
-It covers your own reservations that jobs have taken up, or still may, by their deadlines; operators may ask about
-others' too. --starttime, --accounts, --partition and --state narrow that as they do
-in sacct; with only some states, there is no Delivered. Columns, for --format: ` + table.Names(reportColumns("")) + `
+It covers your own reservations that jobs have taken up, or still may, by their
+deadlines; operators may ask about others' too. --starttime, --accounts, --partition
+and --state narrow that as they do in sacct; with only some states, there is no
+Delivered.
+Columns, for --format:
+` + cli.Wrap(table.Names(reportColumns(""))) + `
 
 With --calibration, it tells how far varqd's forecasts are to be believed: it
 holds what each forecaster said, whenever a job began to wait, against how long
@@ -43,13 +46,15 @@ drifted are named, and groups of jobs for which forecasts are off by more than
 chance: of a month, hour, queue, size, limit or user, a place in a burst of jobs of
 the same kind, or a width of the forecast. It covers everybody's jobs whose wait
 began in the last 30 days, or from --starttime on.
-Columns: ` + table.Names(calibrationColumns("")) + `
+Columns:
+` + cli.Wrap(table.Names(calibrationColumns(""))) + `
 
 With --shadow, it tells what varqd would have promised, on a cluster where it only
 watches (plan.mode: shadow in varq.yaml): for a random sample of the jobs that began
 to wait, whether a start within an hour, 4 or 12 would have been promised, and kept,
 and for how many node-hours nodes would have idled before the work.
-Columns: ` + table.Names(shadowColumns()),
+Columns:
+` + cli.Wrap(table.Names(shadowColumns())),
 		Example: `  varq report
   varq report --by=month -S 2026-01-01
   varq report --by=account --all -S now-7days -E now
@@ -68,7 +73,7 @@ Columns: ` + table.Names(shadowColumns()),
 	calibration := addCalibration(cmd)
 	shadow := cmd.Flags().Bool("shadow", false, "what would have been promised and kept, where varqd only watches")
 	style := options.AddStyle(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(slices.Concat(api.Groupings, api.CalibrationGroupings), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("by", cli.Complete(slices.Concat(api.Groupings, api.CalibrationGroupings)...))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		usage := func(err error) error { return cli.Usage(cmd, err) }
 		user, err := whose.User()

@@ -3,6 +3,7 @@ package reserve
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/promise/elastic"
 )
 
@@ -42,11 +43,11 @@ func (f *flags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Sizes, "sizes", "", "shapes the job may have: `NODES:TIME,...`")
 	flags.StringVar(&f.Nodes, "nodes", "", "numbers of `nodes` it may have: 2-32, 2,4,8 or 1-15:4")
 	flags.Int32Var(&f.RefNodes, "ref-nodes", 0, "sbatch's --time is meant for `N` nodes")
-	flags.StringVar(&f.Speedup, "speedup", "", "how much faster more nodes are: `amdahl:SERIAL|downey:A,SIGMA|table:FILE`")
+	flags.StringVar(&f.Speedup, "speedup", "", "how much faster more nodes are: `CURVE` amdahl:SERIAL, downey:A,SIGMA or table:FILE")
 	flags.Float64Var(&f.Power, "ref-power", 0, "times are meant for processors of this `power`, in the unit in which clusters tell their own")
 	flags.StringVarP(&f.Clusters, "clusters", "M", "", "`clusters` where it may run, or all (default this one); alpha,beta/gamma of --all-of has alternatives")
 	flags.StringVarP(&f.Partitions, "partitions", "p", "", "`partitions` where it may run; with main/long, --all-of has a job in each as alternatives")
-	flags.StringVar(&f.Prefer, "prefer", elastic.DefaultPreferences().String(), "what counts, first things first: `end,start,time,nodes,work,cost,prob`; - before one prefers the most")
+	flags.StringVar(&f.Prefer, "prefer", elastic.DefaultPreferences().String(), "the `criteria` that count, first things first: end, start, time, nodes, work, cost, prob; - before one prefers the most")
 	flags.StringVar(&f.MinProb, "min-prob", "", "the least `probability` that will do: 0.9 or 90% (default is the cluster's)")
 	flags.BoolVar(&f.BestEffort, "best-effort", false, "the work may start as soon as the job does")
 	flags.BoolVar(&f.AnyOf, "any-of", false, "submit the job to all clusters and partitions: the first to start runs, the others are cancelled")
@@ -57,5 +58,6 @@ func (f *flags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.file, "file", "", "read options from this YAML `file`; its keys are theirs, with _ for -, and command")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the slots in order, and reserve nothing")
 	flags.BoolVar(&f.esr, "esr", false, "with --dry-run: show the success rates by the methods static, history and load, too")
+	_ = cmd.RegisterFlagCompletionFunc("prefer", cli.CompleteList(elastic.Criteria()))
 	_ = cmd.MarkFlagFilename("file", "yaml", "yml")
 }

@@ -20,7 +20,7 @@ func (f *flags) readGroup(r *request, now int64) error {
 	p := &r.Probe
 	switch {
 	case f.AnyOf && f.AllOf:
-		return errors.New("--any-of and --all-of exclude each other: of the jobs the first runs, or all do")
+		return errors.New("--any-of does not go together with --all-of: of the jobs the first runs, or all do")
 	case !f.AllOf && strings.Contains(f.Clusters+f.Partitions, alternatives):
 		return errors.New("--clusters and --partitions have alternatives, with / between them, only of the parts of --all-of")
 	case !f.AnyOf && !f.AllOf:

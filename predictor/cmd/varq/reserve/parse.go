@@ -90,7 +90,7 @@ func splitPartitions(text string) (partitions []string, apart bool, err error) {
 func (f *flags) readSizes(r *request) (err error) {
 	switch {
 	case f.Sizes != "" && f.Nodes != "":
-		return errors.New("--sizes and --nodes exclude each other: sizes have their nodes")
+		return errors.New("--sizes does not go together with --nodes: sizes have their nodes")
 	case f.Nodes == "" && (f.RefNodes != 0 || f.Speedup != ""):
 		return errors.New("--ref-nodes and --speedup need --nodes: the numbers of nodes among which to choose")
 	case f.RefNodes < 0:

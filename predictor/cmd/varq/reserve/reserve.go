@@ -41,12 +41,13 @@ With --any-of the job is submitted to all clusters and partitions at once, and
 starts as soon as it can: the first to start runs, and the others are cancelled.
 --min-prob is then about all of them together. With --all-of a copy of the job runs
 in each cluster, and all begin at the same time, within seconds, or none does. For
-up to half a minute they wait for one another. --clusters=alpha,beta/gamma has alternatives:
-a copy in alpha and one in beta or gamma, whichever is there first. In both cases varqd sees to it: what
-becomes of this command afterwards, or of the terminal, does not matter.`,
+up to half a minute they wait for one another. --clusters=alpha,beta/gamma has
+alternatives: a copy in alpha and one in beta or gamma, whichever is there first. In
+both cases varqd sees to it: what becomes of this command afterwards, or of the
+terminal, does not matter.`,
 		Example: `  varq reserve --latest=17:00 --sizes=4:2h,8:1h10m,16:45m -- sbatch job.sh
-  varq reserve --finish-by=tomorrow --clusters=all --prefer=cost,end --min-prob=0.9 -- sbatch -N4 -t 2:00:00 job.sh
-  varq reserve --latest=17:00 --nodes=2-32 --ref-nodes=8 --speedup=amdahl:0.01 -- sbatch -t 2:00:00 job.sh
+  varq reserve --finish-by=tomorrow --clusters=all --prefer=cost,end -- sbatch -N4 -t 2:00:00 job.sh
+  varq reserve --latest=17:00 --nodes=2-32 --ref-nodes=8 --speedup=amdahl:.01 -- sbatch -t 90 job.sh
   varq reserve --latest=17:00 --partitions=main,long --dry-run -- sbatch -N4 -t 30 job.sh
   varq reserve --latest=17:00 --any-of --clusters=all -- sbatch -N4 -t 30 job.sh
   varq reserve --latest=17:00 --all-of --clusters=alpha,beta -- sbatch -N4 -t 30 job.sh

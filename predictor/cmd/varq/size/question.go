@@ -41,7 +41,7 @@ func (f *sizeFlags) question(env *cli.Env, asJSON bool) (question, error) {
 	}
 	switch {
 	case f.beginBy != "" && f.finishBy != "":
-		return q, errors.New("--begin-by and --finish-by exclude each other: which of them is the job to meet?")
+		return q, errors.New("--begin-by does not go together with --finish-by: which of them is the job to meet?")
 	case text != "":
 		q.within = deadline - env.Now()
 		if f.by == "" {
@@ -63,7 +63,7 @@ func (f *sizeFlags) question(env *cli.Env, asJSON bool) (question, error) {
 		q.forecaster = f.forecaster
 	}
 	if f.options && asJSON {
-		return q, errors.New("--options and --json exclude each other")
+		return q, errors.New("--options does not go together with --json")
 	}
 	if f.plot != "" {
 		if _, err := plot.Format(f.plot); err != nil {

@@ -43,13 +43,13 @@ func (f *shapeFlags) shapes(ctx context.Context, env *cli.Env, past history, job
 	case given == 0:
 		return usage(errors.New("how long does the job run? Say by --sizes=4:2h,8:1h10m, by --speedup with --time and --ref-nodes, or by --fit=JOBNAME"))
 	case given > 1:
-		return usage(errors.New("--sizes, --speedup and --fit exclude each other: each says how long the job runs"))
+		return usage(errors.New("--sizes, --speedup and --fit do not go together: each says how long the job runs"))
 	case f.speedup == "" && f.refNodes != 0:
 		return usage(errors.New("--ref-nodes is for --speedup"))
 	case f.speedup == "" && job.Time != "":
 		return usage(errors.New("--time is for --speedup; --sizes has a time for each size, and --fit finds them"))
 	case f.sizes != "" && job.Size.Nodes != "":
-		return usage(errors.New("--sizes and --nodes exclude each other"))
+		return usage(errors.New("--sizes does not go together with --nodes"))
 	case job.Size.NTasks != 0:
 		return usage(errors.New("--ntasks is the same for all sizes; say --ntasks-per-node"))
 	}

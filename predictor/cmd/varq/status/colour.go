@@ -15,7 +15,7 @@ import (
 func addColour(cmd *cobra.Command) *string {
 	when := cmd.Flags().String("color", string(cli.Auto), "colour the states `auto|always|never`: on a terminal, always, never")
 	cmd.Flags().Lookup("color").NoOptDefVal = string(cli.Always)
-	_ = cmd.RegisterFlagCompletionFunc("color", cobra.FixedCompletions(cli.Names(cli.Whens, whenName), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("color", cli.Complete(cli.Names(cli.Whens, whenName)...))
 	return when
 }
 

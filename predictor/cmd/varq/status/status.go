@@ -32,15 +32,17 @@ func New(env *cli.Env, link *link.Link) *cobra.Command {
 		Short: "Show reservations: promised, now predicted, and what became of them",
 		Long: `Status shows your reservations that are open, or were due in the last day.
 --starttime and --endtime select them by their deadlines instead, and --accounts,
---partition, --name and --state as in sacct. What was taken back, or never submitted, so
-that no job has taken it up, is shown only if --state names its state. Given job ids, it tells the whole story of each
-of them.
+--partition, --name and --state as in sacct. What was taken back, or never
+submitted, so that no job has taken it up, is shown only if --state names its state.
+Given job ids, it tells the whole story of each of them.
 
-Prob is the probability promised and Now the one forecast at present. From Start
-on the job holds its nodes, and at WorkStart the work begins; Held is the time
-between the two, in all runs of a requeued job. A promise that is less likely to be kept than it was made, by more than forecasts
-are exact to (0.016 at 0.5, 0.009 at 0.9), is endangered: the Note says so, and "varq accept" if idle nodes that cost more would keep it, or what keeps the job from starting in time, such as
-a limit that has become shorter.
+Prob is the probability promised and Now the one forecast at present. From Start on
+the job holds its nodes, and at WorkStart the work begins; Held is the time between
+the two, in all runs of a requeued job. A promise that is less likely to be kept
+than it was made, by more than forecasts are exact to (0.016 at 0.5, 0.009 at 0.9),
+is endangered: the Note says so, and "varq accept" if idle nodes that cost more
+would keep it, or what keeps the job from starting in time, such as a limit that has
+become shorter.
 
 Of a promise about a job's end, FinishBy is the deadline; BeginBy is none, and the job is
 kept if it has ended by itself by then. The states:
@@ -50,7 +52,8 @@ kept if it has ended by itself by then. The states:
   HOLDING    running, the work waits          CANCELLED  before the deadline
   RUNNING    the work runs
 
-All columns, for --format: ` + table.Names(allColumns(env)),
+All columns, for --format:
+` + cli.Wrap(table.Names(allColumns(env))),
 		Example: `  varq status
   varq status 4711
   varq status --old --format=JobID,BeginBy,State,Note%-40
