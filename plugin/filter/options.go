@@ -112,7 +112,7 @@ func (o options) size() (jobsize.Options, error) {
 		Nodes: o["nodes"], GPUs: o["gpus"], GPUsPerNode: o["gpus-per-node"], GPUsPerTask: o["gpus-per-task"],
 		Gres: o["gres"], Mem: o["mem"], MemPerCPU: o["mem-per-cpu"], MemPerGPU: o["mem-per-gpu"], Tmp: o["tmp"],
 		Constraint: o["constraint"], NodeList: o["nodelist"], Exclude: o["exclude"], Exclusive: o.exclusive(),
-		Licenses: o["licenses"], Reservation: o["reservation"],
+		Licenses: o["licenses"], Reservation: o["reservation"], Overcommit: o.has("overcommit"),
 	}
 	// Slurm writes memory and disk of 0 as 0?.
 	for _, amount := range []*string{&size.Mem, &size.MemPerCPU, &size.Tmp} {
@@ -130,13 +130,10 @@ func (o options) size() (jobsize.Options, error) {
 			return size, err
 		}
 	}
-	for _, name := range []string{"threads-per-core", "ntasks-per-core", "hint"} {
+	for _, name := range jobsize.ByThread {
 		if o.has(name) {
 			size.Threads = "--" + name + "=" + o[name]
 		}
-	}
-	if o.has("overcommit") { // any number of tasks shares a CPU of each node
-		size.NTasks, size.NTasksPerNode, size.CPUsPerTask = 0, 0, 0
 	}
 	return size, nil
 }

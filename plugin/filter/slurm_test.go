@@ -17,6 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurm/option"
 	"github.com/varq-project/varq/test/golden"
 )
 
@@ -38,7 +39,7 @@ func known(t *testing.T, of, name string) {
 	if other, found := spelled[name]; found {
 		name = other
 	}
-	if !slices.Contains(ends, name) && !listed(name) {
+	if !slices.Contains(ends, name) && !option.Listed(name) {
 		t.Errorf("%s has --%s, which is neither understood nor harmless nor unwelcome", of, name)
 	}
 }
@@ -48,10 +49,10 @@ func known(t *testing.T, of, name string) {
 // option, and for each environment variable.
 func TestSlurmOptions(t *testing.T) {
 	var listedOnce []string
-	for _, u := range unwelcome {
-		listedOnce = append(listedOnce, u.name)
+	for _, u := range option.Unwelcome {
+		listedOnce = append(listedOnce, u.Name)
 	}
-	listedOnce = slices.Concat(listedOnce, understood, harmless)
+	listedOnce = slices.Concat(listedOnce, option.Understood, option.Harmless)
 	slices.Sort(listedOnce)
 	if len(slices.Compact(slices.Clone(listedOnce))) != len(listedOnce) {
 		t.Errorf("some are in two lists: %s", listedOnce)
@@ -104,9 +105,53 @@ func TestSlurmOptions(t *testing.T) {
 	}
 }
 
+// inSbatchHelp finds an option in what sbatch --help prints: its letter, its name, and whether a
+// value follows.
+var inSbatchHelp = regexp.MustCompile(`(?m)^ +(?:-(\w), )?--([a-z0-9-]+)(\[?=)?`)
+
+// TestSbatchFlags: the options are on sbatch's command line as three Slurms tell by --help, and what
+// varq's commands do not know by these they know by their own.
+func TestSbatchFlags(t *testing.T) {
+	folders, err := filepath.Glob("testdata/slurm/*.*.*")
+	if err != nil || len(folders) != 3 {
+		t.Fatal(folders, err)
+	}
+	// those that varq quote has itself
+	own := strings.Fields(`account clusters constraint cpus-per-gpu cpus-per-task exclude exclusive gpus gpus-per-node gpus-per-task gres licenses mem
+		mem-per-cpu mem-per-gpu mincpus nodelist nodes ntasks ntasks-per-node partition qos reservation time tmp`)
+	// they need the value that --help calls optional, or lack the one that it does not tell
+	odd := []string{"export", "wrap", "get-user-env", "container", "container-id"}
+	for _, folder := range folders {
+		text, err := os.ReadFile(filepath.Join(folder, "sbatch.help"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range inSbatchHelp.FindAllStringSubmatch(string(text), -1) {
+			letter, name, value := m[1], m[2], m[3]
+			if slices.Contains(ends, name) || slices.Contains(own, name) {
+				continue
+			}
+			i := slices.IndexFunc(option.Flags, func(f option.Flag) bool { return f.Name == name })
+			if i < 0 {
+				t.Errorf("%s: no flag for --%s", folder, name)
+				continue
+			}
+			f := option.Flags[i]
+			if f.Letter != letter || f.Must != (value == "=") && !slices.Contains(odd, name) {
+				t.Errorf("%s: -%s, --%s%s is %+v", folder, letter, name, value, f)
+			}
+		}
+	}
+	for _, f := range option.Flags {
+		if !option.Listed(f.Name) {
+			t.Errorf("--%s is in no list", f.Name)
+		}
+	}
+}
+
 // always reports whether an option is unwelcome whatever its value is.
 func always(name string) bool {
-	return name == "clusters" || slices.ContainsFunc(unwelcome, func(u struct{ name, why string }) bool { return u.name == name })
+	return name == "clusters" || slices.ContainsFunc(option.Unwelcome, func(u option.Why) bool { return u.Name == name })
 }
 
 // possible finds the options that getopt_long names when it is given an abbreviation of several.
@@ -262,25 +307,25 @@ func manual() string {
 		}
 	}
 	b.WriteString(".Bl -tag -width Ds\n")
-	for _, u := range unwelcome {
-		fmt.Fprintf(&b, ".It Fl Fl %s\n%s\n", u.name, sentence(u.why))
+	for _, u := range option.Unwelcome {
+		fmt.Fprintf(&b, ".It Fl Fl %s\n%s\n", u.Name, sentence(u.Why))
 	}
-	for _, u := range unwelcomeValues {
-		fmt.Fprintf(&b, ".It Fl Fl %s Pq %s\n%s\n", u.name, u.values, sentence(u.why))
+	for _, u := range option.UnwelcomeValues {
+		fmt.Fprintf(&b, ".It Fl Fl %s Pq %s\n%s\n", u.Name, u.Values, sentence(u.Why))
 	}
 	b.WriteString(".El\n.Pp\nThese values ask for nothing, and varq takes the option as left out:\n")
-	for _, name := range slices.Sorted(maps.Keys(nothing)) {
-		for _, value := range nothing[name] {
+	for _, name := range slices.Sorted(maps.Keys(option.Nothing)) {
+		for _, value := range option.Nothing[name] {
 			fmt.Fprintf(&b, ".Fl Fl %s Pq %s ,\n", name, cmp.Or(value, "empty"))
 		}
 	}
-	for _, name := range resources {
+	for _, name := range option.Resources {
 		fmt.Fprintf(&b, ".Fl Fl %s Pq 0 of each ,\n", name)
 	}
 	b.WriteString("and\n.Fl Fl tmp Pq 0 .\n.Pp\nUnderstood are\n")
-	list(understood)
+	list(option.Understood)
 	b.WriteString(".Pp\nNothing changes with\n")
-	list(harmless)
+	list(option.Harmless)
 	return b.String()
 }
 

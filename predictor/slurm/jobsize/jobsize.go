@@ -34,10 +34,14 @@ type Options struct {
 	Exclude       string
 	Exclusive     bool
 	Licenses      string
-	// an option that says how many threads of a core are used, such as --hint=nomultithread
+	// one of ByThread, such as --hint=nomultithread
 	Threads     string
 	Reservation string
+	Overcommit  bool // any number of tasks shares a CPU of each node
 }
+
+// ByThread are the options that say how many threads of a core are used.
+var ByThread = []string{"threads-per-core", "ntasks-per-core", "hint"}
 
 // Size returns the totals of the job with its least number of nodes. As in Slurm, a job
 // without options has one node, one task and one CPU. If no memory is given, Memory is 0.
@@ -93,6 +97,9 @@ func (o Options) Size() (workload.Size, error) {
 // withGPUs returns the options without the resources of which they ask for none, and with the GPUs
 // for the tasks where they name only the tasks of a GPU.
 func (o Options) withGPUs() (Options, error) {
+	if o.Overcommit {
+		o.NTasks, o.NTasksPerNode, o.CPUsPerTask = 0, 0, 0
+	}
 	if strings.EqualFold(o.Gres, "none") {
 		o.Gres = ""
 	}

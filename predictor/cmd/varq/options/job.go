@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
+	"github.com/varq-project/varq/predictor/slurm/option"
 	"github.com/varq-project/varq/predictor/slurm/slurmconf"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -22,7 +24,8 @@ type Job struct {
 	Time string // --time
 	Size jobsize.Options
 
-	flags                             *pflag.FlagSet
+	cmd                               *cobra.Command
+	flags                             *pflag.FlagSet // of sbatch's options
 	clusters, partition, account, qos string
 	cluster                           func() string
 }
@@ -30,10 +33,10 @@ type Job struct {
 // otherNames has the names that sbatch has for an option besides the one that its manual has.
 var otherNames = map[string]pflag.NormalizedName{"cluster": "clusters", "tasks-per-node": "ntasks-per-node"}
 
-// AddJob adds sbatch's options to flags. cluster returns the name of the cluster where the job is
-// to run, or "" if it is not known.
-func AddJob(flags *pflag.FlagSet, cluster func() string) *Job {
-	f := &Job{flags: pflag.NewFlagSet("job", pflag.ContinueOnError), cluster: cluster}
+// AddJob adds sbatch's options to a command. cluster returns the name of the cluster where the job
+// is to run, or "" if it is not known.
+func AddJob(cmd *cobra.Command, cluster func() string) *Job {
+	f, flags := &Job{cmd: cmd, flags: pflag.NewFlagSet("job", pflag.ContinueOnError), cluster: cluster}, cmd.Flags()
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return cmp.Or(otherNames[name], pflag.NormalizedName(name))
 	})
@@ -59,7 +62,14 @@ func AddJob(flags *pflag.FlagSet, cluster func() string) *Job {
 	f.flags.StringVar(&s.MemPerGPU, "mem-per-gpu", "", "memory for each GPU: `SIZE`")
 	f.flags.Var(&exclusive{&s.Exclusive, "false"}, "exclusive", "share the nodes with no other job; =user: with the user's own, =mcs: with those of the same label")
 	f.flags.Lookup("exclusive").NoOptDefVal = "true"
-	cli.MayBeEmpty(f.flags, "qos", "gpus", "gpus-per-node", "gpus-per-task")
+	f.flags.Int32Var(&s.MinCPUs, "mincpus", 0, "CPUs that each node must have at least: `N`")
+	f.flags.StringVar(&s.Tmp, "tmp", "", "temporary disk on each node: `SIZE` in MiB, or with K, M, G, T")
+	f.flags.StringVarP(&s.Constraint, "constraint", "C", "", "`features` that the nodes must have")
+	f.flags.StringVarP(&s.NodeList, "nodelist", "w", "", "`nodes` that the job must have")
+	f.flags.StringVarP(&s.Exclude, "exclude", "x", "", "`nodes` that it must not have")
+	f.flags.StringVarP(&s.Licenses, "licenses", "L", "", "`licences` that must be free: NAME:N,...")
+	f.flags.StringVar(&s.Reservation, "reservation", "", "Slurm's reservation of this `name`")
+	cli.MayBeEmpty(f.flags, "qos", "gpus", "gpus-per-node", "gpus-per-task", "constraint", "nodelist", "exclude", "licenses", "reservation")
 	flags.AddFlagSet(f.flags)
 	return f
 }
@@ -72,10 +82,7 @@ type exclusive struct {
 }
 
 func (e *exclusive) Set(text string) error {
-	if text == "topo" {
-		return errors.New("no wait is forecast of a job that shares a part of the network with no other")
-	}
-	if !slices.Contains([]string{"true", "user", "mcs"}, text) {
+	if !slices.Contains([]string{"true", "user", "mcs", "topo"}, text) {
 		return fmt.Errorf("%.40q is neither user nor mcs", text)
 	}
 	*e.on, e.mode = true, text
@@ -85,18 +92,51 @@ func (e *exclusive) Set(text string) error {
 func (e *exclusive) String() string { return e.mode }
 func (e *exclusive) Type() string   { return "bool" }
 
-// AddNeeds adds sbatch's options for the choice of nodes to flags.
-func (f *Job) AddNeeds(flags *pflag.FlagSet) {
-	s := &f.Size
-	f.flags.Int32Var(&s.MinCPUs, "mincpus", 0, "CPUs that each node must have at least: `N`")
-	f.flags.StringVar(&s.Tmp, "tmp", "", "temporary disk on each node: `SIZE` in MiB, or with K, M, G, T")
-	f.flags.StringVarP(&s.Constraint, "constraint", "C", "", "`features` that the nodes must have")
-	f.flags.StringVarP(&s.NodeList, "nodelist", "w", "", "`nodes` that the job must have")
-	f.flags.StringVarP(&s.Exclude, "exclude", "x", "", "`nodes` that it must not have")
-	f.flags.StringVarP(&s.Licenses, "licenses", "L", "", "`licences` that must be free: NAME:N,...")
-	f.flags.StringVar(&s.Reservation, "reservation", "", "Slurm's reservation of this `name`")
-	cli.MayBeEmpty(f.flags, "constraint", "nodelist", "exclude", "licenses", "reservation")
-	flags.AddFlagSet(f.flags)
+// AddOthers adds all other options of sbatch's to the command, which its help does not show. Request
+// takes those that change nothing, and says why it does not take the others.
+func (f *Job) AddOthers() {
+	for _, o := range option.Flags {
+		flag := f.flags.VarPF(new(other), o.Name, o.Letter, "")
+		if flag.Hidden = true; !o.Must {
+			flag.NoOptDefVal = withoutValue
+		}
+		cli.MayBeEmpty(f.flags, o.Name)
+	}
+	f.cmd.Flags().AddFlagSet(f.flags)
+}
+
+// other is the value of one of AddOthers' options.
+type other string
+
+// withoutValue is other of an option that is given without a value, as Slurm writes it.
+const withoutValue = "set"
+
+func (o *other) Set(text string) error { *o = other(text); return nil }
+func (o *other) String() string        { return string(*o) }
+func (o *other) Type() string          { return "string" }
+
+// given returns the value of an option, and whether it is given.
+func (f *Job) given(name string) (value string, is bool) {
+	flag := f.flags.Lookup(name)
+	if flag == nil || !flag.Changed {
+		return "", false
+	}
+	return flag.Value.String(), true
+}
+
+// conflicts returns an error for the options with which nothing can be promised or forecast.
+func (f *Job) conflicts() error {
+	var errs []error
+	f.flags.VisitAll(func(flag *pflag.Flag) {
+		value, given := f.given(flag.Name)
+		if !given || flag.Name == "clusters" {
+			return
+		}
+		if named, why := option.Refused(flag.Name, value); why != "" {
+			errs = append(errs, fmt.Errorf("%s does not go together with %s: %s", named, f.cmd.CommandPath(), why))
+		}
+	})
+	return errors.Join(errs...)
 }
 
 // Needs returns what the options demand of the job's nodes.
@@ -112,7 +152,7 @@ func (f *Job) Request() (workload.Request, error) {
 	if f.clusters != "" && !slurmconf.IsOwn(f.clusters, f.cluster()) {
 		return r, fmt.Errorf("--clusters=%.80s: %s", f.clusters, api.OneCluster)
 	}
-	var err error
+	err := f.conflicts()
 	f.flags.VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed && flag.Value.Type() == "int32" && (flag.Value.String() == "0" || flag.Value.String()[0] == '-') {
 			err = errors.Join(err, fmt.Errorf("--%s: %s is less than 1", flag.Name, flag.Value))
@@ -126,17 +166,23 @@ func (f *Job) Request() (workload.Request, error) {
 			return r, fmt.Errorf("--time: %w", err)
 		}
 	}
+	for _, name := range jobsize.ByThread {
+		if value, given := f.given(name); given {
+			f.Size.Threads = "--" + name + "=" + value
+		}
+	}
+	_, f.Size.Overcommit = f.given("overcommit")
 	r.Size, err = f.Size.Size()
 	return r, err
 }
 
 // Given returns the given options, but for those of some names, quoted for a shell, to be pasted
-// after sbatch.
+// after sbatch. A script is to follow, and so --wrap is left out.
 func (f *Job) Given(without ...string) []string {
 	var given []string
 	f.flags.VisitAll(func(flag *pflag.Flag) {
 		switch {
-		case slices.Contains(without, flag.Name):
+		case slices.Contains(without, flag.Name), flag.Name == "wrap":
 		case flag.Changed && flag.NoOptDefVal != "" && flag.Value.String() == flag.NoOptDefVal:
 			given = append(given, "--"+flag.Name)
 		case flag.Changed:

@@ -33,7 +33,8 @@ confidence given, and on that reservations rest.`,
   varq predict -N16 -t 1-00:00:00 --json`,
 		Args: cli.NoArguments,
 	}
-	job := options.AddJob(cmd.Flags(), link.Cluster)
+	job := options.AddJob(cmd, link.Cluster)
+	job.AddOthers()
 	quantiles := cmd.Flags().Float64Slice("quantile", nil, "`quantiles` of the wait, between 0 and 1 (default 0.5,0.75,0.9,0.95)")
 	cmd.Flags().Lookup("quantile").DefValue = "" // its usage tells those of varqd
 	why := cmd.Flags().Bool("why", false, "tell in sentences what the prediction rests on")

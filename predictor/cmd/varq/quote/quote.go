@@ -44,8 +44,8 @@ choice of nodes count.`,
 	}
 	cmd.Flags().SortFlags = false
 	reservation := addReservation(cmd)
-	job := options.AddJob(cmd.Flags(), link.Cluster)
-	job.AddNeeds(cmd.Flags())
+	job := options.AddJob(cmd, link.Cluster)
+	job.AddOthers()
 	picture := cmd.Flags().String("plot", "", "draw probability against submission time into `FILE`.svg or .png")
 	asJSON := options.AddJSON(cmd.Flags())
 	_ = cmd.MarkFlagFilename("plot", "svg", "png")
