@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/slurm/option"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
@@ -24,8 +23,8 @@ var unwelcomeToReserve = []option.Why{
 	{Name: "test-only", Why: "use --dry-run of varq reserve"},
 }
 
-// window has those options of varq's for which varq reserve has its own, whatever job it is: it says
-// itself when the work is to start.
+// window has those options of varq's for which varq reserve has its own: it says itself when the
+// work is to start.
 var window = []string{finishBy, risk, beginAfter}
 
 // unwelcomeToEvery has those that varq every excludes as well.
@@ -138,7 +137,7 @@ func whyNot(name string) string {
 			return u.Why
 		}
 	}
-	return api.OneCluster
+	return option.OneCluster
 }
 
 // unknown returns Slurm's options that are in none of the lists, in order.

@@ -16,7 +16,6 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/slurm/option"
 	"github.com/varq-project/varq/test/golden"
 )
@@ -109,8 +108,8 @@ func TestSlurmOptions(t *testing.T) {
 // value follows.
 var inSbatchHelp = regexp.MustCompile(`(?m)^ +(?:-(\w), )?--([a-z0-9-]+)(\[?=)?`)
 
-// TestSbatchFlags: the options are on sbatch's command line as three Slurms tell by --help, and what
-// varq's commands do not know by these they know by their own.
+// TestSbatchFlags: the options are on sbatch's command line as three Slurms tell by --help, and those
+// that are not among these varq's commands have themselves.
 func TestSbatchFlags(t *testing.T) {
 	folders, err := filepath.Glob("testdata/slurm/*.*.*")
 	if err != nil || len(folders) != 3 {
@@ -201,7 +200,7 @@ func TestReadOtherClusters(t *testing.T) {
 			for cluster, fits := range map[string]bool{"lab": true, "LAB": true, "beta": false, "lab,lab": true, "lab,Lab,lab": true, "lab,beta": false, "lab,": false, "all": false} {
 				box := fmt.Sprintf(`{%s,%q:%q}`, asked, key, cluster)
 				_, err := Read([]byte(box), "sbatch", nil, now, time.UTC, ours)
-				if refused := err != nil && strings.Contains(err.Error(), api.OneCluster); refused == fits || fits && err != nil {
+				if refused := err != nil && strings.Contains(err.Error(), option.OneCluster); refused == fits || fits && err != nil {
 					t.Errorf("%s: %v", box, err)
 				}
 			}

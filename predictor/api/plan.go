@@ -9,9 +9,6 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// OneCluster is why a job for another cluster than varqd's is refused.
-const OneCluster = "varqd tells, and promises, of its own cluster alone (varq reserve --clusters chooses among several)"
-
 // PlanRequest asks for a reservation. The connection or the credential proves who asks.
 // Job.User is empty or the same user.
 type PlanRequest struct {

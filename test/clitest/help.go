@@ -11,8 +11,8 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
-// Help checks that the help of a program and of its commands, but for hidden ones, fits into lines of cli.HelpWidth, but
-// for words that are longer than most of one.
+// Help checks that the help of a program and of its commands, but for hidden ones, fits into lines
+// of cli.HelpWidth. A line may be longer if a word takes most of it.
 func Help(t *testing.T, root *cobra.Command) {
 	t.Helper()
 	var text bytes.Buffer

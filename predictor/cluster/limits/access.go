@@ -8,8 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Admits reports whether Slurm takes jobs of the user, account, QOS and partition of r, however small
-// and short they are.
+// Admits reports whether Slurm takes jobs of the user, account, QOS and partition of r, however
+// small and short they are.
 func (c *Cluster) Admits(r workload.Request) bool {
 	whole, err := c.Complete(r)
 	return err == nil && c.Job(whole, nil).checkAccess() == nil

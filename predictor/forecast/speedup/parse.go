@@ -24,18 +24,18 @@ func Parse(text string, read func(file string) (string, error)) (Curve, error) {
 	case "amdahl":
 		serial, err := parseNumber(parameters, 0, 1)
 		if err != nil {
-			return nil, fmt.Errorf("SERIAL of amdahl:SERIAL: %w", err)
+			return nil, fmt.Errorf("amdahl:SERIAL: %w", err)
 		}
 		return Amdahl{serial}, nil
 	case "downey":
 		average, variance, _ := strings.Cut(parameters, ",")
 		a, err := parseNumber(average, 1, maxParallelism)
 		if err != nil {
-			return nil, fmt.Errorf("A of downey:A,SIGMA: %w", err)
+			return nil, fmt.Errorf("downey:A,SIGMA: A: %w", err)
 		}
 		sigma, err := parseNumber(variance, 0, maxVariance)
 		if err != nil {
-			return nil, fmt.Errorf("SIGMA of downey:A,SIGMA: %w", err)
+			return nil, fmt.Errorf("downey:A,SIGMA: SIGMA: %w", err)
 		}
 		return Downey{a, sigma}, nil
 	case "table":

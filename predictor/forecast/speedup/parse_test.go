@@ -25,17 +25,17 @@ func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":               `"" is not a speedup (try amdahl:0.05, downey:64,1.5 or table:FILE)`,
 		"linear":         `"linear" is not a speedup (try amdahl:0.05, downey:64,1.5 or table:FILE)`,
-		"amdahl":         `SERIAL of amdahl:SERIAL: "" is not a number from 0 to 1`,
-		"amdahl:5%":      `SERIAL of amdahl:SERIAL: "5%" is not a number from 0 to 1`,
-		"amdahl:1.5":     `SERIAL of amdahl:SERIAL: "1.5" is not a number from 0 to 1`,
-		"amdahl:NaN":     `SERIAL of amdahl:SERIAL: "NaN" is not a number from 0 to 1`,
-		"downey:.5,1":    `A of downey:A,SIGMA: ".5" is not a number from 1 to 1e+09`,
-		"downey:inf,1":   `A of downey:A,SIGMA: "inf" is not a number from 1 to 1e+09`,
-		"downey:64":      `SIGMA of downey:A,SIGMA: "" is not a number from 0 to 1e+06`,
-		"downey:64,-1":   `SIGMA of downey:A,SIGMA: "-1" is not a number from 0 to 1e+06`,
+		"amdahl":         `amdahl:SERIAL: "" is not a number from 0 to 1`,
+		"amdahl:5%":      `amdahl:SERIAL: "5%" is not a number from 0 to 1`,
+		"amdahl:1.5":     `amdahl:SERIAL: "1.5" is not a number from 0 to 1`,
+		"amdahl:NaN":     `amdahl:SERIAL: "NaN" is not a number from 0 to 1`,
+		"downey:.5,1":    `downey:A,SIGMA: A: ".5" is not a number from 1 to 1e+09`,
+		"downey:inf,1":   `downey:A,SIGMA: A: "inf" is not a number from 1 to 1e+09`,
+		"downey:64":      `downey:A,SIGMA: SIGMA: "" is not a number from 0 to 1e+06`,
+		"downey:64,-1":   `downey:A,SIGMA: SIGMA: "-1" is not a number from 0 to 1e+06`,
 		"amdahl/0.05":    `"amdahl/0.05" is not a speedup (try amdahl:0.05, downey:64,1.5 or table:FILE)`,
 		"table:my.txt":   `table:FILE: no files are read here: give amdahl or downey`,
-		"downey:64,1.5,": `SIGMA of downey:A,SIGMA: "1.5," is not a number from 0 to 1e+06`,
+		"downey:64,1.5,": `downey:A,SIGMA: SIGMA: "1.5," is not a number from 0 to 1e+06`,
 	} {
 		if _, err := Parse(text, nil); err == nil || err.Error() != want {
 			t.Errorf("%s: got error %v, want %s", text, err, want)

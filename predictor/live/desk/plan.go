@@ -138,8 +138,8 @@ func (q *question) grantStart(got *trajectory.Answer, plan *api.Plan, promise bo
 	return q.promise(plan, &got.Job, got.Pieces)
 }
 
-// stillLearning ends the reason of a refusal that rests on a forecast, while the whole past is being
-// learnt.
+// stillLearning ends the reason of a refusal that rests on a forecast, while the whole past is
+// being learnt.
 const stillLearning = "; varqd has learnt only the newest part of the past so far: ask again in some minutes"
 
 // StartGranting waits until nothing else is being granted. Until the caller calls granted, nothing

@@ -120,8 +120,8 @@ func (o Options) withGPUs() (Options, error) {
 // Products of two of them fit an int64.
 const most = 1 << 28
 
-// countable returns an error if a number is more than any job can have. The error names that of some
-// options which is given, and which comes first.
+// countable returns an error if a number is more than any job can have. The error names the first
+// of some options that is given.
 func (o Options) countable(number int64, of string, options ...string) error {
 	if number <= most {
 		return nil

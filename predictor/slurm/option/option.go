@@ -11,9 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
 )
+
+// OneCluster is why a job for another cluster than varqd's is refused.
+const OneCluster = "varqd tells, and promises, of its own cluster alone (varq reserve --clusters chooses among several)"
 
 // Understood has the options of which the request to varqd has what they ask for, or which say what
 // varq itself is to do.
@@ -43,7 +45,7 @@ var Unwelcome = []Why{
 	{"batch", "when nodes are free of which one has certain features cannot be forecast"},
 	{"bb", buffers}, {"bbf", buffers},
 	{"begin", "varq chooses when the job becomes eligible"},
-	{"cluster-constraint", api.OneCluster},
+	{"cluster-constraint", OneCluster},
 	{"consolidate-segments", segments},
 	{"contiguous", "when nodes side by side are free cannot be forecast"},
 	{"core-spec", reserved},
@@ -100,7 +102,7 @@ type Values struct {
 // UnwelcomeValues has the values that a reservation excludes of options that are in one of the
 // other lists. The job's own cluster is none of them.
 var UnwelcomeValues = []Values{
-	{"clusters", api.OneCluster, "another cluster", func(string) bool { return true }},
+	{"clusters", OneCluster, "another cluster", func(string) bool { return true }},
 	{"distribution", "how long the nodes that SLURM_HOSTFILE names are busy cannot be forecast", "arbitrary", one("arbitrary")},
 	{"exclusive", "when a part of the network is free of other jobs cannot be forecast", "topo", one("topo")},
 	{"gres-flags", "when GPUs are free together with the cores beside them cannot be forecast", "enforce-binding, multiple-tasks-per-sharing, one-task-per-sharing", boundGres},
@@ -141,8 +143,8 @@ func Listed(name string) bool {
 		slices.ContainsFunc(Unwelcome, func(u Why) bool { return u.Name == name })
 }
 
-// Refused returns why an option with a value is excluded, and the option as a message names it, with
-// its value if another value is not. Both are empty if it is not excluded.
+// Refused returns why an option with a value is excluded, and the option as a message names it,
+// with its value if another value is not. Both are empty if it is not excluded.
 func Refused(name, value string) (option, why string) {
 	if AsksForNothing(name, value) {
 		return "", ""

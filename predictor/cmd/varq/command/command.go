@@ -73,8 +73,8 @@ func Run(args []string, env Env) int {
 	return code
 }
 
-// newRoot returns the command varq with all its subcommands, which ask varqd, to be filled in by its
-// options.
+// newRoot returns the command varq with all its subcommands. They ask varqd, which its options fill
+// in.
 func newRoot(env *Env, varqd *link.Link) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "varq",

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
 	"github.com/varq-project/varq/predictor/slurm/option"
@@ -92,8 +91,8 @@ func (e *exclusive) Set(text string) error {
 func (e *exclusive) String() string { return e.mode }
 func (e *exclusive) Type() string   { return "bool" }
 
-// AddOthers adds all other options of sbatch's to the command, which its help does not show. Request
-// takes those that change nothing, and says why it does not take the others.
+// AddOthers adds all other options of sbatch's to the command, whose help does not show them.
+// Request takes those that change nothing, and says why it does not take the others.
 func (f *Job) AddOthers() {
 	for _, o := range option.Flags {
 		flag := f.flags.VarPF(new(other), o.Name, o.Letter, "")
@@ -150,7 +149,7 @@ func (f *Job) Needs() (*workload.Needs, error) {
 func (f *Job) Request() (workload.Request, error) {
 	r := workload.Request{Partition: f.partition, Account: f.account, QOS: f.qos}
 	if f.clusters != "" && !slurmconf.IsOwn(f.clusters, f.cluster()) {
-		return r, fmt.Errorf("--clusters=%.80s: %s", f.clusters, api.OneCluster)
+		return r, fmt.Errorf("--clusters=%.80s: %s", f.clusters, option.OneCluster)
 	}
 	err := f.conflicts()
 	f.flags.VisitAll(func(flag *pflag.Flag) {
