@@ -108,8 +108,8 @@ func TestSlurmOptions(t *testing.T) {
 // value follows.
 var inSbatchHelp = regexp.MustCompile(`(?m)^ +(?:-(\w), )?--([a-z0-9-]+)(\[?=)?`)
 
-// TestSbatchFlags: the options are on sbatch's command line as three Slurms tell by --help, and those
-// that are not among these varq's commands have themselves.
+// TestSbatchFlags: the options are on sbatch's command line as three Slurms tell by --help, and
+// varq's commands have the others themselves.
 func TestSbatchFlags(t *testing.T) {
 	folders, err := filepath.Glob("testdata/slurm/*.*.*")
 	if err != nil || len(folders) != 3 {

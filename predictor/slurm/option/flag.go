@@ -10,8 +10,8 @@ type Flag struct {
 	Value, Must bool
 }
 
-// Flags are all options of sbatch but those for which varq's commands have values of their own. Some
-// are of one Slurm and not of another.
+// Flags are all options of sbatch but those for which varq's commands have values of their own.
+// Some are of one Slurm and not of another.
 var Flags = flags()
 
 // The options, each with its letter if it has one.

@@ -35,5 +35,8 @@ func noRacer(answers []Answer) string {
 	if !slices.ContainsFunc(answers, func(a Answer) bool { return a.Error == "" }) {
 		return "no cluster has answered as it should: try again once one does (varq sites tells)"
 	}
+	if !slices.ContainsFunc(answers, func(a Answer) bool { return a.Error == "" && !a.Final }) {
+		return "Slurm takes no such job, for the reason above"
+	}
 	return "no cluster offers anything: try a later --latest, or other partitions or clusters"
 }
