@@ -120,11 +120,10 @@ func (s *Submission) says(p *api.Plan) []string {
 		fmt.Sprintf("eligible from %s, time limit %s", s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit)),
 		fmt.Sprintf("the work costs %s; the reservation at most %s more, %s", p.Work, p.AtMost().RoundedUp(), p.AtMost().Share(p.Work)),
 	}
-	if spread := p.Spread(&s.Request); spread != "" {
-		lines = append(lines, spread)
-	}
-	if way := p.GivesWay(); way != "" {
-		lines = append(lines, way)
+	for _, more := range []string{p.Spread(&s.Request), p.Unlimited(&s.Request), p.GivesWay()} {
+		if more != "" {
+			lines = append(lines, more)
+		}
 	}
 	return slices.Concat(lines, saysOfNodes(p), s.notes)
 }

@@ -182,7 +182,8 @@ func TestWrite(t *testing.T) {
 	}
 	const (
 		asked = `{"spank:begin-by":"now+1hour"}`
-		costs = "say eligible from 2026-11-21T12:30:00, time limit 01:30:00\nsay the work costs 4.00 node-hours, 16.00 billing-hours; the reservation at most 2.00 node-hours, 8.00 billing-hours more, 0.50 times the work\n"
+		costs = "say eligible from 2026-11-21T12:30:00, time limit 01:30:00\nsay the work costs 4.00 node-hours, 16.00 billing-hours; the reservation at most 2.00 node-hours, 8.00 billing-hours more, 0.50 times the work\n" +
+			"say without --time the work may take 01:00:00; with a shorter --time it may start sooner\n"
 	)
 	if diff := cmp.Diff("ticket 1795266000:1795266000:3600:abcdefgh2345\n"+
 		"plan abcdefgh2345\nbegin uts1795264200\ntime 90\ncomment varq:abcdefgh2345\n"+

@@ -244,6 +244,14 @@ func (p *Plan) Spread(r *PlanRequest) string {
 	return fmt.Sprintf("the costs are those on %d nodes, over which Slurm may spread the job; --nodes says on how many it is to run", p.MostNodes())
 }
 
+// Unlimited says, if the request names no time limit, which one the work has; otherwise it is empty.
+func (p *Plan) Unlimited(r *PlanRequest) string {
+	if r.Job.Limit != 0 || p.SizeNodes != 0 || p.WorkLimit <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("without --time the work may take %s; with a shorter --time it may start sooner", slurmtime.FormatDuration(p.WorkLimit))
+}
+
 // Share says how much c is in multiples of the cost of the work, rounded up: nothing exceeds what
 // is said.
 func (c Cost) Share(work Cost) string {

@@ -10,8 +10,8 @@ import (
 )
 
 // Complete fills in what Slurm would: the default partition, the user's default account, the QOS
-// that the association or Slurm gives by default, the partition's default time, one node, and one
-// CPU a node. Its error is for the user, and says what is missing or unknown, or that the partition
+// that the association or Slurm gives by default, the partition's default time or, if it has none,
+// the longest that such a job may have, one node, and one CPU a node. Its error is for the user, and says what is missing or unknown, or that the partition
 // is not up, or that Slurm would take no job of the user's.
 func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	if c.AssociationsEnforced && !c.Associations.has(r.User) {
@@ -44,14 +44,19 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 		}
 		r.QOS = name
 	}
-	if r.Limit == 0 {
-		if p.DefaultTime <= 0 {
-			return r, fmt.Errorf("no time limit given, and partition %s has no default time", r.Partition)
-		}
-		r.Limit = p.DefaultTime
-	}
 	r.Nodes = max(r.Nodes, 1)
 	r.CPUs = max(r.CPUs, r.Nodes)
+	if r.Limit == 0 {
+		longest, _ := c.Job(r, nil).MaxLimit()
+		switch {
+		case p.DefaultTime > 0:
+			r.Limit = p.DefaultTime
+		case longest > 0:
+			r.Limit = longest
+		default:
+			return r, fmt.Errorf("no time limit given, and partition %s has none: say with --time how long the work takes at most", r.Partition)
+		}
+	}
 	return r, nil
 }
 

@@ -86,6 +86,10 @@ func TestComplete(t *testing.T) {
 			},
 		},
 		{
+			"no time limit, where the partition's QOS has one", workload.Request{User: "eve", Partition: "short"},
+			workload.Request{User: "eve", Partition: "short", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 30 * minute},
+		},
+		{
 			"nobody", workload.Request{User: "eve", Partition: "short", Limit: minute},
 			workload.Request{User: "eve", Partition: "short", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: minute},
 		},
@@ -144,10 +148,12 @@ func TestCompleteRefuses(t *testing.T) {
 		{workload.Request{Partition: "nowhere"}, `unknown partition "nowhere"`},
 		{workload.Request{Partition: "main,short"}, "partition main,short: these are several, and varq looks at one: name it"},
 		{workload.Request{Partition: "old"}, "partition old is down"},
-		{workload.Request{Partition: "short"}, "no time limit given, and partition short has no default time"},
+		{workload.Request{Partition: "endless"}, "no time limit given, and partition endless has none: say with --time how long the work takes at most"},
 		{workload.Request{QOS: "gold"}, `unknown QOS "gold"`},
 	} {
-		if _, err := cluster().Complete(v.in); err == nil || err.Error() != v.want {
+		c := cluster()
+		c.Partitions["endless"] = Partition{Name: "endless", Up: true, MaxTime: None, DefaultTime: None, MaxNodes: None}
+		if _, err := c.Complete(v.in); err == nil || err.Error() != v.want {
 			t.Errorf("%+v: %v, want %q", v.in, err, v.want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // bounds restrict the submissions of a job.
@@ -48,6 +49,24 @@ func (p *Planner) bounds(r *Request) bounds {
 	b.resume, b.resumeRule = job.Resume()
 	b.waking, _ = job.Waking()
 	return b
+}
+
+// Of the longest time limit that Slurm allows, the work of a job without one of its own leaves this
+// share for holding nodes, but no more than so many seconds.
+const (
+	holdShare = 8
+	mostHold  = 12 * 3600
+)
+
+// leaveHold returns the time limit of the work of a job whose user has named none, and that has
+// therefore the partition's: so long that its nodes can be held before the work, whole minutes.
+func (p *Planner) leaveHold(job workload.Request) int64 {
+	longest, _ := p.Cluster.Job(job, nil).MaxLimit()
+	if longest == limits.None {
+		return job.Limit
+	}
+	hold := min(longest/holdShare, mostHold)
+	return min(job.Limit, max(60, (longest-hold)/60*60))
 }
 
 // alwaysAllowed is how many seconds the nodes of any job may idle, whatever MaxHold is.

@@ -217,6 +217,9 @@ func (p *Planner) complete(r *Request) error {
 	if err != nil {
 		return err
 	}
+	if r.Job.Limit == 0 && r.HoldUntil != 0 {
+		job.Limit = p.leaveHold(job)
+	}
 	r.Job, r.Pieces = job, p.Cluster.Job(job, r.Needs).Pieces()
 	return nil
 }

@@ -296,7 +296,7 @@ func TestSenselessRequests(t *testing.T) {
 		{func(r *Request) { r.Job.Limit = -1 }, "the time limit -1 s is not between 0 and a year"},
 		{func(r *Request) { r.Job.Limit = math.MaxInt64 }, "the time limit 9223372036854775807 s is not between 0 and a year"},
 		{func(r *Request) { r.Job.Nodes = -1 }, "a job cannot ask for less than nothing"},
-		{func(r *Request) { r.Job.Limit = 0 }, "no time limit given, and partition main has no default time"},
+		{func(r *Request) { r.Job.Limit = 0 }, "no time limit given, and partition main has none: say with --time how long the work takes at most"},
 		{func(r *Request) { r.Job.Partition = "nowhere" }, `unknown partition "nowhere"`},
 	} {
 		p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: site(nil)}
@@ -305,6 +305,30 @@ func TestSenselessRequests(t *testing.T) {
 		a := p.Plan(r)
 		if a.Plan != nil || a.Refusal == nil || a.Refusal.Reason != c.want || a.Refusal.Offers != nil {
 			t.Errorf("%+v, want %q", a.Refusal, c.want)
+		}
+	}
+}
+
+// A job without a time limit has that of its partition, of which its work leaves some for holding
+// nodes: an eighth, twelve hours at most, and what the default leaves anyway.
+func TestNoTimeLimit(t *testing.T) {
+	for _, c := range []struct{ longest, byDefault, want, free int64 }{
+		{8 * hour, limits.None, 7 * hour, 8 * hour},
+		{8 * hour, 8 * hour, 7 * hour, 8 * hour},
+		{8 * hour, 2 * hour, 2 * hour, 2 * hour},
+		{10 * 24 * hour, limits.None, 228 * hour, 240 * hour},
+		{limits.None, 2 * hour, 2 * hour, 2 * hour},
+	} {
+		p := &Planner{Forecaster: curve{mean: 60, sample: 1000}, Cluster: site(func(p *limits.Partition) { p.MaxTime, p.DefaultTime = c.longest, c.byDefault })}
+		r := request(2, 2*hour, .9)
+		r.Job.Limit = 0
+		a := p.Plan(r)
+		if a.Plan == nil || a.Job.Limit != c.want || c.longest != limits.None && a.Plan.Limit > c.longest {
+			t.Errorf("%+v: the work has %d s: %+v, %+v", c, a.Job.Limit, a.Plan, a.Refusal)
+		}
+		r.HoldUntil = 0
+		if got := p.Plan(r).Job.Limit; got != c.free {
+			t.Errorf("%+v: work that starts as soon as it can has %d s", c, got)
 		}
 	}
 }

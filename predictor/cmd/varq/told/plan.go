@@ -47,6 +47,9 @@ func Plan(p *api.Plan, asked *api.PlanRequest, now int64, zone *time.Location) [
 	if spread := p.Spread(asked); spread != "" {
 		line("Nodes", "%s", spread)
 	}
+	if limit := p.Unlimited(asked); limit != "" {
+		line("No limit", "%s", limit)
+	}
 	if way := p.GivesWay(); way != "" {
 		line("Gives way", "%s", way)
 	}
