@@ -25,12 +25,16 @@ type settings struct {
 	Host         string
 	MungeSocket  string
 	CliFilter    bool
+	Threads      int // CPUs of a core
 	NodeConf     string
 	Kinds        []Kind
 	Cloud        bool
 	Accounts     []string
 	Users        []User
 }
+
+// Cores returns how many cores a node has.
+func (s settings) Cores() int { return s.CPUs / s.Threads }
 
 // nodeLine is a line of slurm.conf: nodes alike, by their numbers and the ports of their slurmds.
 type nodeLine struct {
@@ -68,7 +72,7 @@ func (c *Cluster) settings(o Options) (settings, error) {
 	host, _, _ = strings.Cut(host, ".")
 	return settings{
 		state: c.state, DatabaseName: databaseName, Host: host,
-		MungeSocket: c.MungeSocket(), CliFilter: o.CliFilter != "", NodeConf: o.NodeConf, Kinds: o.Kinds, Cloud: o.Boot != 0, Accounts: accounts(), Users: Users(),
+		MungeSocket: c.MungeSocket(), CliFilter: o.CliFilter != "", Threads: o.Threads, NodeConf: o.NodeConf, Kinds: o.Kinds, Cloud: o.Boot != 0, Accounts: accounts(), Users: Users(),
 	}, nil
 }
 

@@ -15,7 +15,7 @@ func TestRender(t *testing.T) {
 			Dir: "/lab", Version: Slurm2205, Name: "lab", Nodes: 8, CPUs: 4, Memory: 4000, Ports: portsFrom(20000),
 		},
 		DatabaseName: databaseName, Host: "machine",
-		MungeSocket: "/lab/run/munge/socket", CliFilter: true, Accounts: accounts(), Users: Users(),
+		MungeSocket: "/lab/run/munge/socket", CliFilter: true, Threads: 1, Accounts: accounts(), Users: Users(),
 	}
 	for _, name := range []string{"slurm.conf", "slurmdbd.conf", "accounts"} {
 		got, err := render(name+".tmpl", s)

@@ -18,6 +18,7 @@ type Options struct {
 	Name    string // ClusterName, default "lab"; a word of lower-case letters and digits
 	Nodes   int    // default 8
 	CPUs    int    // per node, default 4
+	Threads int    // CPUs of a core, default 1
 	Memory  int    // MiB per node, default 4000
 
 	// Declared is how many nodes, far1 and so on, the cluster has besides Nodes. They have no
@@ -91,6 +92,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.CPUs == 0 {
 		o.CPUs = 4
 	}
+	if o.Threads == 0 {
+		o.Threads = 1
+	}
 	if o.Memory == 0 {
 		o.Memory = 4000
 	}
@@ -117,6 +121,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("declared nodes: %d is not in 0..%d", o.Declared, maxDeclared)
 	case o.CPUs < 1 || o.CPUs > maxCPUs:
 		return o, fmt.Errorf("CPUs of a node: %d is not in 1..%d", o.CPUs, maxCPUs)
+	case o.Threads < 1 || o.CPUs%o.Threads != 0:
+		return o, fmt.Errorf("threads of a core: %d do not divide the %d CPUs of a node", o.Threads, o.CPUs)
 	case o.Memory < 1:
 		return o, fmt.Errorf("a node of %d MiB", o.Memory)
 	}
