@@ -68,7 +68,7 @@ func TestRead(t *testing.T) {
 		},
 		{
 			"threads of a core", `{"spank:begin-by":"now+1hour","hint":"nomultithread"}`,
-			api.PlanRequest{BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{MostNodes: 1, Threads: "--hint=nomultithread"}},
+			api.PlanRequest{BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{MostNodes: 1, PerCore: 1}},
 		},
 		{
 			"a GPU, as Slurm 24.11 writes it", `{"spank:begin-by":"now+1hour","gres":"gres/gpu:1"}`,

@@ -112,7 +112,7 @@ func (o options) size() (jobsize.Options, error) {
 		Nodes: o["nodes"], GPUs: o["gpus"], GPUsPerNode: o["gpus-per-node"], GPUsPerTask: o["gpus-per-task"],
 		Gres: o["gres"], Mem: o["mem"], MemPerCPU: o["mem-per-cpu"], MemPerGPU: o["mem-per-gpu"], Tmp: o["tmp"],
 		Constraint: o["constraint"], NodeList: o["nodelist"], Exclude: o["exclude"], Exclusive: o.exclusive(),
-		Licenses: o["licenses"], Reservation: o["reservation"], Overcommit: o.has("overcommit"),
+		Licenses: o["licenses"], Reservation: o["reservation"], Overcommit: o.has("overcommit"), Hint: o["hint"],
 	}
 	// Slurm writes memory and disk of 0 as 0?.
 	for _, amount := range []*string{&size.Mem, &size.MemPerCPU, &size.Tmp} {
@@ -124,15 +124,11 @@ func (o options) size() (jobsize.Options, error) {
 	}{
 		{"ntasks", &size.NTasks}, {"ntasks-per-node", &size.NTasksPerNode}, {"cpus-per-task", &size.CPUsPerTask},
 		{"mincpus", &size.MinCPUs}, {"ntasks-per-gpu", &size.NTasksPerGPU}, {"cpus-per-gpu", &size.CPUsPerGPU},
+		{"threads-per-core", &size.ThreadsPerCore}, {"ntasks-per-core", &size.NTasksPerCore},
 	} {
 		var err error
 		if *number.n, err = o.number(number.name); err != nil {
 			return size, err
-		}
-	}
-	for _, name := range jobsize.ByThread {
-		if o.has(name) {
-			size.Threads = "--" + name + "=" + o[name]
 		}
 	}
 	return size, nil

@@ -59,6 +59,7 @@ func (c *checker) needs(n *workload.Needs) {
 	c.named("needs.node_list", &n.NodeList)
 	c.named("needs.exclude", &n.Exclude)
 	c.between("needs.most_nodes", int64(n.MostNodes), 0, maxMemory)
+	c.between("needs.per_core", int64(n.PerCore), 0, maxMemory)
 	for _, of := range []struct {
 		field Field
 		need  *workload.NodeNeed

@@ -22,8 +22,9 @@ type Needs struct {
 	// Scale are the options that make the job smaller if all their counts are divided by the same
 	// number: its nodes, or else the CPUs of its node. It is empty if there are none such.
 	Scale []Counted `json:"scale,omitempty"`
-	// Threads is an option that says how many threads of a core the job uses, as written.
-	Threads string `json:"threads,omitempty"`
+	// PerCore is how many CPUs of each core the job uses at most, 0 for all of them. The others stay
+	// idle, and count as the job's.
+	PerCore int32 `json:"per_core,omitempty"`
 	// Licenses and Reservation are as of sbatch.
 	Licenses    string `json:"licenses,omitempty"`
 	Reservation string `json:"reservation,omitempty"`

@@ -64,7 +64,7 @@ func refusals(kind string, s *Script) []string {
 	}
 	job := read.Request.Job
 	job.User = user
-	job, err = cluster.CompleteWith(job, read.Request.Needs)
+	job, err = cluster.CompleteWith(cluster.OnCores(job, read.Request.Needs), read.Request.Needs)
 	if err != nil {
 		return []string{err.Error()}
 	}

@@ -207,3 +207,34 @@ func TestShortageBesideCores(t *testing.T) {
 		t.Errorf("three nodes: %q", got)
 	}
 }
+
+// TestOnCores has what Slurm 22.05 gave to jobs on nodes of 8 CPUs, two of a core.
+func TestOnCores(t *testing.T) {
+	node := func(threads int64) Node { return Node{CPUs: 8, Threads: threads, Usable: true} }
+	c := &Cluster{
+		Partitions: map[string]Partition{
+			"two": {Name: "two", Default: true, Nodes: []string{"a", "b"}}, "one": {Name: "one", Nodes: []string{"c"}}, "mixed": {Name: "mixed", Nodes: []string{"c", "a"}},
+		},
+		Nodes: map[string]Node{"a": node(2), "b": node(2), "c": node(1)},
+	}
+	for _, v := range []struct {
+		partition           string
+		cpus, perCore, want int32
+	}{
+		{"two", 1, 1, 2}, {"two", 6, 1, 12}, {"two", 2, 1, 4}, {"", 4, 1, 8}, {"two", 6, 3, 6}, {"two", 2, 2, 2}, {"two", 3, 0, 3},
+		{"one", 3, 1, 3}, {"mixed", 3, 1, 6},
+	} {
+		r := workload.Request{Partition: v.partition, Size: workload.Size{Nodes: 1, CPUs: v.cpus}}
+		if got := c.OnCores(r, &workload.Needs{PerCore: v.perCore}); got.CPUs != v.want {
+			t.Errorf("%+v: %d CPUs", v, got.CPUs)
+		}
+	}
+	// A node has room for as many tasks as it has cores.
+	for cpus, fits := range map[int64]bool{4: true, 5: false} {
+		n := &workload.Needs{PerCore: 1, NodeCPUs: workload.NodeNeed{Amount: cpus, Option: "--cpus-per-task"}}
+		r := c.OnCores(workload.Request{Partition: "two", Size: workload.Size{Nodes: 1, CPUs: int32(cpus)}}, n)
+		if rule := c.Job(r, n).CheckNeeds(); (rule == nil) != fits {
+			t.Errorf("%d CPUs of a task: %v", cpus, rule)
+		}
+	}
+}

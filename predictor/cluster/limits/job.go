@@ -16,8 +16,13 @@ type Job struct {
 // job has none, or they do not matter.
 func (c *Cluster) Job(r workload.Request, n *workload.Needs) *Job {
 	j := &Job{Request: r, cluster: c, partition: c.Partitions[r.Partition], needs: n, needy: n != nil}
-	if !j.needy {
+	switch {
+	case !j.needy:
 		j.needs = &workload.Needs{}
+	case n.PerCore > 0:
+		onCores := *n
+		onCores.NodeCPUs.Amount = c.onCores(r.Partition, n, n.NodeCPUs.Amount)
+		j.needs = &onCores
 	}
 	return j
 }

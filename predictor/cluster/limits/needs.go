@@ -59,21 +59,12 @@ func (j *Job) selected() ([]Node, *Rule) {
 			s.nodes = append(s.nodes, node)
 		}
 	}
-	for _, check := range []func() *Rule{s.checkExclude, s.checkNodeList, s.checkConstraint, s.checkNodeCPUs, s.checkNodeMemory, s.checkMemoryCPUs, s.checkNodeTmp, s.checkGres, s.checkTotals, s.checkThreads} {
+	for _, check := range []func() *Rule{s.checkExclude, s.checkNodeList, s.checkConstraint, s.checkNodeCPUs, s.checkNodeMemory, s.checkMemoryCPUs, s.checkNodeTmp, s.checkGres, s.checkTotals} {
 		if rule := check(); rule != nil {
 			return nil, rule
 		}
 	}
 	return s.nodes, nil
-}
-
-// checkThreads refuses an option for the threads of a core where a core is not a CPU: how many CPUs
-// the job then takes is not known.
-func (s *selection) checkThreads() *Rule {
-	if s.needs.Threads == "" || !slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Threads > 1 }) {
-		return nil
-	}
-	return need("%s: how many CPUs the job takes of nodes whose cores have several cannot be forecast: leave the option out, and ask for so many CPUs as the job's cores have, or submit the job without a promise", s.needs.Threads)
 }
 
 func (j *Job) checkReservation() *Rule {

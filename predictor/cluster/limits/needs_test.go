@@ -295,24 +295,3 @@ func TestNarrows(t *testing.T) {
 		}
 	}
 }
-
-// TestThreads: how many threads of a core a job uses matters where cores have several CPUs.
-func TestThreads(t *testing.T) {
-	for threads, says := range map[int64]string{
-		1: "", 2: "--hint=nomultithread: how many CPUs the job takes of nodes whose cores have several cannot be forecast",
-	} {
-		c := varied()
-		for name, n := range c.Nodes {
-			n.Threads = threads
-			c.Nodes[name] = n
-		}
-		rule := c.Job(workload.Request{User: "alice", Account: "physics", Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 1}}, &workload.Needs{Threads: "--hint=nomultithread"}).CheckNeeds()
-		got := ""
-		if rule != nil {
-			got = rule.Says
-		}
-		if !strings.HasPrefix(got, says) || says == "" && got != "" {
-			t.Errorf("%d CPUs of a core: %q", threads, got)
-		}
-	}
-}

@@ -103,7 +103,7 @@ func (p *probe) admit(job workload.Request, nodes int32) (workload.Request, *wor
 	if len(p.req.Sizes) > 1 {
 		needs = needs.On(nodes)
 	}
-	whole, err := c.CompleteWith(job, needs)
+	whole, err := c.CompleteWith(c.OnCores(job, needs), needs)
 	if err != nil {
 		return whole, nil, err.Error()
 	}

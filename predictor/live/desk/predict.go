@@ -32,7 +32,7 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	}
 	job, now := req.Job, v.now
 	job.User = user
-	if job, err = v.Cluster.CompleteWith(job, req.Needs); err != nil {
+	if job, err = v.Cluster.CompleteWith(v.Cluster.OnCores(job, req.Needs), req.Needs); err != nil {
 		return api.Prediction{}, api.Fault(api.ErrInvalid, err.Error())
 	}
 	view := v.Cluster.Job(job, req.Needs)

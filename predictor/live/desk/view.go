@@ -70,6 +70,7 @@ type question struct {
 func (v *view) question(user string, req *api.PlanRequest) *question {
 	r := trajectory.Request{Job: req.Job, Needs: req.Needs, Now: v.now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob}
 	r.Job.User = user
+	r.Job = v.Cluster.OnCores(r.Job, req.Needs)
 	switch {
 	case req.Finishes():
 		r.Deadline, r.HoldUntil = cmp.Or(req.FinishBy, v.now+v.desk.Horizon), 0

@@ -34,14 +34,12 @@ type Options struct {
 	Exclude       string
 	Exclusive     bool
 	Licenses      string
-	// one of ByThread, such as --hint=nomultithread
-	Threads     string
-	Reservation string
-	Overcommit  bool // any number of tasks shares a CPU of each node
+	Reservation   string
+	Overcommit    bool // any number of tasks shares a CPU of each node
+	// These say how many CPUs of a core the job uses.
+	ThreadsPerCore, NTasksPerCore int32
+	Hint                          string
 }
-
-// ByThread are the options that say how many threads of a core are used.
-var ByThread = []string{"threads-per-core", "ntasks-per-core", "hint"}
 
 // Size returns the totals of the job with its least number of nodes. As in Slurm, a job
 // without options has one node, one task and one CPU. If no memory is given, Memory is 0.

@@ -222,3 +222,14 @@ func FuzzSize(f *testing.F) {
 		}
 	})
 }
+
+func TestPerCore(t *testing.T) {
+	for in, want := range map[Options]int32{
+		{}: 0, {ThreadsPerCore: 1}: 1, {Hint: "nomultithread"}: 1, {Hint: "multithread"}: 0, {Hint: "nomultithread", ThreadsPerCore: 2}: 1,
+		{NTasksPerCore: 1}: 1, {NTasksPerCore: 1, CPUsPerTask: 3}: 1, {NTasksPerCore: 1, CPUsPerTask: 2}: 2, {NTasksPerCore: 2, ThreadsPerCore: 1}: 1,
+	} {
+		if n, err := in.Needs(); err != nil || n.PerCore != want {
+			t.Errorf("%+v: %d CPUs of a core, %v", in, n.PerCore, err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package jobsize
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/slurm/hostlist"
@@ -11,7 +12,7 @@ import (
 // Needs returns what the options of a reservation demand of the job's nodes. An error names the
 // invalid option. The number of nodes must not be left open.
 func (o Options) Needs() (workload.Needs, error) {
-	n := workload.Needs{Constraint: o.Constraint, Exclusive: o.Exclusive, Licenses: o.Licenses, Reservation: o.Reservation, Threads: o.Threads}
+	n := workload.Needs{Constraint: o.Constraint, Exclusive: o.Exclusive, Licenses: o.Licenses, Reservation: o.Reservation, PerCore: o.perCore()}
 	o, err := o.withGPUs()
 	if err != nil {
 		return n, err
@@ -166,4 +167,23 @@ func cutLast(s string) (before, after string, found bool) {
 		return "", s, false
 	}
 	return s[:i], s[i+1:], true
+}
+
+// perCore returns how many CPUs of each core the job uses at most, 0 for all of them. Of tasks that
+// share no core, and may not fill their last one, it says too few rather than too many.
+func (o *Options) perCore() int32 {
+	uses := o.ThreadsPerCore
+	if o.NTasksPerCore > 0 {
+		tasks := int64(o.NTasksPerCore) * int64(max(1, o.CPUsPerTask))
+		if o.CPUsPerTask > 1 && o.CPUsPerTask%2 != 0 {
+			tasks = 1
+		}
+		if uses == 0 || tasks < int64(uses) {
+			uses = int32(min(tasks, math.MaxInt32))
+		}
+	}
+	if o.Hint == "nomultithread" {
+		uses = 1
+	}
+	return uses
 }

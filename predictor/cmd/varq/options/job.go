@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -165,11 +166,15 @@ func (f *Job) Request() (workload.Request, error) {
 			return r, fmt.Errorf("--time: %w", err)
 		}
 	}
-	for _, name := range jobsize.ByThread {
-		if value, given := f.given(name); given {
-			f.Size.Threads = "--" + name + "=" + value
+	for name, n := range map[string]*int32{"threads-per-core": &f.Size.ThreadsPerCore, "ntasks-per-core": &f.Size.NTasksPerCore} {
+		value, given := f.given(name)
+		if number, err := strconv.ParseInt(value, 10, 32); err == nil && number > 0 {
+			*n = int32(number)
+		} else if given {
+			return r, fmt.Errorf("--%s: %.40q is not a number", name, value)
 		}
 	}
+	f.Size.Hint, _ = f.given("hint")
 	_, f.Size.Overcommit = f.given("overcommit")
 	r.Size, err = f.Size.Size()
 	return r, err
