@@ -132,7 +132,7 @@ func needs(t *testing.T, s *site.Site) {
 		{"--nodelist=node1", "--nodelist=node1: how long certain nodes are busy cannot be forecast", true},
 		{"--exclude=foo", "--exclude=foo: there is no node foo", false},
 		{"--exclude=node[2-8] --nodes=2", "--exclude=node[2-8]: 1 of the 8 nodes of partition main remain, and the job needs 2", false},
-		{"--exclude=node1", "--exclude=node1 leaves 7 of 8 nodes", true},
+		{"--exclude=node[1-2]", "--exclude=node[1-2] leaves 6 of 8 nodes", true},
 		{"--tmp=1T", "--tmp: 0 of the 8 nodes of partition main have 1048576 MiB of temporary disk", false},
 		{"--mincpus=5", "--mincpus: 0 of the 8 nodes of partition main have 5 CPUs", false},
 		{"--hold", "--hold does not go together with --begin-by", true},

@@ -114,6 +114,9 @@ func (b *builder) partition(name string, defaultTime int64) limits.Partition {
 	}
 }
 
+// fewest is how many nodes of a kind a cluster has at least.
+const fewest = 32
+
 // nodes returns how many nodes the script asks for at most.
 func (b *builder) nodes() int {
 	text := b.options["nodes"]
@@ -122,7 +125,7 @@ func (b *builder) nodes() int {
 }
 
 // add adds nodes of a kind to a partition: those that are named, shared by so many kinds, and four
-// times as many as the script asks for.
+// times as many as the script asks for, but fewest at least.
 func (b *builder) add(p *limits.Partition, kinds int, kind limits.Node) {
 	var names []string
 	for _, option := range []string{"nodelist", "exclude"} {
@@ -130,7 +133,7 @@ func (b *builder) add(p *limits.Partition, kinds int, kind limits.Node) {
 		names = append(names, slices.DeleteFunc(named, func(name string) bool { _, has := b.cluster.Nodes[name]; return has })...)
 	}
 	names = names[:(len(names)+kinds-1)/kinds]
-	for range 4 * b.nodes() {
+	for range max(fewest, 4*b.nodes()) {
 		names = append(names, fmt.Sprintf("node%d", len(b.cluster.Nodes)+len(names)+1))
 	}
 	for _, name := range names {
@@ -145,7 +148,7 @@ func (b *builder) add(p *limits.Partition, kinds int, kind limits.Node) {
 func (b *builder) node(threads int64, types ...string) limits.Node {
 	n := limits.Node{CPUs: 128, Threads: threads, Memory: 2 << 20, Tmp: 4 << 20, Features: b.features(), Usable: true, Gres: map[string]int64{}}
 	for _, name := range b.gres() {
-		n.Gres[name] = 100
+		n.Gres[name] = 1 << 40
 	}
 	for _, of := range types {
 		n.Gres["gpu:"+of], n.Gres["gpu"] = 8, n.Gres["gpu"]+8

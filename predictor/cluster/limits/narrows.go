@@ -1,22 +1,31 @@
 package limits
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// Narrows reports whether a constraint, as of sbatch --constraint, leaves out a node of a
-// partition, or of one of a list of partitions. One that cannot be read does.
-func (c *Cluster) Narrows(partitions, constraint string) bool {
-	if constraint == "" {
-		return false
-	}
-	parsed, err := parseConstraint(constraint)
-	if err != nil {
-		return true
+// Narrows reports whether a constraint, as of sbatch --constraint, or the names of nodes that a job
+// must not have leave out more than Few of the nodes of a partition, or of one of a list of
+// partitions. A constraint that cannot be read does.
+func (c *Cluster) Narrows(partitions, constraint string, excluded []string) bool {
+	lacks := func(string) bool { return false }
+	if constraint != "" {
+		parsed, err := parseConstraint(constraint)
+		if err != nil {
+			return true
+		}
+		lacks = func(name string) bool { n, ok := c.Nodes[name]; return ok && !parsed.fits(&n) }
 	}
 	for partition := range strings.SplitSeq(partitions, ",") {
-		for _, name := range c.Partitions[partition].Nodes {
-			if n, ok := c.Nodes[name]; ok && !parsed.fits(&n) {
-				return true
+		nodes, out := c.Partitions[partition].Nodes, 0
+		for _, name := range nodes {
+			if slices.Contains(excluded, name) || lacks(name) {
+				out++
 			}
+		}
+		if float64(out) > Few*float64(len(nodes)) {
+			return true
 		}
 	}
 	return false

@@ -125,10 +125,15 @@ func need(format string, args ...any) *Rule {
 	return &Rule{Name: "needs", Says: fmt.Sprintf(format, args...)}
 }
 
+// Few is the largest share of the nodes that a job may leave out and still wait like those that may
+// run on any of them.
+const Few = 1. / 8
+
 // selection is the nodes of the job's partition that satisfy the needs checked so far.
 type selection struct {
 	*Job
 	nodes []Node
+	out   int // usable nodes that narrow has left out
 }
 
 // keep leaves only the nodes that are fit. It returns a rule if they are too few.
@@ -141,8 +146,8 @@ func (s *selection) keep(option, have string, fit func(*Node) bool) *Rule {
 	return need("%s: %d of the %s of partition %s %s, and the job needs %d", option, len(s.nodes), count(all, "node"), s.Partition, have, s.Nodes)
 }
 
-// narrow is keep for what no forecast knows of: it also returns a rule if it leaves out a node
-// that jobs may run on now.
+// narrow is keep for what no forecast knows of: it also returns a rule if more than Few of the nodes
+// that jobs may run on now are left out by all that is such.
 func (s *selection) narrow(option, have string, fit func(*Node) bool) *Rule {
 	usable := func() int {
 		n := 0
@@ -157,7 +162,9 @@ func (s *selection) narrow(option, have string, fit func(*Node) bool) *Rule {
 	if rule := s.keep(option, have, fit); rule != nil {
 		return rule
 	}
-	if after := usable(); after < before {
+	after := usable()
+	s.out += before - after
+	if float64(s.out) > Few*float64(after+s.out) {
 		return need("%s leaves %d of %s that partition %s has for such a job, and waits are forecast only for any of them%s", option, after, count(before, "node"), s.Partition, advice)
 	}
 	return nil

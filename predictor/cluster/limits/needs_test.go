@@ -290,8 +290,13 @@ func TestNarrows(t *testing.T) {
 	for constraint, want := range map[string]bool{
 		"": false, "ib": false, "new": true, "old|new": false, "ib&old": true, "[old|new]": true, "ib&": true, "(ib)*2": false,
 	} {
-		if c.Narrows("none,main", constraint) != want {
+		if c.Narrows("none,main", constraint, nil) != want {
 			t.Errorf("%q narrows partition main: not %v", constraint, want)
+		}
+	}
+	for excluded, want := range map[string]bool{"n1": false, "n1 n2": true, "far": false} {
+		if c.Narrows("main", "", strings.Fields(excluded)) != want {
+			t.Errorf("without %s partition main is narrowed: not %v", excluded, want)
 		}
 	}
 }

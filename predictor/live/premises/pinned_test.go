@@ -1,7 +1,7 @@
 package premises
 
 import (
-	"strings"
+	"fmt"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -14,7 +14,11 @@ func TestMarkPinned(t *testing.T) {
 		Partitions: map[string]limits.Partition{"main": {Nodes: []string{"n1", "n2"}}},
 		Nodes:      map[string]limits.Node{"n1": {Name: "n1", Features: []string{"ib", "old"}}, "n2": {Name: "n2", Features: []string{"ib"}}},
 	}}
-	many := &state{limits: limits.Cluster{Partitions: map[string]limits.Partition{"main": {Nodes: strings.Fields(strings.Repeat("n ", 20))}}}}
+	var names []string
+	for n := range 20 {
+		names = append(names, fmt.Sprintf("n%d", n+1))
+	}
+	many := &state{limits: limits.Cluster{Partitions: map[string]limits.Partition{"main": {Nodes: names}}}}
 	for _, v := range []struct {
 		entry  slurm.QueueEntry
 		rules  *state

@@ -6,6 +6,8 @@ package placement
 import (
 	"cmp"
 	"slices"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
 )
 
 // Node is one that a job may run on, and how many failures of it are expected while the job runs.
@@ -16,7 +18,7 @@ type Node struct {
 
 // MostShare is the largest share of the nodes that is left out: fewer nodes would make the wait
 // longer than the forecast.
-const MostShare = 1. / 8
+const MostShare = limits.Few
 
 const (
 	// spare is how many times as many nodes as the job needs are left at least.
