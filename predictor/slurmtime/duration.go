@@ -34,6 +34,9 @@ func ParseDuration(text string) (int64, error) {
 	if !withDays {
 		days, clock = "0", text
 	}
+	if withDays && clock == "" {
+		clock = "0" // as in Slurm
+	}
 	parts := strings.Split(clock, ":")
 	// The unit of the first part depends on how many there are.
 	first := [][]int64{{60}, {60, 1}, {3600, 60, 1}}

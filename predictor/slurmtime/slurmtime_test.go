@@ -125,14 +125,14 @@ func TestParsePast(t *testing.T) {
 
 func TestDuration(t *testing.T) {
 	for text, want := range map[string]int64{
-		"90": 5400, "1:30": 90, "1:30:00": 5400, "1-12": 129600, "1-12:30": 131400, "1-0:0:1": 86401, "unlimited": Unlimited, "0": 0,
+		"90": 5400, "1:30": 90, "1:30:00": 5400, "1-12": 129600, "1-": 86400, "1-12:30": 131400, "1-0:0:1": 86401, "unlimited": Unlimited, "0": 0,
 	} {
 		got, err := ParseDuration(text)
 		if err != nil || got != want {
 			t.Errorf("%q: %d (%v), want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "-", "1-", "a", "1:2:3:4", "1:-2", "+5", "99999999999", "1-1-1", "2147483647-0"} {
+	for _, text := range []string{"", "-", "a", "1:2:3:4", "1:-2", "+5", "99999999999", "1-1-1", "2147483647-0"} {
 		if got, err := ParseDuration(text); err == nil {
 			t.Errorf("%q: %d", text, got)
 		}

@@ -189,9 +189,10 @@ func (o Options) gpus(nodes, tasks int64) (int64, error) {
 	return total, nil
 }
 
-// memory returns the largest total that any of the options asks for, in MiB.
+// memory returns what the one option asks for that may be given, in MiB.
 func (o Options) memory(nodes, cpus, gpus int64) (int64, error) {
 	var total int64
+	given := ""
 	for _, ask := range []struct {
 		option, value string
 		times         int64
@@ -205,7 +206,10 @@ func (o Options) memory(nodes, cpus, gpus int64) (int64, error) {
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", ask.option, err)
 		}
-		total = max(total, mib*ask.times)
+		if given != "" {
+			return 0, fmt.Errorf("%s does not go together with %s: Slurm takes one of them", ask.option, given)
+		}
+		given, total = ask.option, mib*ask.times
 	}
 	return total, nil
 }

@@ -70,6 +70,7 @@ func TestSizeRefuses(t *testing.T) {
 		{Options{Gres: "gpu:"}, `--gres: "gpu:" is not a number of GPUs such as gpu:2 or gpu:a100:2`},
 		{Options{Gres: "gpu:2x"}, `--gres: "gpu:2x" is not a number of GPUs such as gpu:2 or gpu:a100:2`},
 		{Options{Mem: "16X"}, `--mem: "16X" is not a size of memory such as 4000M or 16G`},
+		{Options{Mem: "1G", MemPerCPU: "1G"}, `--mem-per-cpu does not go together with --mem: Slurm takes one of them`},
 		{Options{Mem: "2000T"}, `--mem: "2000T" is not a size of memory such as 4000M or 16G`},
 		{Options{Nodes: "16m", NTasksPerNode: 1 << 20}, `--ntasks-per-node: no job can have 17592186044416 tasks`},
 		{Options{CPUsPerTask: 300_000_000}, `--cpus-per-task: no job can have 300000000 CPUs`},
