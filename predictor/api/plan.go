@@ -244,7 +244,8 @@ func (p *Plan) Spread(r *PlanRequest) string {
 	return fmt.Sprintf("the costs are those on %d nodes, over which Slurm may spread the job; --nodes says on how many it is to run", p.MostNodes())
 }
 
-// Unlimited says, if the request names no time limit, which one the work has; otherwise it is empty.
+// Unlimited says, if the request names no time limit, which one the work has. Otherwise it is
+// empty.
 func (p *Plan) Unlimited(r *PlanRequest) string {
 	if r.Job.Limit != 0 || p.SizeNodes != 0 || p.WorkLimit <= 0 {
 		return ""

@@ -16,9 +16,9 @@ const user = "alice"
 
 // Kinds are the kinds of clusters.
 //
-//   - alike: each partition has one kind of node, a core is a CPU, and there is a default time limit.
-//   - mixed: all partitions have the same nodes: some with GPUs of three types, others without, half
-//     of each with the features that are named; there is no default time limit.
+//   - alike: each partition has one kind of node, a core is a CPU, and there is a default time.
+//   - mixed: all partitions have the same nodes: some with GPUs of three types, others without,
+//     half of each with the features that are named; there is no default time.
 //   - centre: a core has two threads; users have several accounts, QOS and partitions, and need one
 //     of each.
 var Kinds = []string{"alike", "mixed", "centre"}

@@ -11,8 +11,9 @@ import (
 
 // Complete fills in what Slurm would: the default partition, the user's default account, the QOS
 // that the association or Slurm gives by default, the partition's default time or, if it has none,
-// the longest that such a job may have, one node, and one CPU a node. Its error is for the user, and says what is missing or unknown, or that the partition
-// is not up, or that Slurm would take no job of the user's.
+// the longest that such a job may have, one node, and one CPU a node. Its error is for the user,
+// and says what is missing or unknown, or that the partition is not up, or that Slurm would take no
+// job of the user's.
 func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	if c.AssociationsEnforced && !c.Associations.has(r.User) {
 		return r, fmt.Errorf("user %s has no account (association), and Slurm takes no jobs without one: ask whoever runs the cluster", r.User)

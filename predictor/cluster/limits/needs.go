@@ -146,8 +146,8 @@ func (s *selection) keep(option, have string, fit func(*Node) bool) *Rule {
 	return need("%s: %d of the %s of partition %s %s, and the job needs %d", option, len(s.nodes), count(all, "node"), s.Partition, have, s.Nodes)
 }
 
-// narrow is keep for what no forecast knows of: it also returns a rule if more than Few of the nodes
-// that jobs may run on now are left out by all that is such.
+// narrow is keep for what no forecast knows of: it also returns a rule if all that is such leaves
+// out more than Few of the nodes that jobs may run on now.
 func (s *selection) narrow(option, have string, fit func(*Node) bool) *Rule {
 	usable := func() int {
 		n := 0
