@@ -616,7 +616,7 @@ func killed(t *testing.T, l *lab) {
 func outputKept(t *testing.T, l *lab) {
 	file, _ := l.script(t, "", "")
 	for flag, lines := range map[string]int{"--parsable": 3, "--quiet": 0, "--verbose": 3} {
-		r := l.run(t, "sbatch", flag, "--prob=.99", "--begin-by=now+1hour", "--job-name=kept", file)
+		r := l.run(t, "sbatch", flag, "--time=10", "--prob=.99", "--begin-by=now+1hour", "--job-name=kept", file)
 		if r.code != 0 {
 			t.Fatalf("%s: exit code %d: %s", flag, r.code, r.stderr)
 		}

@@ -112,7 +112,7 @@ func reserveEither(t *testing.T, sites map[string]*site.Site) {
 		t.Fatal(err)
 	}
 	r, err = alpha.Run(t.Context(), "alice", "varq", "reserve", "--clusters=all", "--latest=now+9minutes", "--min-prob=.5", "--", "sbatch", "--output=/dev/null", script)
-	if err != nil || r.Code != 0 || !strings.Contains(r.Stdout, " on cluster alpha\n") || !strings.Contains(r.Stderr, "site beta: varqd is not reachable") {
+	if err != nil || r.Code != 0 || !strings.Contains(r.Stdout, " on cluster alpha\n") || !strings.Contains(r.Stderr, "cluster beta: varqd is not reachable") {
 		t.Errorf("while beta is silent: %+v, %v", r, err)
 	}
 	if err := syscall.Kill(beta.VarqdPID(), syscall.SIGCONT); err != nil {
