@@ -24,15 +24,21 @@ type Run struct {
 }
 
 // Run runs a command as a user of the cluster: a command of Slurm, or of varq ("varq", "varqd",
-// "varq-wrapper"). A non-zero exit code is not an error. If the command failed because a busy varqd
-// did not answer in time, Run runs it again.
+// "varq-wrapper"). A non-zero exit code is not an error. Run runs the command again if it failed
+// because a busy varqd did not answer in time, or a busy slurmctld one of repeatable.
 func (s *Site) Run(ctx context.Context, user, name string, args ...string) (Run, error) {
 	for {
-		if r, err := s.runOnce(ctx, user, name, args...); r.Code == 0 || !strings.Contains(r.Stderr, ": no answer within ") {
+		r, err := s.runOnce(ctx, user, name, args...)
+		unanswered := strings.Contains(r.Stderr, ": no answer within ") ||
+			slices.Contains(repeatable, name) && strings.Contains(r.Stderr, "Socket timed out on send/recv operation")
+		if r.Code == 0 || !unanswered {
 			return r, err
 		}
 	}
 }
+
+// repeatable are the commands of Slurm that do the same if they are run twice.
+var repeatable = []string{"sacct", "scancel", "scontrol", "sinfo", "squeue"}
 
 // Prepare prepares a command as Run runs it.
 func (s *Site) Prepare(ctx context.Context, user, name string, args ...string) *exec.Cmd {
