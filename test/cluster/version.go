@@ -67,6 +67,9 @@ func versionOf(osRelease string) Version {
 	return ""
 }
 
+// Own returns the version that runs on the machine itself, or Slurm2205 if its own Debian has none.
+func Own() Version { return cmp.Or(own(), Slurm2205) }
+
 // InChroot reports whether the version runs in a chroot, because this machine's Debian has another.
 func (v Version) InChroot() bool { return v != own() }
 
@@ -76,7 +79,7 @@ func (v Version) cache() string { return "/var/cache/varq-" + v.word() }
 // Chosen returns the version that VARQ_SLURM names in the environment, and without it the machine's
 // own, or Slurm2205 if it has none. Start rejects one that is not supported.
 func Chosen() Version {
-	return cmp.Or(Version(os.Getenv("VARQ_SLURM")), own(), Slurm2205)
+	return cmp.Or(Version(os.Getenv("VARQ_SLURM")), Own())
 }
 
 // AddFlags gives a command a flag for each version, as --slurm24. to becomes the one that is given,

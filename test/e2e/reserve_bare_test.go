@@ -23,7 +23,7 @@ import (
 // beta may start so late.
 func bareSites(t *testing.T, late string) (alpha, beta *site.Site) {
 	t.Helper()
-	alpha = site.ForTest(t, site.Options{Name: "alpha", Version: cluster.Slurm2205, Nodes: 4, History: site.Calm(time.Now().Unix())})
+	alpha = site.ForTest(t, site.Options{Name: "alpha", Version: cluster.Own(), Nodes: 4, History: site.Calm(time.Now().Unix())})
 	beta = site.ForTest(t, site.Options{Name: "beta", Nodes: 4, Bind: []string{alpha.Dir}})
 	logVersions(t, alpha, beta)
 	if err := beta.KillVarqd(); err != nil {

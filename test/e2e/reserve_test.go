@@ -16,13 +16,13 @@ import (
 )
 
 // twoSites starts two clusters, alpha and beta, each with its own daemons, and lets the users of
-// alpha choose between them. alpha has Slurm 22.05, and beta the chosen one. Its jobs write, and
+// alpha choose between them. alpha has the machine's own Slurm, and beta the chosen one. Its jobs write, and
 // its varqd reaches alpha's munge, in alpha's folder.
 func twoSites(t *testing.T, a, b site.Options) (alpha, beta *site.Site) {
 	t.Helper()
 	now := time.Now().Unix()
 	a.Name, b.Name = "alpha", "beta"
-	a.Version = cluster.Slurm2205
+	a.Version = cluster.Own()
 	for _, o := range []*site.Options{&a, &b} {
 		if o.History == nil {
 			o.History = site.Calm(now)

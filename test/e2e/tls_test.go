@@ -20,7 +20,7 @@ import (
 func tlsSites(t *testing.T) (sites map[string]*site.Site, authority *certs.Authority) {
 	t.Helper()
 	now := time.Now().Unix()
-	alpha := site.ForTest(t, site.Options{Name: "alpha", Version: cluster.Slurm2205, History: site.Calm(now)})
+	alpha := site.ForTest(t, site.Options{Name: "alpha", Version: cluster.Own(), History: site.Calm(now)})
 	beta := site.ForTest(t, site.Options{Name: "beta", History: site.Calm(now), Bind: []string{alpha.Dir}, VarqConf: "site: {tariff: {unit_cost: 0.5}}\n"})
 	logVersions(t, alpha, beta)
 	authority, err := certs.NewAuthority()

@@ -83,7 +83,7 @@ func TestExamples(t *testing.T) {
 		t.Fatalf("make install: %v\n%s", err, out)
 	}
 	open(t, stage)
-	if err := cluster.Install(t.Context(), cluster.Slurm2205, t.Output()); errors.Is(err, cluster.ErrNoSlurm) {
+	if err := cluster.Install(t.Context(), cluster.Own(), t.Output()); errors.Is(err, cluster.ErrNoSlurm) {
 		t.Skip(err)
 	}
 	var printed, progress bytes.Buffer
