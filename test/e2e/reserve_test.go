@@ -16,8 +16,8 @@ import (
 )
 
 // twoSites starts two clusters, alpha and beta, each with its own daemons, and lets the users of
-// alpha choose between them. alpha has the machine's own Slurm, and beta the chosen one. The jobs of
-// beta write, and its varqd reaches alpha's munge, in alpha's folder.
+// alpha choose between them. alpha has the machine's own Slurm, and beta the chosen one. The jobs
+// of beta write, and its varqd reaches alpha's munge, in alpha's folder.
 func twoSites(t *testing.T, a, b site.Options) (alpha, beta *site.Site) {
 	t.Helper()
 	now := time.Now().Unix()
