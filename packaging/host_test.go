@@ -18,12 +18,12 @@ import (
 	"github.com/varq-project/varq/test/cluster"
 )
 
-// host is the root of a Debian 12 with systemd, munge and Slurm's commands, on which nothing of
-// varq has been. Its programs run in a chroot, and no systemd does.
+// host is the root of the machine's own Debian with systemd, munge and Slurm's commands, on which
+// nothing of varq has been. Its programs run in a chroot, and no systemd does.
 type host string
 
 // newHost returns a host that the test may change. It is an overlay over one that is made once, by
-// mmdebstrap, and kept in /var/cache/varq-debian12. newHost skips the test in short mode and where
+// mmdebstrap, and kept in /var/cache. newHost skips the test in short mode and where
 // only root could go on.
 func newHost(t *testing.T) host {
 	t.Helper()
@@ -67,20 +67,23 @@ func newHost(t *testing.T) host {
 	return host(root)
 }
 
-// debian makes the cached Debian 12 unless it is there, and returns its folder.
+// debian makes the cached Debian unless it is there, and returns its folder. Packages that are made
+// here need the Slurm for which they are made.
 var debian = sync.OnceValues(func() (string, error) {
-	const dir, partial = "/var/cache/varq-debian12", "/var/cache/varq-debian12.partial"
+	suite := cluster.Own().Suite()
+	dir := "/var/cache/varq-" + suite
+	partial := dir + ".partial"
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
-	if err := cluster.InstallPackages(context.Background(), "to make a Debian 12 on which packages are tried", "mmdebstrap"); err != nil {
+	if err := cluster.InstallPackages(context.Background(), "to make a Debian on which packages are tried", "mmdebstrap"); err != nil {
 		return "", err
 	}
 	if err := os.RemoveAll(partial); err != nil { // left by an interrupted attempt
 		return "", err
 	}
 	out, err := exec.Command("mmdebstrap", "--variant=minbase", "--include=systemd,munge,slurm-client,slurm-wlm-basic-plugins",
-		"bookworm", partial, "http://deb.debian.org/debian").CombinedOutput()
+		suite, partial, "http://deb.debian.org/debian").CombinedOutput()
 	if err != nil {
 		return "", errors.New(string(out[max(0, len(out)-2000):]))
 	}

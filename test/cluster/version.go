@@ -70,6 +70,12 @@ func versionOf(osRelease string) Version {
 // Own returns the version that runs on the machine itself, or Slurm2205 if its own Debian has none.
 func Own() Version { return cmp.Or(own(), Slurm2205) }
 
+// Suite returns the suite of Debian's archive that provides the version, or "" if none does.
+func (v Version) Suite() string {
+	r, _ := v.release()
+	return r.suite
+}
+
 // InChroot reports whether the version runs in a chroot, because this machine's Debian has another.
 func (v Version) InChroot() bool { return v != own() }
 
