@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/promise/elastic"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
+	"github.com/varq-project/varq/predictor/slurm/option"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/wrapper/ticket"
@@ -118,7 +120,7 @@ func (s *Submission) readSize(o options, command string) error {
 	}
 	for _, name := range unwelcomeToSize {
 		if o.has(name) {
-			return fmt.Errorf("--%s does not go together with --%s: %s", sizeOption, name, whyNot(name))
+			return fmt.Errorf("--%s does not go together with --%s: %s", sizeOption, name, cmp.Or(option.Reason(name), option.OneCluster))
 		}
 	}
 	if err := s.readLockIn(o, command); err != nil {

@@ -67,7 +67,7 @@ func variable(command, name string, environment []string) string {
 	for _, variable := range names {
 		asks := func(v string) bool {
 			value, is := strings.CutPrefix(v, variable+"=")
-			return is && !slices.Contains(option.Nothing[name], value)
+			return is && !option.AsksForNothing(name, value)
 		}
 		if slices.ContainsFunc(environment, asks) {
 			return variable
@@ -128,16 +128,6 @@ func conflicts(o options, command string, environment []string, order *sbatch.Or
 		refuse(name, name, "this varq does not know what that changes about the job")
 	}
 	return errors.Join(errs...)
-}
-
-// whyNot returns why an option that is in unwelcomeToSize is unwelcome.
-func whyNot(name string) string {
-	for _, u := range option.Unwelcome {
-		if u.Name == name {
-			return u.Why
-		}
-	}
-	return option.OneCluster
 }
 
 // unknown returns Slurm's options that are in none of the lists, in order.

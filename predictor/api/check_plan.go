@@ -69,18 +69,15 @@ func (r *PlanRequest) checkDeadline(c *checker) {
 	}
 	lacking := len(c.found)
 	for _, of := range []struct {
-		field Field
-		given bool
-	}{{"prob", r.Prob != 0}, {"on_miss", r.OnMiss != ""}, {"risky_nodes", r.RiskyNodes != ""}} {
-		c.odd(of.given, of.field, "needs %v or %v: the time by which the job is to run or to have ended", Field("begin_by"), Field("finish_by"))
-	}
-	for _, of := range []struct {
-		field Field
-		given bool
+		field     Field
+		given     bool
+		startOnly bool
 	}{
-		{"begin_after", r.BeginAfter != 0}, {"best_effort", r.BestEffort}, {"max_cost", r.MaxCost != MaxCost{}}, {"sizes", len(r.Sizes) > 0},
+		{"prob", r.Prob != 0, false}, {"on_miss", r.OnMiss != "", false}, {"risky_nodes", r.RiskyNodes != "", false},
+		{"begin_after", r.BeginAfter != 0, true}, {"best_effort", r.BestEffort, true}, {"max_cost", r.MaxCost != MaxCost{}, true}, {"sizes", len(r.Sizes) > 0, true},
 	} {
-		c.odd(of.given, of.field, "needs %v: the time by which the job is to run", Field("begin_by"))
+		c.odd(of.given && !of.startOnly, of.field, "needs %v or %v: the time by which the job is to run or to have ended", Field("begin_by"), Field("finish_by"))
+		c.odd(of.given && of.startOnly, of.field, "needs %v: the time by which the job is to run", Field("begin_by"))
 	}
 	c.odd(len(c.found) == lacking, "begin_by", "is missing: say when the work must be running, or with %v when it must have ended", Field("finish_by"))
 }

@@ -48,15 +48,13 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	r.Nodes = max(r.Nodes, 1)
 	r.CPUs = max(r.CPUs, r.Nodes)
 	if r.Limit == 0 {
-		longest, _ := c.Job(r, nil).MaxLimit()
-		switch {
-		case p.DefaultTime > 0:
-			r.Limit = p.DefaultTime
-		case longest > 0:
-			r.Limit = longest
-		default:
-			return r, fmt.Errorf("no time limit given, and partition %s has none: say with --time how long the work takes at most", r.Partition)
-		}
+		r.Limit = p.DefaultTime
+	}
+	if r.Limit <= 0 {
+		r.Limit, _ = c.Job(r, nil).MaxLimit()
+	}
+	if r.Limit <= 0 {
+		return r, fmt.Errorf("no time limit given, and partition %s has none: say with --time how long the work takes at most", r.Partition)
 	}
 	return r, nil
 }

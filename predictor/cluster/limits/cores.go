@@ -21,7 +21,7 @@ func (c *Cluster) OnCores(r workload.Request, n *workload.Needs) workload.Reques
 // onCores returns how many CPUs a job with needs has if it uses so many.
 func (c *Cluster) onCores(partition string, n *workload.Needs, uses int64) int64 {
 	perCore, threads := int64(n.PerCore), int64(0)
-	if perCore == 0 {
+	if perCore == 0 || uses == 0 {
 		return uses
 	}
 	for _, name := range c.Partitions[partition].Nodes {

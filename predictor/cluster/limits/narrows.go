@@ -1,9 +1,6 @@
 package limits
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Narrows reports whether a constraint, as of sbatch --constraint, or the names of nodes that a job
 // must not have leave out more than Few of the nodes of a partition, or of one of a list of
@@ -17,15 +14,19 @@ func (c *Cluster) Narrows(partitions, constraint string, excluded []string) bool
 		}
 		lacks = func(name string) bool { n, ok := c.Nodes[name]; return ok && !parsed.fits(&n) }
 	}
+	out := make(map[string]bool, len(excluded))
+	for _, name := range excluded {
+		out[name] = true
+	}
 	for partition := range strings.SplitSeq(partitions, ",") {
-		nodes, out := c.Partitions[partition].Nodes, 0
+		nodes, left := c.Partitions[partition].Nodes, 0
 		for _, name := range nodes {
-			if slices.Contains(excluded, name) || lacks(name) {
-				out++
+			if !out[name] && !lacks(name) {
+				continue
 			}
-		}
-		if float64(out) > Few*float64(len(nodes)) {
-			return true
+			if left++; !few(left, len(nodes)) {
+				return true
+			}
 		}
 	}
 	return false

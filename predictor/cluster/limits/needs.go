@@ -129,6 +129,9 @@ func need(format string, args ...any) *Rule {
 // run on any of them.
 const Few = 1. / 8
 
+// few reports whether so many of some nodes are Few of them at most.
+func few(left, of int) bool { return float64(left) <= Few*float64(of) }
+
 // selection is the nodes of the job's partition that satisfy the needs checked so far.
 type selection struct {
 	*Job
@@ -164,7 +167,7 @@ func (s *selection) narrow(option, have string, fit func(*Node) bool) *Rule {
 	}
 	after := usable()
 	s.out += before - after
-	if float64(s.out) > Few*float64(after+s.out) {
+	if !few(s.out, after+s.out) {
 		return need("%s leaves %d of %s that partition %s has for such a job, and waits are forecast only for any of them%s", option, after, count(before, "node"), s.Partition, advice)
 	}
 	return nil

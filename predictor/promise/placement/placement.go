@@ -16,10 +16,6 @@ type Node struct {
 	Expected float64
 }
 
-// MostShare is the largest share of the nodes that is left out: fewer nodes would make the wait
-// longer than the forecast.
-const MostShare = limits.Few
-
 const (
 	// spare is how many times as many nodes as the job needs are left at least.
 	spare = 2
@@ -29,10 +25,11 @@ const (
 	leastExpected = .001
 )
 
-// Avoid returns those of the nodes that a job of need nodes is to leave out, the riskiest first. It
-// takes O(n log n) for n nodes.
+// Avoid returns those of the nodes that a job of need nodes is to leave out, the riskiest first:
+// limits.Few at most, because the wait would be longer than the forecast with fewer nodes. It takes
+// O(n log n) for n nodes.
 func Avoid(nodes []Node, need int) []Node {
-	most := min(int(MostShare*float64(len(nodes))), len(nodes)-spare*need)
+	most := min(int(limits.Few*float64(len(nodes))), len(nodes)-spare*need)
 	if most <= 0 {
 		return nil
 	}

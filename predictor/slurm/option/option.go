@@ -139,8 +139,17 @@ func boundGres(value string) bool {
 
 // Listed reports whether an option is in one of the lists.
 func Listed(name string) bool {
-	return slices.Contains(Understood, name) || slices.Contains(Harmless, name) ||
-		slices.ContainsFunc(Unwelcome, func(u Why) bool { return u.Name == name })
+	return slices.Contains(Understood, name) || slices.Contains(Harmless, name) || Reason(name) != ""
+}
+
+// Reason returns why an option is excluded whatever its value is, or "".
+func Reason(name string) string {
+	for _, u := range Unwelcome {
+		if u.Name == name {
+			return u.Why
+		}
+	}
+	return ""
 }
 
 // Refused returns why an option with a value is excluded, and the option as a message names it,
@@ -149,10 +158,8 @@ func Refused(name, value string) (option, why string) {
 	if AsksForNothing(name, value) {
 		return "", ""
 	}
-	for _, u := range Unwelcome {
-		if u.Name == name {
-			return "--" + name, u.Why
-		}
+	if why := Reason(name); why != "" {
+		return "--" + name, why
 	}
 	for _, u := range UnwelcomeValues {
 		if u.Name == name && u.Excluded(value) {
