@@ -102,6 +102,7 @@ func (l *lab) promise(ahead time.Duration, onMiss string) *api.Plan {
 		if time.Now().After(end) {
 			l.t.Fatalf("refused: %+v", answer.Refusal)
 		}
+		time.Sleep(100 * time.Millisecond)
 	}
 }
 

@@ -87,6 +87,9 @@ func startLive(t *testing.T, c *cluster.Cluster) *live { return startLiveAs(t, c
 // startLiveAs starts a daemon that asks a Slurm as a user. The clock of the daemon's host is ahead
 // of Slurm's.
 func startLiveAs(t *testing.T, c *cluster.Cluster, user string, ahead time.Duration) *live {
+	if err := cluster.InstallPackages(t.Context(), "to ask varqd as its users may", "curl"); err != nil {
+		t.Fatal(err)
+	}
 	l := &live{Cluster: c, t: t, now: func() time.Time { return time.Now().Add(ahead) }}
 	l.scontrol.Env, l.sacctmgr.Env = l.Env(), l.Env()
 	if l.Root() != "/" { // varqd runs here, its Slurm in a chroot
