@@ -33,6 +33,13 @@ type Event struct {
 	Text string `json:"text"`
 }
 
+// Request returns the request of the reservation's job with a time limit, in seconds.
+func (r *Reservation) Request(limit int64) workload.Request {
+	return workload.Request{
+		User: r.User, Account: r.Account, Partition: r.Partition, NodeSet: r.NodeSet, QOS: r.QOS, Size: r.Size, Limit: limit,
+	}
+}
+
 // Setting is a job's begin time, in Unix seconds, and its time limit, in seconds.
 type Setting struct {
 	BeginTime int64 `json:"begin_time"`
@@ -49,7 +56,10 @@ type Reservation struct {
 	User      string `json:"user"`
 	Account   string `json:"account"`
 	Partition string `json:"partition"`
-	QOS       string `json:"qos,omitempty"`
+	// NodeSet lists the nodes of the partition on which alone the job may run. It is empty if the
+	// job may run on any of them, or on all but a few.
+	NodeSet string `json:"node_set,omitempty"`
+	QOS     string `json:"qos,omitempty"`
 	workload.Size
 	// Pieces are what the job needs of single nodes.
 	Pieces workload.Pieces `json:"-"`

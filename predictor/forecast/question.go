@@ -64,5 +64,5 @@ type Opinion struct {
 }
 
 // Group names the group of jobs that r belongs to where forecasters are weighed by their scores:
-// the jobs of its partition and QOS. The Class of an Evidence is another thing.
-func Group(r *workload.Request) string { return r.Partition + "/" + r.QOS }
+// the jobs of its partition, node set and QOS. The Class of an Evidence is another thing.
+func Group(r *workload.Request) string { return r.Partition + r.NodeSet + "/" + r.QOS }

@@ -1,4 +1,4 @@
-// Package hostlist expands Slurm's lists of node names, such as
+// Package hostlist reads and writes Slurm's lists of node names, such as
 // node[1-3,07-09],gpu[0-1]-ib2.
 package hostlist
 

@@ -1,6 +1,6 @@
 package slurm
 
-import "github.com/varq-project/varq/predictor/slurm/hostlist"
+import "github.com/varq-project/varq/predictor/hostlist"
 
 // CountCores counts the cores in Slurm's list of their numbers, such as "0-2,5". The error says
 // what is wrong with the list.

@@ -38,10 +38,31 @@ type Request struct {
 	User      string `json:"user,omitempty"`
 	Account   string `json:"account,omitempty"`
 	Partition string `json:"partition,omitempty"`
-	QOS       string `json:"qos,omitempty"`
+	// NodeSet lists the nodes of the partition on which alone the job may run, as Slurm writes them
+	// ("gpu[1-4]"). It is empty if the job may run on any of them, or on all but a few. It follows from
+	// what the job needs: varqd ignores what a user says of it.
+	NodeSet string `json:"node_set,omitempty"`
+	// Line names the jobs from whose waits the job's own is forecast, if these are not all jobs of its
+	// partition but those of its NodeSet.
+	Line string `json:"-"`
+	QOS  string `json:"qos,omitempty"`
 	Size
 	Limit int64 `json:"limit"`
 }
+
+// Narrow reports whether the job may run on some nodes of its partition only, and its wait is
+// forecast from those of jobs that may run on any: too few jobs like it are known. Its own wait tells
+// nothing of theirs.
+func (r *Request) Narrow() bool { return r.NodeSet != "" && r.Line == "" }
+
+// Queue names the jobs from whose waits the job's own is forecast: Line or, without one, Partition.
+func (r *Request) Queue() string { return cmp.Or(r.Line, r.Partition) }
+
+// Place is where a job may run: on the nodes of NodeSet or, if that is empty, on any of the partition.
+type Place struct{ Partition, NodeSet string }
+
+// Place returns where the job may run.
+func (r *Request) Place() Place { return Place{r.Partition, r.NodeSet} }
 
 // Job is one job of a history, or of the queue. A time not known, or not
 // reached yet, is 0.
@@ -60,9 +81,9 @@ type Job struct {
 	// On are the nodes that the job has, by name; empty where they are not known. They are not
 	// to be changed.
 	On []string
-	// Pinned is true if the job may run on some nodes of its partition only, for a reason
-	// that its Request does not tell, as far as that is known. It waits for these nodes.
-	Pinned bool
+	// Needs is what the job needs of its nodes, as far as its source tells before the NodeSet of its
+	// Request is known; nil otherwise.
+	Needs *Needs
 	// AtLimit is true of a job that waits if a limit on what its user or account may have at once
 	// keeps it from starting, or if it waits for the nodes of one of Slurm's own reservations: it
 	// is not ahead of the jobs of others. It is true of a job that has started if it has waited so
@@ -108,11 +129,11 @@ func (j *Job) Since() int64 { return cmp.Or(j.Eligible, j.Submit) }
 
 // Wait returns the queueing delay start - eligible in seconds. It reports false
 // when the job has not started, or its times contradict one another. It also reports
-// false when the job is Pinned or was AtLimit: forecasts know nothing of what it then
-// waited for, and the delay must teach them nothing.
+// false when the job was AtLimit: forecasts know nothing of what it then waited for, and
+// the delay must teach them nothing.
 func (j *Job) Wait() (seconds int64, ok bool) {
 	since := j.Since()
-	if j.Pinned || j.AtLimit || j.Start == 0 || since == 0 || j.Start < since {
+	if j.AtLimit || j.Start == 0 || since == 0 || j.Start < since {
 		return 0, false
 	}
 	return j.Start - since, true

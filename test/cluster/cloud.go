@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/varq-project/varq/predictor/slurm/hostlist"
+	"github.com/varq-project/varq/predictor/hostlist"
 )
 
 // powerDir is the folder in which Slurm's ResumeProgram and SuspendProgram leave what slurmctld

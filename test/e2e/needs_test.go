@@ -107,7 +107,6 @@ func needs(t *testing.T, s *site.Site) {
 	}{
 		{"--constraint=foo", "--constraint=foo: no node has the feature foo", false},
 		{"--constraint=big --nodes=3", "--constraint=big: 2 of the 8 nodes of partition main have these features, and the job needs 3", false},
-		{"--constraint=big", "--constraint=big leaves 2 of 8 nodes that partition main has", true},
 		{"--reservation=foo", "--reservation=foo: Slurm has no reservation foo", false},
 		{"--reservation=bobs", "--reservation=bobs: reservation bobs admits neither user alice nor account phys", false},
 		{"--reservation=hers", "--reservation=hers: waits inside of a reservation of Slurm cannot be forecast", true},
@@ -129,10 +128,9 @@ func needs(t *testing.T, s *site.Site) {
 		{"--licenses=matlab:4", "--licenses=matlab:4: there are 3 of licence matlab", false},
 		{"--licenses=matlab", "--licenses=matlab: when 1 of the 3 of licence matlab are free cannot be forecast", true},
 		{"--nodelist=foo", "--nodelist=foo: there is no node foo", false},
-		{"--nodelist=node1", "--nodelist=node1: how long certain nodes are busy cannot be forecast", true},
+		{"--nodelist=node1 --nodes=2", "--nodelist=node1: Slurm adds other nodes to these", true},
 		{"--exclude=foo", "--exclude=foo: there is no node foo", false},
 		{"--exclude=node[2-8] --nodes=2", "--exclude=node[2-8]: 1 of the 8 nodes of partition main remain, and the job needs 2", false},
-		{"--exclude=node[1-2]", "--exclude=node[1-2] leaves 6 of 8 nodes", true},
 		{"--tmp=1T", "--tmp: 0 of the 8 nodes of partition main have 1048576 MiB of temporary disk", false},
 		{"--mincpus=5", "--mincpus: 0 of the 8 nodes of partition main have 5 CPUs", false},
 		{"--hold", "--hold does not go together with --begin-by", true},
@@ -153,11 +151,16 @@ func needs(t *testing.T, s *site.Site) {
 		t.Errorf("jobs %v are in the queue", got)
 	}
 
-	// What excludes no node is promised, and a job that is alone on its nodes needs all their
-	// CPUs.
-	for args, cpus := range map[string]int32{"--constraint=ib&fast": 1, "--mem-per-cpu=0": 1, "--mem=3G --account=PHYS": 1, "--exclusive --nodes=2": 8} {
+	// A job that is alone on its nodes needs all their CPUs.
+	for args, want := range map[string]struct {
+		cpus  int32
+		nodes string
+	}{
+		"--constraint=ib&fast": {cpus: 1}, "--mem-per-cpu=0": {cpus: 1}, "--mem=3G --account=PHYS": {cpus: 1}, "--exclusive --nodes=2": {cpus: 8},
+		"--constraint=big": {1, "node[1-2]"}, "--nodelist=node1": {1, "node1"}, "--exclude=node[1-2]": {1, "node[3-8]"},
+	} {
 		id, r := reserve(t, s, "alice", append(strings.Fields(args), "--begin-by=now+6hours", "--prob=0.6", "--time=5", file)...)
-		if r.CPUs != cpus {
+		if r.CPUs != want.cpus || r.NodeSet != want.nodes {
 			t.Errorf("%s: promised %+v", args, r.Size)
 		}
 		mustRun(t, s, "alice", "scancel", strconv.FormatInt(id, 10))

@@ -116,7 +116,7 @@ func (k Knowledge) without(j workload.Job) *workload.Job {
 	return &j
 }
 
-func pools(string) twin.Pool {
+func pools(workload.Place) twin.Pool {
 	return twin.Pool{Name: "main", Size: workload.Size{Nodes: nodes, CPUs: nodes * cpus}}
 }
 

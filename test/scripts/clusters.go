@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
-	"github.com/varq-project/varq/predictor/slurm/hostlist"
+	"github.com/varq-project/varq/predictor/hostlist"
 )
 
 // user is the one who submits all scripts.
@@ -34,20 +34,24 @@ func Cluster(kind string, options map[string]string) *limits.Cluster {
 	case "alike":
 		for _, name := range b.partitions() {
 			p := b.partition(name, 3600)
-			b.add(&p, 1, b.node(1, b.types()...))
+			b.add(&p, b.node(1, b.types()...), true)
 			b.cluster.Partitions[name] = p
 		}
 	case "mixed":
 		p := b.partition("", limits.None)
 		types := append(b.types(), "t4", "mi250", "l40")[:max(3, len(b.types()))]
-		for _, features := range [][]string{b.features(), nil} {
+		for i, features := range [][]string{b.features(), nil} {
 			kinds := []limits.Node{b.node(1)}
 			for _, of := range types {
 				kinds = append(kinds, b.node(1, of))
 			}
-			for _, n := range kinds {
+			fits := 0
+			if b.asksGPUs() {
+				fits = 1
+			}
+			for k, n := range kinds {
 				n.Features = features
-				b.add(&p, len(kinds), n)
+				b.add(&p, n, i == 0 && k == fits)
 			}
 		}
 		for _, name := range b.partitions() {
@@ -58,7 +62,7 @@ func Cluster(kind string, options map[string]string) *limits.Cluster {
 		b.cluster.QOSEnforced, b.cluster.AssociationsEnforced = true, true
 		for _, name := range append(b.partitions(), "cpu", "gpu") {
 			p := b.partition(name, 3600)
-			b.add(&p, 1, b.node(2, b.types()...))
+			b.add(&p, b.node(2, b.types()...), true)
 			b.cluster.Partitions[name] = p
 		}
 	}
@@ -124,15 +128,16 @@ func (b *builder) nodes() int {
 	return max(1, n)
 }
 
-// add adds nodes of a kind to a partition: those that are named, shared by so many kinds, and four
-// times as many as the script asks for, but fewest at least.
-func (b *builder) add(p *limits.Partition, kinds int, kind limits.Node) {
+// add adds nodes of a kind to a partition: four times as many as the script asks for, but fewest at
+// least, and those that the script names if it may run on nodes of that kind.
+func (b *builder) add(p *limits.Partition, kind limits.Node, fits bool) {
 	var names []string
-	for _, option := range []string{"nodelist", "exclude"} {
-		named, _ := hostlist.Expand(b.options[option])
-		names = append(names, slices.DeleteFunc(named, func(name string) bool { _, has := b.cluster.Nodes[name]; return has })...)
+	if fits {
+		for _, option := range []string{"nodelist", "exclude"} {
+			named, _ := hostlist.Expand(b.options[option])
+			names = append(names, slices.DeleteFunc(named, func(name string) bool { _, has := b.cluster.Nodes[name]; return has })...)
+		}
 	}
-	names = names[:(len(names)+kinds-1)/kinds]
 	for range max(fewest, 4*b.nodes()) {
 		names = append(names, fmt.Sprintf("node%d", len(b.cluster.Nodes)+len(names)+1))
 	}
@@ -154,6 +159,11 @@ func (b *builder) node(threads int64, types ...string) limits.Node {
 		n.Gres["gpu:"+of], n.Gres["gpu"] = 8, n.Gres["gpu"]+8
 	}
 	return n
+}
+
+// asksGPUs reports whether the script asks for GPUs.
+func (b *builder) asksGPUs() bool {
+	return strings.HasPrefix(b.options["gres"], "gpu") || b.options["gpus"] != "" || b.options["gpus-per-node"] != "" || b.options["gpus-per-task"] != ""
 }
 
 // types returns the types of GPUs that are named, or one.

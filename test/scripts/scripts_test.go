@@ -17,7 +17,7 @@ const now = 1795262400
 
 // least is the share of the scripts of a sample, each owner weighing the same, that get a forecast
 // at least.
-var least = map[string]float64{"alike": .8, "mixed": .6, "centre": .8}
+var least = map[string]float64{"alike": .85, "mixed": .85, "centre": .85}
 
 // TestCorpus says how many scripts of a corpus would be promised a start: that of testdata, or that
 // which VARQ_SCRIPTS names.

@@ -59,12 +59,16 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	return r, nil
 }
 
-// CompleteWith is Complete for a job with needs: it fills in the CPUs of its nodes if it is alone
-// on them, and their memory if it asks for all.
+// CompleteWith is Complete for a job with needs: it fills in the nodes on which alone it may run,
+// unless the request has them, the CPUs of its nodes if it is alone on them, and their memory if it
+// asks for all.
 func (c *Cluster) CompleteWith(r workload.Request, n *workload.Needs) (workload.Request, error) {
 	r, err := c.Complete(r)
 	if err != nil {
 		return r, err
+	}
+	if r.NodeSet == "" {
+		r.NodeSet = c.Job(r, n).NodeSet()
 	}
 	job := c.Job(r, n)
 	if job.alone() {

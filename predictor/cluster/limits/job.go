@@ -7,7 +7,7 @@ import "github.com/varq-project/varq/predictor/workload"
 type Job struct {
 	workload.Request
 	cluster   *Cluster
-	partition Partition // of the request
+	partition Partition // of the request, with those of its nodes that are in its NodeSet
 	needs     *workload.Needs
 	needy     bool // whether it has needs at all
 }
@@ -16,6 +16,7 @@ type Job struct {
 // job has none, or they do not matter.
 func (c *Cluster) Job(r workload.Request, n *workload.Needs) *Job {
 	j := &Job{Request: r, cluster: c, partition: c.Partitions[r.Partition], needs: n, needy: n != nil}
+	j.partition.Nodes = c.nodesAt(r.Place())
 	switch {
 	case !j.needy:
 		j.needs = &workload.Needs{}
@@ -43,7 +44,7 @@ func (j *Job) amount(tres string) int64 { return j.cluster.amount(&j.Request, tr
 // alone reports whether the job shares its nodes with no other job.
 func (j *Job) alone() bool { return j.partition.alone(j.needs) }
 
-// wholeNodes returns the CPUs of so many of the largest nodes of the job's partition. A job that is
+// wholeNodes returns the CPUs of so many of the largest nodes that the job may have. A job that is
 // alone on its nodes waits for that many.
 func (j *Job) wholeNodes(nodes int32) int32 {
 	var cpus []int64

@@ -14,9 +14,8 @@ import (
 const advice = ": leave it out, or submit the job without a promise"
 
 // CheckNeeds returns the rule by which Slurm would refuse the job at its submission, or by which
-// nothing can be forecast for it; nil if there is none. Waits are forecast for jobs that may run
-// on any nodes of their partition that have the CPUs, the memory and the GPUs. So what leaves out
-// other nodes of these is a rule, too, and so is what must be free besides nodes.
+// nothing can be forecast for it; nil if there is none. Waits are forecast for jobs that may run on
+// any of some nodes. So what must be free besides nodes is a rule, too.
 func (j *Job) CheckNeeds() *Rule {
 	if rule := j.checkAccess(); rule != nil {
 		return rule
@@ -53,18 +52,23 @@ func (j *Job) Fitting() []Node {
 // selected returns the known nodes of the partition that satisfy the needs, or the first rule by
 // which these cannot be satisfied.
 func (j *Job) selected() ([]Node, *Rule) {
-	s := selection{Job: j}
-	for _, name := range j.partition.Nodes {
-		if node, ok := j.cluster.Nodes[name]; ok {
-			s.nodes = append(s.nodes, node)
-		}
-	}
+	s := selection{Job: j, nodes: j.known()}
 	for _, check := range []func() *Rule{s.checkExclude, s.checkNodeList, s.checkConstraint, s.checkNodeCPUs, s.checkNodeMemory, s.checkMemoryCPUs, s.checkNodeTmp, s.checkGres, s.checkTotals} {
 		if rule := check(); rule != nil {
 			return nil, rule
 		}
 	}
 	return s.nodes, nil
+}
+
+// known returns the known nodes that the job may have, whatever its needs.
+func (j *Job) known() (nodes []Node) {
+	for _, name := range j.partition.Nodes {
+		if node, ok := j.cluster.Nodes[name]; ok {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
 }
 
 func (j *Job) checkReservation() *Rule {
@@ -125,18 +129,10 @@ func need(format string, args ...any) *Rule {
 	return &Rule{Name: "needs", Says: fmt.Sprintf(format, args...)}
 }
 
-// Few is the largest share of the nodes that a job may leave out and still wait like those that may
-// run on any of them.
-const Few = 1. / 8
-
-// few reports whether so many of some nodes are Few of them at most.
-func few(left, of int) bool { return float64(left) <= Few*float64(of) }
-
 // selection is the nodes of the job's partition that satisfy the needs checked so far.
 type selection struct {
 	*Job
 	nodes []Node
-	out   int // usable nodes that narrow has left out
 }
 
 // keep leaves only the nodes that are fit. It returns a rule if they are too few.
@@ -149,30 +145,6 @@ func (s *selection) keep(option, have string, fit func(*Node) bool) *Rule {
 	return need("%s: %d of the %s of partition %s %s, and the job needs %d", option, len(s.nodes), count(all, "node"), s.Partition, have, s.Nodes)
 }
 
-// narrow is keep for what no forecast knows of: it also returns a rule if all that is such leaves
-// out more than Few of the nodes that jobs may run on now.
-func (s *selection) narrow(option, have string, fit func(*Node) bool) *Rule {
-	usable := func() int {
-		n := 0
-		for i := range s.nodes {
-			if s.nodes[i].Usable {
-				n++
-			}
-		}
-		return n
-	}
-	before := usable()
-	if rule := s.keep(option, have, fit); rule != nil {
-		return rule
-	}
-	after := usable()
-	s.out += before - after
-	if !few(s.out, after+s.out) {
-		return need("%s leaves %d of %s that partition %s has for such a job, and waits are forecast only for any of them%s", option, after, count(before, "node"), s.Partition, advice)
-	}
-	return nil
-}
-
 func (s *selection) checkExclude() *Rule {
 	named := &s.needs.Exclude
 	if len(named.Names) == 0 {
@@ -181,7 +153,7 @@ func (s *selection) checkExclude() *Rule {
 	if rule := s.exist(named); rule != nil {
 		return rule
 	}
-	return s.narrow(named.Option, "remain", func(n *Node) bool { return !slices.Contains(named.Names, n.Name) })
+	return s.keep(named.Option, "remain", func(n *Node) bool { return !slices.Contains(named.Names, n.Name) })
 }
 
 func (s *selection) checkNodeList() *Rule {
@@ -197,10 +169,10 @@ func (s *selection) checkNodeList() *Rule {
 			return need("%s: node %s is not in partition %s, or is excluded", named.Option, name, s.Partition)
 		}
 	}
-	if slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Usable && !slices.Contains(named.Names, n.Name) }) {
-		return need("%s: how long certain nodes are busy cannot be forecast, only how long a job waits for any nodes of partition %s%s", named.Option, s.Partition, advice)
+	if len(named.Names) < int(s.Nodes) {
+		return need("%s: Slurm adds other nodes to these, and how long certain nodes and others are busy cannot be forecast: name %s, or leave it out", named.Option, count(int(s.Nodes), "node"))
 	}
-	return nil
+	return s.keep(named.Option, "are named", func(n *Node) bool { return slices.Contains(named.Names, n.Name) })
 }
 
 // exist checks that the cluster has the nodes.
@@ -232,10 +204,13 @@ func (s *selection) checkConstraint() *Rule {
 		}
 		return need("%s: numbers of nodes among features may give the job more nodes than its costs and its forecast are of%s", option, next)
 	}
-	if c.counted && slices.ContainsFunc(s.nodes, func(n Node) bool { return !c.fits(&n) }) {
-		return need("%s: waits are forecast for any nodes of a partition, and not for a choice among their features%s", option, advice)
+	if s.Nodes == 1 {
+		c.counted = false // a node is like itself
 	}
-	return s.narrow(option, "have these features", c.fits)
+	if c.counted && slices.ContainsFunc(s.nodes, func(n Node) bool { return !c.fits(&n) }) {
+		return need("%s: when nodes that are alike are free cannot be forecast, only when any nodes of some are%s", option, advice)
+	}
+	return s.keep(option, "have these features", c.fits)
 }
 
 func (s *selection) checkNodeCPUs() *Rule {
@@ -246,14 +221,8 @@ func (s *selection) checkNodeMemory() *Rule {
 	return s.checkEach(&s.needs.NodeMemory, "MiB of memory", func(n *Node) int64 { return n.Memory })
 }
 
-// checkNodeTmp checks the temporary disk. It narrows the choice of nodes: no history tells which
-// jobs needed one.
 func (s *selection) checkNodeTmp() *Rule {
-	each := &s.needs.NodeTmp
-	if each.Amount <= 0 {
-		return nil
-	}
-	return s.narrow(each.Option, fmt.Sprintf("have %d MiB of temporary disk", each.Amount), func(n *Node) bool { return n.Tmp >= each.Amount })
+	return s.checkEach(&s.needs.NodeTmp, "MiB of temporary disk", func(n *Node) int64 { return n.Tmp })
 }
 
 func (s *selection) checkEach(each *workload.NodeNeed, what string, on func(*Node) int64) *Rule {
@@ -270,26 +239,30 @@ func (s *selection) checkGres() *Rule {
 		if g.PerNode {
 			each = g.Count
 		}
-		have := func(kind string) (string, func(*Node) bool) {
-			return fmt.Sprintf("have %d %s", each, kind), func(n *Node) bool { return n.Gres[kind] >= each }
-		}
-		words, fit := have(kind)
-		if rule := s.keep(g.Option, words, fit); rule != nil {
-			return rule
-		}
 		if g.Type != "" {
 			kind += ":" + g.Type
-			words, fit = have(kind)
-			if rule := s.narrow(g.Option, words, fit); rule != nil {
-				return rule
-			}
+		}
+		if rule := s.keep(g.Option, fmt.Sprintf("have %d %s", each, kind), func(n *Node) bool { return n.Gres[kind] >= each }); rule != nil {
+			return rule
 		}
 		if g.Name != "gpu" {
-			return need("%s: of generic resources, waits are forecast only for GPUs%s", g.Option, advice)
+			if rule := s.checkPlenty(g, kind); rule != nil {
+				return rule
+			}
 		}
 		if total := most(s.amounts(func(n *Node) int64 { return n.Gres[kind] }), s.mostNodes()); !g.PerNode && g.Count > total {
 			return need("%s: the nodes of partition %s that the job may have, have %d %s", g.Option, s.Partition, total, kind)
 		}
+	}
+	return nil
+}
+
+// checkPlenty returns a rule unless each node has so much of a generic resource that CPUs run out
+// first, if all jobs there are as this one. When less of it is free cannot be forecast.
+func (s *selection) checkPlenty(g *workload.Gres, kind string) *Rule {
+	cpus := max(1, int64(s.CPUs)/int64(max(1, s.Nodes)))
+	if slices.ContainsFunc(s.nodes, func(n Node) bool { return !g.PerNode || g.Count*n.CPUs > n.Gres[kind]*cpus }) {
+		return need("%s: of generic resources that nodes can run out of, waits are forecast only for GPUs%s", g.Option, advice)
 	}
 	return nil
 }

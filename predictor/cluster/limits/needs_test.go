@@ -10,7 +10,7 @@ import (
 
 // varied returns cluster with different nodes: n1 to n4 have the features old and ib, n5 to n8
 // the features new and ib. n5 and n6 have four a100 each, and n7 two h100. n8 is drained. Each
-// has 16 CPUs and 64,000 MiB, except n5, which is twice as large.
+// has 16 CPUs, 64,000 MiB and 100 of the generic resource disk, except n5, which is twice as large.
 func varied() *Cluster {
 	c := cluster()
 	c.AssociationsEnforced, c.QOSEnforced = true, true
@@ -38,6 +38,10 @@ func varied() *Cluster {
 		case 8:
 			n.Features = []string{"spare"}
 		}
+		if n.Gres == nil {
+			n.Gres = map[string]int64{}
+		}
+		n.Gres["disk"] = 100
 		c.Nodes[n.Name] = n
 	}
 	return c
@@ -83,15 +87,23 @@ func TestCheckNeeds(t *testing.T) {
 		{workload.Needs{Constraint: "ib|foo"}, nil, "--constraint=ib|foo: no node has the feature foo"},
 		{workload.Needs{Constraint: "old&new"}, nil, "--constraint=old&new: 0 of the 8 nodes of partition main have these features, and the job needs 1"},
 		{workload.Needs{Constraint: "new"}, func(r *workload.Request) { r.Nodes = 4 }, "--constraint=new: 3 of the 8 nodes of partition main have these features, and the job needs 4"},
-		{workload.Needs{Constraint: "new"}, nil, "--constraint=new leaves 3 of 7 nodes that partition main has for such a job, and waits are forecast only for any of them: leave it out"},
-		{workload.Needs{Constraint: "[old|new]"}, nil, "--constraint=[old|new]: waits are forecast for any nodes of a partition"},
+		{workload.Needs{Constraint: "new"}, nil, ""},
+		{workload.Needs{Constraint: "[old|new]"}, nil, ""}, // a node is like itself
+		{
+			workload.Needs{Constraint: "[old|new]"}, func(r *workload.Request) { r.Nodes = 2 },
+			"--constraint=[old|new]: when nodes that are alike are free cannot be forecast, only when any nodes of some are: leave it out",
+		},
 		{workload.Needs{Constraint: "ib*2"}, nil, "--constraint=ib*2: numbers of nodes among features may give the job more nodes than its costs and its forecast are of: say --nodes=2 --constraint=ib"},
 		{workload.Needs{Constraint: "[ib*2]"}, func(r *workload.Request) { r.Nodes = 3 }, "--constraint=[ib*2]: numbers of nodes among features may give the job more nodes than its costs and its forecast are of: say --nodes=3 --constraint=ib"},
 		{workload.Needs{Constraint: "old*2&new*1"}, nil, "--constraint=old*2&new*1: numbers of nodes among features may give the job more nodes than its costs and its forecast are of: leave it out"},
 		{workload.Needs{Constraint: "old&"}, nil, "--constraint=old&: this is not an expression of features"},
 
 		{workload.Needs{NodeList: nodes("--nodelist=x", "x")}, nil, "--nodelist=x: there is no node x"},
-		{workload.Needs{NodeList: nodes("--nodelist=n1", "n1")}, nil, "--nodelist=n1: how long certain nodes are busy cannot be forecast"},
+		{workload.Needs{NodeList: nodes("--nodelist=n1", "n1")}, nil, ""},
+		{
+			workload.Needs{NodeList: nodes("--nodelist=n1", "n1")}, func(r *workload.Request) { r.Nodes = 2 },
+			"--nodelist=n1: Slurm adds other nodes to these, and how long certain nodes and others are busy cannot be forecast: name 2 nodes, or leave it out",
+		},
 		{workload.Needs{NodeList: nodes("--nodelist=n[1-7]", "n1", "n2", "n3", "n4", "n5", "n6", "n7")}, nil, ""},
 		{
 			workload.Needs{NodeList: nodes("--nodelist=n5", "n5")}, func(r *workload.Request) { r.Partition = "short" },
@@ -99,7 +111,7 @@ func TestCheckNeeds(t *testing.T) {
 		},
 		{workload.Needs{Exclude: nodes("--exclude=x", "x")}, nil, "--exclude=x: there is no node x"},
 		{workload.Needs{Exclude: nodes("--exclude=n8", "n8")}, nil, ""},
-		{workload.Needs{Exclude: nodes("--exclude=n1", "n1")}, nil, "--exclude=n1 leaves 6 of 7 nodes"},
+		{workload.Needs{Exclude: nodes("--exclude=n1", "n1")}, nil, ""},
 		{
 			workload.Needs{Exclude: nodes("--exclude=n5", "n5")}, func(r *workload.Request) { r.Partition = "short" }, "",
 		},
@@ -110,7 +122,7 @@ func TestCheckNeeds(t *testing.T) {
 		{workload.Needs{NodeCPUs: each(17, "--mincpus")}, nil, ""},
 		{workload.Needs{NodeCPUs: each(33, "--mincpus")}, nil, "--mincpus: 0 of the 8 nodes of partition main have 33 CPUs"},
 		{workload.Needs{NodeTmp: each(2000, "--tmp")}, nil, "--tmp: 0 of the 8 nodes of partition main have 2000 MiB of temporary disk, and the job needs 1"},
-		{workload.Needs{NodeTmp: each(1000, "--tmp")}, nil, "--tmp leaves 1 of 7 nodes"},
+		{workload.Needs{NodeTmp: each(1000, "--tmp")}, nil, ""},
 		{workload.Needs{NodeTmp: each(0, "--tmp")}, nil, ""},
 		{workload.Needs{MostNodes: 1}, func(r *workload.Request) { r.CPUs = 32 }, ""},
 		{workload.Needs{MostNodes: 1}, func(r *workload.Request) { r.CPUs = 33 }, "--ntasks: the job needs 33 CPUs, and the nodes of partition main that it may have, have 32"},
@@ -118,12 +130,15 @@ func TestCheckNeeds(t *testing.T) {
 
 		{gpus("--gpus=10", "", 10, false), nil, ""},
 		{gpus("--gpus=11", "", 11, false), nil, "--gpus=11: the nodes of partition main that the job may have, have 10 gpu"},
-		{gpus("--gpus=a100:2", "a100", 2, false), nil, "--gpus=a100:2 leaves 2 of 3 nodes that partition main has for such a job"},
+		{gpus("--gpus=a100:2", "a100", 2, false), nil, ""},
 		{gpus("--gpus=v100:1", "v100", 1, false), nil, "--gpus=v100:1: 0 of the 8 nodes of partition main have 1 gpu:v100"},
 		{gpus("--gres=gpu:a100:4", "a100", 4, true), nil, ""}, // no others have four
 		{gpus("--gres=gpu:5", "", 5, true), nil, "--gres=gpu:5: 0 of the 8 nodes of partition main have 5 gpu"},
 		{gpus("--gres=gpu:2", "", 2, true), func(r *workload.Request) { r.Nodes = 4 }, "--gres=gpu:2: 3 of the 8 nodes of partition main have 2 gpu, and the job needs 4"},
 		{workload.Needs{Gres: []workload.Gres{{Name: "shard", Count: 1, PerNode: true, Option: "--gres=shard:1"}}}, nil, "--gres=shard:1: 0 of the 8 nodes"},
+		{disk(1), nil, ""},
+		{disk(50), nil, "--gres=disk:50: of generic resources that nodes can run out of, waits are forecast only for GPUs: leave it out"},
+		{disk(50), func(r *workload.Request) { r.CPUs = 16 }, ""}, // alone on its node
 
 		{workload.Needs{Licenses: "foo"}, nil, "--licenses=foo: Slurm has no licence foo"},
 		{workload.Needs{Licenses: "matlab:4"}, nil, "--licenses=matlab:4: there are 3 of licence matlab"},
@@ -282,21 +297,78 @@ func TestFitting(t *testing.T) {
 	}
 }
 
-func TestNarrows(t *testing.T) {
-	c := varied()
-	n := c.Nodes["n8"]
-	n.Features = []string{"new", "ib"}
-	c.Nodes["n8"] = n
-	for constraint, want := range map[string]bool{
-		"": false, "ib": false, "new": true, "old|new": false, "ib&old": true, "[old|new]": true, "ib&": true, "(ib)*2": false,
+// TestNodeSet: the nodes on which alone a job may run are those that have what it needs, unless they
+// are nearly all.
+func TestNodeSet(t *testing.T) {
+	each := func(amount int64) workload.NodeNeed { return workload.NodeNeed{Amount: amount} }
+	for _, v := range []struct {
+		needs     workload.Needs
+		partition string
+		want      string
+	}{
+		{workload.Needs{}, "main", ""},
+		{workload.Needs{Constraint: "ib"}, "main", ""}, // n8 lacks it, one of eight
+		{workload.Needs{Constraint: "old"}, "main", "n[1-4]"},
+		{workload.Needs{Constraint: "old&new"}, "main", ""}, // it never runs
+		{workload.Needs{Constraint: "("}, "main", ""},
+		{workload.Needs{Constraint: "[old|spare]"}, "main", "n[1-4,8]"},
+		{workload.Needs{Exclude: nodes("", "n1")}, "main", ""},
+		{workload.Needs{Exclude: nodes("", "n1", "n2")}, "main", "n[3-8]"},
+		{workload.Needs{Constraint: "old", Exclude: nodes("", "n1")}, "main", "n[2-4]"},
+		{workload.Needs{NodeList: nodes("", "n3")}, "main", "n3"},
+		{workload.Needs{NodeMemory: each(64_000)}, "main", ""},
+		{workload.Needs{NodeMemory: each(64_001)}, "main", "n5"},
+		{workload.Needs{NodeCPUs: each(17)}, "main", "n5"},
+		{workload.Needs{NodeTmp: each(1)}, "main", "n5"},
+		{gpus("", "", 1, false), "main", "n[5-7]"},
+		{gpus("", "a100", 1, false), "main", "n[5-6]"},
+		{gpus("", "", 3, true), "main", "n[5-6]"},
+		{workload.Needs{Constraint: "new"}, "nosuch,main", "n[5-7]"},
+		{workload.Needs{Constraint: "new"}, "nosuch", ""},
 	} {
-		if c.Narrows("none,main", constraint, nil) != want {
-			t.Errorf("%q narrows partition main: not %v", constraint, want)
+		c := varied()
+		r := workload.Request{Partition: v.partition, Size: workload.Size{Nodes: 1, CPUs: 1}}
+		sets := c.NodeSets()
+		for range 2 {
+			if got := sets.Of(r, &v.needs); got != v.want {
+				t.Errorf("%+v: %s, want %s", v.needs, got, v.want)
+			}
+		}
+		r.User, r.Account, r.QOS, r.Limit = "alice", "plasma", "normal", hour
+		if v.partition != "main" {
+			continue
+		}
+		whole, err := c.CompleteWith(r, &v.needs)
+		if err != nil || whole.NodeSet != v.want {
+			t.Errorf("%+v: completed to %s, %v", v.needs, whole.NodeSet, err)
+		}
+		// what a job is told of is of these nodes
+		if n, all := len(c.Job(whole, nil).partition.Nodes), len(c.Partitions["main"].Nodes); (n == all) != (v.want == "") {
+			t.Errorf("%+v: %d of %d nodes", v.needs, n, all)
 		}
 	}
-	for excluded, want := range map[string]bool{"n1": false, "n1 n2": true, "far": false} {
-		if c.Narrows("main", "", strings.Fields(excluded)) != want {
-			t.Errorf("without %s partition main is narrowed: not %v", excluded, want)
+}
+
+// Without a few of the nodes of a set a job waits as for all of them: those that varq leaves out,
+// because they are likely to fail, change nothing of what is learnt.
+func TestNodeSetWithoutAFew(t *testing.T) {
+	c := varied()
+	p := c.Partitions["main"]
+	for i := range 16 {
+		name := fmt.Sprintf("x%02d", i)
+		c.Nodes[name] = Node{Name: name, CPUs: 16, Memory: 64_000, Features: []string{"extra"}}
+		p.Nodes = append(p.Nodes, name)
+	}
+	c.Partitions["main"] = p
+	for excluded, want := range map[string]string{"": "x[00-15]", "x03": "x[00-15]", "x03 x04": "x[00-15]", "x03 x04 x05": "x[00-02,06-15]"} {
+		n := workload.Needs{Constraint: "extra", Exclude: nodes("--exclude", strings.Fields(excluded)...)}
+		if got := c.Job(workload.Request{Partition: "main", Size: workload.Size{Nodes: 1}}, &n).NodeSet(); got != want {
+			t.Errorf("without %s: %s, want %s", excluded, got, want)
 		}
 	}
+}
+
+// disk returns the need of so much of a generic resource of which each node has 100.
+func disk(count int64) workload.Needs {
+	return workload.Needs{Gres: []workload.Gres{{Name: "disk", Count: count, PerNode: true, Option: fmt.Sprintf("--gres=disk:%d", count)}}}
 }

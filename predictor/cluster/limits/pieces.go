@@ -34,17 +34,17 @@ func (t *Takes) Pieces(r workload.Request, n *workload.Needs) workload.Pieces {
 	case n.MostNodes == 0 && nodes > 1:
 		return workload.Pieces{}
 	case n.MostNodes <= 1:
-		return workload.Pieces{Count: 1, Each: workload.Size{CPUs: max(t.CPUs(r), t.wholeCores(r.Partition, nodeCPUs)), GPUs: r.GPUs, Memory: t.Memory(r)}}
+		return workload.Pieces{Count: 1, Each: workload.Size{CPUs: max(t.CPUs(r), t.wholeCores(r.Place(), nodeCPUs)), GPUs: r.GPUs, Memory: t.Memory(r)}}
 	case n.MostNodes <= nodes:
-		most := t.of(r.Partition).most
+		most := t.of(r.Place()).most
 		// beside all of the others
 		rest := func(all int32, of int64) int32 { return all - clamp(int64(nodes-1)*of) }
 		return workload.Pieces{Count: nodes, Each: workload.Size{
-			CPUs:   max(t.wholeCores(r.Partition, nodeCPUs), rest(t.CPUs(r), most.CPUs)),
+			CPUs:   max(t.wholeCores(r.Place(), nodeCPUs), rest(t.CPUs(r), most.CPUs)),
 			GPUs:   max(gpusPerNode(n), rest(r.GPUs, most.GPUs)),
 			Memory: t.nodeMemory(&r, n),
 		}}
-	case n.NodeCPUs.Option == "--cpus-per-task" && nodeCPUs > 1 && t.wholeCores(r.Partition, 1) == 1:
+	case n.NodeCPUs.Option == "--cpus-per-task" && nodeCPUs > 1 && t.wholeCores(r.Place(), 1) == 1:
 		// Where cores have several CPUs, Slurm counts those of all tasks together.
 		return workload.Pieces{Count: r.CPUs / nodeCPUs, Each: workload.Size{CPUs: nodeCPUs}}
 	}

@@ -1,6 +1,10 @@
 package limits
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // Shortage says that too few nodes can start jobs now (Unix seconds) for the job, and why the
 // others cannot: part of a sentence. It is "" if there are enough, or if not all nodes of the
@@ -30,6 +34,14 @@ func (j *Job) shortage(by []*Reservation) string {
 			consequence = "too few for the job, and when those that are drained or down come back cannot be forecast"
 		}
 	}
-	return fmt.Sprintf("only %d of the %s of partition %s can start jobs now (%s), %s",
-		len(s.usable), count(len(s.partition.Nodes), "node"), j.Partition, s.others(), consequence)
+	return fmt.Sprintf("only %d of the %s of partition %s%s can start jobs now (%s), %s",
+		len(s.usable), count(len(s.partition.Nodes), "node"), j.Partition, forSuch(&j.Request), s.others(), consequence)
+}
+
+// forSuch ends a number of nodes in a sentence about a job, if these are not all of its partition.
+func forSuch(r *workload.Request) string {
+	if r.NodeSet == "" {
+		return ""
+	}
+	return " for such a job"
 }

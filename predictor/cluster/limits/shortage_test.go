@@ -30,8 +30,8 @@ func TestShortage(t *testing.T) {
 	unknown := all()
 	delete(unknown, "n1")
 	const (
-		early = "only 2 of the 5 nodes of partition main can start jobs now (2 drained: n3,n5, 1 down: n4), too few for the job, and when the others come back cannot be forecast"
-		later = "only 1 of the 5 nodes of partition main can start jobs now (2 drained: n3,n5, 1 down: n4, 1 reserved), too few for the job, and when the others come back cannot be forecast"
+		early = "only 2 of the 5 nodes of partition main can start jobs now (2 drained: n[3,5], 1 down: n4), too few for the job, and when the others come back cannot be forecast"
+		later = "only 1 of the 5 nodes of partition main can start jobs now (2 drained: n[3,5], 1 down: n4, 1 reserved), too few for the job, and when the others come back cannot be forecast"
 	)
 	for _, v := range []struct {
 		what  string
@@ -63,7 +63,7 @@ func TestShortage(t *testing.T) {
 		want  string
 	}{
 		{all(), 999, ""}, {unknown, 1500, ""}, {nil, 1500, ""},
-		{some, 999, "3 of the 5 nodes of partition main could start no jobs (2 drained: n3,n5, 1 down: n4)"},
+		{some, 999, "3 of the 5 nodes of partition main could start no jobs (2 drained: n[3,5], 1 down: n4)"},
 		{all(), 1500, "2 of the 5 nodes of partition main could start no jobs (2 reserved)"},
 	} {
 		c.Nodes = v.nodes
@@ -73,7 +73,7 @@ func TestShortage(t *testing.T) {
 	}
 	c.Zone, c.Nodes = time.UTC, some
 	const (
-		until = "only 1 of the 5 nodes of partition main can start jobs now (2 drained: n3,n5, 1 down: n4, 1 reserved by maint until 1970-01-01T00:33:20Z), " +
+		until = "only 1 of the 5 nodes of partition main can start jobs now (2 drained: n[3,5], 1 down: n4, 1 reserved by maint until 1970-01-01T00:33:20Z), " +
 			"too few for the job, and when those that are drained or down come back cannot be forecast"
 		only = "only 3 of the 5 nodes of partition main can start jobs now (2 reserved by maint until 1970-01-01T00:33:20Z), too few for the job until then"
 	)

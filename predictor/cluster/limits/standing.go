@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/varq-project/varq/predictor/hostlist"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -83,13 +84,16 @@ func (s *standing) suffices(j *Job) bool {
 		total(func(n *Node) int64 { return n.Gres["gpu"] }) >= int64(j.GPUs) && total(func(n *Node) int64 { return n.Memory }) >= j.Memory
 }
 
+// mostNamed is how long a list of nodes in a sentence may be, in bytes.
+const mostNamed = 80
+
 // others says why the nodes that are not usable are not, "2 drained: n[3-4], 1 reserved", with
 // until when they are reserved. It names no nodes that only operators may see.
 func (s *standing) others() string {
 	of := func(names []string, state string) string {
 		said := fmt.Sprintf("%d %s", len(names), state)
 		if !s.cluster.PrivateNodes {
-			said += ": " + fold(names)
+			said += ": " + hostlist.Brief(names, mostNamed)
 		}
 		return said
 	}

@@ -2,14 +2,14 @@ package limits
 
 import "github.com/varq-project/varq/predictor/workload"
 
-// Takes tells what jobs take from others at least. It looks at the nodes of each partition once,
+// Takes tells what jobs take from others at least. It looks at the nodes of each place once,
 // and so serves many jobs, but only one goroutine, and only as long as the Cluster does not change.
 type Takes struct {
 	cluster *Cluster
-	sizes   map[string]sizes
+	sizes   map[workload.Place]sizes
 }
 
-// sizes are what each node of a partition has at least, and at most.
+// sizes are what each node of a place has at least, and at most.
 type sizes struct {
 	threads int64 // CPUs of a core, at least
 	memory  int64 // MiB, at least
@@ -17,15 +17,15 @@ type sizes struct {
 }
 
 // Takes returns a new Takes.
-func (c *Cluster) Takes() *Takes { return &Takes{c, map[string]sizes{}} }
+func (c *Cluster) Takes() *Takes { return &Takes{c, map[workload.Place]sizes{}} }
 
-// of returns the sizes of a partition's nodes.
-func (t *Takes) of(partition string) sizes {
-	if known, ok := t.sizes[partition]; ok {
+// of returns the sizes of the nodes of a place.
+func (t *Takes) of(place workload.Place) sizes {
+	if known, ok := t.sizes[place]; ok {
 		return known
 	}
 	var s sizes
-	for i, name := range t.cluster.Partitions[partition].Nodes {
+	for i, name := range t.cluster.nodesAt(place) {
 		n := t.cluster.Nodes[name]
 		if threads := max(1, n.Threads); i == 0 || threads < s.threads {
 			s.threads = threads
@@ -35,7 +35,7 @@ func (t *Takes) of(partition string) sizes {
 		}
 		s.most.CPUs, s.most.GPUs = max(s.most.CPUs, n.CPUs), max(s.most.GPUs, n.Gres["gpu"])
 	}
-	t.sizes[partition] = s
+	t.sizes[place] = s
 	return s
 }
 
@@ -46,13 +46,13 @@ func (t *Takes) CPUs(r workload.Request) int32 {
 	if most := t.cluster.Partitions[r.Partition].MaxMemPerCPU; most > 0 {
 		cpus = max(cpus, clamp((r.Memory+most-1)/most))
 	}
-	return t.wholeCores(r.Partition, cpus)
+	return t.wholeCores(r.Place(), cpus)
 }
 
-// wholeCores rounds CPUs up to whole cores of those nodes of a partition whose cores have the
-// fewest CPUs.
-func (t *Takes) wholeCores(partition string, cpus int32) int32 {
-	threads := max(1, t.of(partition).threads)
+// wholeCores rounds CPUs up to whole cores of those nodes of a place whose cores have the fewest
+// CPUs.
+func (t *Takes) wholeCores(place workload.Place, cpus int32) int32 {
+	threads := max(1, t.of(place).threads)
 	return clamp((int64(cpus) + threads - 1) / threads * threads)
 }
 
@@ -69,8 +69,8 @@ func (t *Takes) Memory(r workload.Request) int64 {
 	return t.allMemory(&r)
 }
 
-// allMemory returns the memory, in MiB, of as many nodes of the partition as a request names, if
-// all are as its smallest.
+// allMemory returns the memory, in MiB, of as many nodes as a request names, if all are as the
+// smallest that it may have.
 func (t *Takes) allMemory(r *workload.Request) int64 {
-	return t.of(r.Partition).memory * int64(r.Nodes)
+	return t.of(r.Place()).memory * int64(r.Nodes)
 }

@@ -119,6 +119,8 @@ func (m *room) blocking(by []*Reservation, least left) Rule {
 		leaves = fmt.Sprintf("%d of %d CPUs", least.cpus, m.all.cpus)
 	case slices.ContainsFunc(by, func(v *Reservation) bool { return v.Cores != nil }):
 		leaves += " with room for such a job"
+	default:
+		leaves += forSuch(m.job)
 	}
 	if len(by) == 1 {
 		name := by[0].Name

@@ -80,7 +80,7 @@ func (f *Ahead) caseOf(q *forecast.Question) forest.Case {
 	var v features.Vector
 	m.Look(&q.Request, q.Job, m.at, q.Submit, &v)
 	// meanwhile the queue is served
-	lead := q.Submit - m.at - f.forest.Windows(q.Partition).Closed(m.at, q.Submit)
+	lead := q.Submit - m.at - f.forest.Windows(q.Place()).Closed(m.at, q.Submit)
 	return f.model.Case(append(v[:], features.Delay(float64(lead)), f.forest.overtaking(q)))
 }
 

@@ -62,7 +62,7 @@ func (a *anchors) atMost(q *forecast.Question) (most anchor, ok bool) {
 func (f *Forest) later(q *forecast.Question) anchor {
 	f.simulating.Lock()
 	defer f.simulating.Unlock()
-	windows := f.twin.Windows(q.Partition)
+	windows := f.twin.Windows(q.Place())
 	simulated := *q
 	simulated.Submit = q.Now
 	if before := windows.Since(q.Now).Before(q.Submit); len(before) > 0 {

@@ -132,7 +132,7 @@ func (f *Downey) readRunning(now int64) (used int32) {
 // that is older than its line's longest lifetime may run until its limit.
 func (f *Downey) lifetime(r *workload.Request, age float64) stats.LogUniform {
 	l := f.all.fitted
-	if own := f.lines[line{r.Partition, r.QOS}]; own != nil && own.known {
+	if own := f.lines[line{r.Queue(), r.QOS}]; own != nil && own.known {
 		l = own.fitted
 	}
 	if limit := float64(r.Limit); limit > 0 && (limit < l.Max || age >= l.Max) {
@@ -179,7 +179,7 @@ func (f *Downey) Ended(j *workload.Job) {
 	if j.Start == 0 || j.End < j.Start {
 		return
 	}
-	at := line{j.Partition, j.QOS}
+	at := line{j.Queue(), j.QOS}
 	own := f.lines[at]
 	if own == nil {
 		if len(f.lines) == mostLines {

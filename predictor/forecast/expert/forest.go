@@ -112,7 +112,7 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 	known := s.features[:len(s.features):len(s.features)]
 	if f.twin != nil {
 		f.simulating.Lock()
-		p, windows := twin.Point{}, f.twin.Windows(q.Partition)
+		p, windows := twin.Point{}, f.twin.Windows(q.Place())
 		if q.Submit > q.Now+MinLead { // it comes behind all that waits then
 			p = f.twin.PointAt(&q.Request, q.Now, q.Submit, q.Job).Serving(windows.For(q.Limit), q.Submit)
 		} else {
@@ -141,15 +141,15 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 	return s
 }
 
-// Windows returns what Slurm's reservations leave of the pool of a partition; see
+// Windows returns what Slurm's reservations leave of the nodes of a place; see
 // twin.Twin.Windows. Without a twin none are known.
-func (f *Forest) Windows(partition string) rollout.Windows {
+func (f *Forest) Windows(place workload.Place) rollout.Windows {
 	if f.twin == nil {
 		return nil
 	}
 	f.simulating.Lock()
 	defer f.simulating.Unlock()
-	return f.twin.Windows(partition)
+	return f.twin.Windows(place)
 }
 
 // RunTime returns the distribution of the run time of a job with q's Request, as the twin predicts
@@ -165,13 +165,13 @@ func (f *Forest) RunTime(q *forecast.Question) walltime.Distribution {
 }
 
 // Occupants are those of the twin, or none without a twin; see Twin.Occupants.
-func (f *Forest) Occupants(partition string, job, now int64, claims []workload.Claim) *twin.Occupants {
+func (f *Forest) Occupants(place workload.Place, job, now int64, claims []workload.Claim) *twin.Occupants {
 	if f.twin == nil {
 		return new(twin.Occupants)
 	}
 	f.simulating.Lock()
 	defer f.simulating.Unlock()
-	return f.twin.Occupants(partition, job, now, claims)
+	return f.twin.Occupants(place, job, now, claims)
 }
 
 // Submitted implements forecast.Observer.

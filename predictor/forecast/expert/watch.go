@@ -64,7 +64,7 @@ func (w *watch) submitted(j *workload.Job, v *features.Vector) {
 // teaches reports whether how long a job goes on waiting tells anything of others: not of one that
 // waits for a limit of its own, or for nodes that it has named, nor of many tasks that are one job
 // as yet.
-func teaches(j *workload.Job) bool { return j.Count() == 1 && !j.AtLimit && !j.Pinned }
+func teaches(j *workload.Job) bool { return j.Count() == 1 && !j.AtLimit && !j.Narrow() }
 
 func (w *watch) started(j *workload.Job) {
 	if _, ok := j.Wait(); ok {

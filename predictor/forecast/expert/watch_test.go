@@ -69,7 +69,7 @@ func TestWhoTeaches(t *testing.T) {
 	for name, change := range map[string]func(*workload.Job){
 		"":         func(*workload.Job) {},
 		"at limit": func(j *workload.Job) { j.AtLimit = true },
-		"pinned":   func(j *workload.Job) { j.Pinned = true },
+		"narrow":   func(j *workload.Job) { j.NodeSet = "n[1-2]" },
 		"array":    func(j *workload.Job) { j.Tasks = 7 },
 	} {
 		j := waits(1, 0)

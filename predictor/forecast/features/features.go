@@ -107,7 +107,7 @@ func (e *Extractor) task(r *workload.Request, id, since int64, number func(key) 
 		lnCPUs: math.Log(cpus), lnLimit: math.Log(float64(limit)),
 		user:    number(key{kind: user, name: r.User}),
 		account: number(key{kind: account, name: r.Account}),
-		part:    number(key{kind: partition, name: r.Partition}),
+		part:    number(key{kind: partition, name: r.Queue()}),
 	}
 	t.line = number(key{kind: line, a: int64(t.part), name: r.QOS})
 	t.cell = number(key{kind: cell, a: int64(t.line), b: int64(math.Round(t.lnCPUs / math.Ln2)), c: int64(1.5 * t.lnLimit)})

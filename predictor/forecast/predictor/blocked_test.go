@@ -17,7 +17,7 @@ import (
 // waits yet. When it is over, all is as before.
 func TestBlocked(t *testing.T) {
 	pool := func(procs int32) twin.Pools {
-		return func(string) twin.Pool {
+		return func(workload.Place) twin.Pool {
 			return twin.Pool{Name: "all", Size: workload.Size{Nodes: procs / 8, CPUs: procs}}
 		}
 	}

@@ -149,11 +149,11 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestPinnedJobs: a promise to a job that waits for certain nodes teaches nothing.
-func TestPinnedJobs(t *testing.T) {
+// TestOtherNodes: a promise to a job that waits for other nodes than planned teaches nothing.
+func TestOtherNodes(t *testing.T) {
 	p := trial{promises: newPromises()}
 	p.open.Put(1, promise{user: "bob", submit: 1000, deadline: 2000, budget: 1000, miss: .1})
-	p.score(&workload.Job{ID: 1, Submit: 1000, Start: 9000, Pinned: true})
+	p.score(&workload.Job{ID: 1, Request: workload.Request{NodeSet: "n1"}, Submit: 1000, Start: 9000})
 	if len(p.odds.users) > 0 || p.open.Len() > 0 {
 		t.Errorf("%v, %d left", p.odds.users, p.open.Len())
 	}

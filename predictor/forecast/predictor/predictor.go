@@ -129,13 +129,13 @@ func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	beyond := p.noSooner(q, a)
 	p.behind(q, a)
 	a.Beyond = max(a.Beyond, beyond)
-	byClock(a, p.forest.Windows(q.Partition), q)
+	byClock(a, p.forest.Windows(q.Place()), q)
 	return ok
 }
 
 // Occupants are those of the twin; see Twin.Occupants.
-func (p *Predictor) Occupants(partition string, job, now int64, claims []workload.Claim) *twin.Occupants {
-	return p.forest.Occupants(partition, job, now, claims)
+func (p *Predictor) Occupants(place workload.Place, job, now int64, claims []workload.Claim) *twin.Occupants {
+	return p.forest.Occupants(place, job, now, claims)
 }
 
 // forget forgets what was answered last, since what it rests on has changed.
@@ -168,7 +168,7 @@ func (p *Predictor) Changed(j *workload.Job) {
 func (p *Predictor) Started(j *workload.Job) {
 	p.promises.score(j)
 	p.sooner.Forget()
-	j = served(j, p.forest.Windows(j.Partition))
+	j = served(j, p.forest.Windows(j.Place()))
 	p.present.Score(j)
 	p.later.Score(j)
 	p.experts.Started(j)

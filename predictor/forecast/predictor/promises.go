@@ -14,7 +14,8 @@ type promises struct {
 
 // promise is a promised start and its forecast when the promise was made.
 type promise struct {
-	user             string  // whose job it is
+	user             string // whose job it is
+	place            workload.Place
 	submit, deadline int64   // Unix seconds
 	budget           float64 // seconds from submit to deadline when the promise was made
 	miss             float64 // upper bound on the probability of a start after the deadline
@@ -48,7 +49,7 @@ func (p *Predictor) Promise(job int64, q *forecast.Question, deadline int64, goo
 		budget := float64(deadline - q.Submit)
 		var a forecast.Answer
 		if p.Forecast(q, &a) {
-			open.Put(job, promise{q.User, q.Submit, deadline, budget, 1 - a.Lower.Within(budget)})
+			open.Put(job, promise{q.User, q.Place(), q.Submit, deadline, budget, 1 - a.Lower.Within(budget)})
 		}
 	}
 }
@@ -58,14 +59,14 @@ func (p *Predictor) Inherit(from *Predictor) {
 	p.promises, from.promises = from.promises, newPromises()
 }
 
-// score learns from the start of a promised job, if the job began to wait when planned. A
-// pinned job waits for its nodes, so it says nothing of the forecasts of others.
+// score learns from the start of a promised job, if the job began to wait when planned, and for
+// the nodes that it was planned for.
 //
 // It judges the promise only for the odds, and only by the time of the start. What becomes
 // of a reservation, for its user and for the record, is judged by live/keeper in outcome.
 func (p *promises) score(j *workload.Job) {
 	p.odds.revert(j.Start)
-	if made, ok := p.open.Take(j.ID); ok && made.submit == j.Since() && !j.Pinned {
+	if made, ok := p.open.Take(j.ID); ok && made.submit == j.Since() && made.place == j.Place() {
 		p.odds.learn(&made, j.Start)
 	}
 }

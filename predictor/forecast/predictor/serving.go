@@ -23,7 +23,7 @@ import (
 // than all else, and is left where the answer is next to nothing for a day already.
 func (p *Predictor) behind(q *forecast.Question, a *forecast.Answer) {
 	const nothing = .005
-	if a.Wait.Within(86_400) < nothing || a.Beyond == 0 && len(p.forest.Windows(q.Partition).Closing().Since(q.Now).Before(q.Submit)) == 0 {
+	if a.Wait.Within(86_400) < nothing || a.Beyond == 0 && len(p.forest.Windows(q.Place()).Closing().Since(q.Now).Before(q.Submit)) == 0 {
 		return
 	}
 	var present forecast.Answer
@@ -45,7 +45,7 @@ type clocked struct {
 // Forecast implements forecast.Forecaster.
 func (c clocked) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	ok := c.Forecaster.Forecast(q, a)
-	byClock(a, c.forest.Windows(q.Partition), q)
+	byClock(a, c.forest.Windows(q.Place()), q)
 	return ok
 }
 

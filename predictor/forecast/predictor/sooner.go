@@ -16,7 +16,7 @@ func (p *Predictor) noSooner(q *forecast.Question, a *forecast.Answer) (beyond f
 	if now == nil {
 		return 0
 	}
-	lead := q.Submit - q.Now - p.forest.Windows(q.Partition).For(q.Limit).Closed(q.Now, q.Submit)
+	lead := q.Submit - q.Now - p.forest.Windows(q.Place()).For(q.Limit).Closed(q.Now, q.Submit)
 	for i := range delay.Points {
 		wait := float64(lead) + delay.At(i)
 		lower := now.Lower.Within(wait)

@@ -17,7 +17,7 @@ type asked struct {
 // ask finds what answers for a request.
 
 func (p *Predictor) ask(r *workload.Request) (a asked) {
-	a.service = p.services[r.Partition]
+	a.service = p.services[r.Queue()]
 	a.key, a.tenant = p.tenants.served(r)
 	a.limit(r)
 	return a
@@ -58,7 +58,7 @@ func (p *Predictor) Forecast(r workload.Request, now int64, c []workload.Candida
 		before [2]int             // successes and trials of the previous candidate
 	)
 	next := p.ask(&r)
-	down := p.Down(r.Partition, now)
+	down := p.Down(&r, now)
 	for i := range c {
 		r.Limit = c[i].Limit
 		next.limit(&r)
@@ -106,7 +106,7 @@ type Bound struct {
 // Bound bounds the q-quantile of the wait of a job like r at the time now in Unix seconds.
 func (p *Predictor) Bound(r workload.Request, now int64, q float64) Bound {
 	b := Bound{Quantile: q}
-	if b.Down = p.Down(r.Partition, now); b.Down != "" {
+	if b.Down = p.Down(&r, now); b.Down != "" {
 		return b
 	}
 	e := pool{now: now}
@@ -134,7 +134,7 @@ type Evidence struct {
 // that wait count as in Bound. Distribution reports false without any past wait, and during
 // an outage.
 func (p *Predictor) Distribution(r workload.Request, now int64, d *delay.Distribution) (Evidence, bool) {
-	if down := p.Down(r.Partition, now); down != "" {
+	if down := p.Down(&r, now); down != "" {
 		return Evidence{Down: down}, false
 	}
 	e := pool{now: now}

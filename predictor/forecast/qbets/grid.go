@@ -24,7 +24,7 @@ const (
 // sites and users like to choose. Each request belongs to exactly one cell.
 func Cell(r *workload.Request) Class {
 	unit, amount := size(&r.Size)
-	return Class{Partition: r.Partition, QOS: r.QOS, Unit: unit, Size: doubling(amount), Limit: step(r.Limit)}
+	return Class{Partition: r.Queue(), QOS: r.QOS, Unit: unit, Size: doubling(amount), Limit: step(r.Limit)}
 }
 
 // size returns the unit of a job and how much of it the job asks for, at least 1.

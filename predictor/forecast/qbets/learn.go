@@ -15,7 +15,7 @@ type waiting struct {
 
 // Submitted takes in a job that waits from j.Eligible on. It replaces what is known of a job
 // with the same ID. A job that is not eligible, as it is held or depends on another, must
-// not be submitted yet. A job that is pinned or at a limit counts as none, since others may
+// not be submitted yet. A job that is narrow or at a limit counts as none, since others may
 // start before it.
 func (p *Predictor) Submitted(j *workload.Job) {
 	p.withdraw(j.ID)
@@ -23,21 +23,21 @@ func (p *Predictor) Submitted(j *workload.Job) {
 	if eligible == 0 {
 		eligible = j.Submit
 	}
-	if j.Pinned || j.AtLimit || eligible <= 0 || eligible > math.MaxUint32 {
+	if j.Narrow() || j.AtLimit || eligible <= 0 || eligible > math.MaxUint32 {
 		return
 	}
 	w := &waiting{request: j.Request, eligible: eligible}
 	p.waiting[j.ID] = w
 	p.enqueue(w)
-	for _, s := range p.watch(j.Partition) {
-		s.waiting.Insert(uint32(eligible))
+	for _, where := range waitsIn(&j.Request) {
+		p.watch(where).waiting.Insert(uint32(eligible))
 	}
 }
 
 // Changed takes in that a job that waits is at a limit, or is no longer, or that it requests
 // something else.
 func (p *Predictor) Changed(j *workload.Job) {
-	if w := p.waiting[j.ID]; j.Start == 0 && ((w == nil) != j.AtLimit || w != nil && w.request != j.Request) {
+	if w := p.waiting[j.ID]; j.Start == 0 && ((w == nil) != (j.AtLimit || j.Narrow()) || w != nil && w.request != j.Request) {
 		p.Submitted(j)
 	}
 }
@@ -56,25 +56,25 @@ func (p *Predictor) withdraw(id int64) {
 	}
 	delete(p.waiting, id)
 	w.home.waiting.Delete(uint32(w.eligible))
-	for _, s := range p.watch(w.request.Partition) {
-		s.waiting.Delete(uint32(w.eligible))
+	for _, where := range waitsIn(&w.request) {
+		p.watch(where).waiting.Delete(uint32(w.eligible))
 	}
 }
 
 // enqueue adds a job to those that wait in its class.
 func (p *Predictor) enqueue(w *waiting) {
-	s := p.service(w.request.Partition)
+	s := p.service(w.request.Queue())
 	place := s.place(&w.request)
 	w.home = s.history(&place)
 	w.home.waiting.Insert(uint32(w.eligible))
 }
 
-// service returns the service of a partition. It makes one if there is none.
-func (p *Predictor) service(partition string) *service {
-	s := p.services[partition]
+// service returns the service of a queue. It makes one if there is none.
+func (p *Predictor) service(queue string) *service {
+	s := p.services[queue]
 	if s == nil {
 		s = &service{cell: p.cell}
-		p.services[partition] = s
+		p.services[queue] = s
 	}
 	return s
 }
@@ -82,13 +82,13 @@ func (p *Predictor) service(partition string) *service {
 // Learn takes in the wait of a job that has started. The job need not have been Submitted.
 // Jobs must come in the order of their starts. Learn learns nothing from a job that has not
 // started, whose times contradict each other, or that waited during an outage. From a job
-// that was pinned or at a limit it learns only that jobs start.
+// that is narrow or was at a limit it learns only that jobs start.
 //
 // It costs O(log n) amortised for a class of n waits. A call that splits or joins a class
 // costs O(n log n) and visits each job that waits.
 func (p *Predictor) Learn(job workload.Job) {
 	p.withdraw(job.ID)
-	if job.Pinned || job.AtLimit {
+	if job.Narrow() || job.AtLimit {
 		p.listen(&job, job.Start)
 		return
 	}
@@ -98,11 +98,11 @@ func (p *Predictor) Learn(job workload.Job) {
 	}
 	eligible := job.Start - seconds
 	p.listen(&job, eligible)
-	if p.interrupted(job.Partition, eligible, job.Start) {
+	if p.interrupted(eligible, job.Start, startsIn(&job.Request)...) {
 		return
 	}
 	p.learnt++
-	s := p.service(job.Partition)
+	s := p.service(job.Queue())
 	place := s.place(&job.Request)
 	h := s.history(&place)
 	p.rank(h, &job.Request, uint32(seconds))

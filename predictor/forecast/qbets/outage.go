@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -11,7 +12,7 @@ import (
 // Outage is a time in which jobs could not start. Waiting during an outage is not queueing
 // delay.
 type Outage struct {
-	Partition string // empty: the whole cluster
+	Partition string // or a queue of it, see workload.Request; empty: the whole cluster
 	From      int64  // Unix seconds
 	To        int64  // Unix seconds; 0 while it lasts
 	Reason    string // a sentence without a full stop
@@ -38,20 +39,21 @@ func (p *Predictor) Outage(o Outage) {
 	p.outages = append(p.outages, o)
 }
 
-// Down returns why nothing can be promised at a time for jobs of a partition: a sentence
-// without a full stop, or "" when there is no outage.
-func (p *Predictor) Down(partition string, now int64) string {
+// Down returns why nothing can be promised at a time for a job: a sentence without a full stop, or
+// "" when there is no outage.
+func (p *Predictor) Down(r *workload.Request, now int64) string {
+	in := startsIn(r)
 	for i := len(p.outages) - 1; i >= 0; i-- {
-		if o := &p.outages[i]; !o.Planned && o.hits(partition, now, now+1) {
+		if o := &p.outages[i]; !o.Planned && o.hits(now, now+1, in...) {
 			return cmp.Or(o.Reason, named(o.Partition)+" is down")
 		}
 	}
-	for _, where := range [...]string{"", partition} {
+	for _, where := range in {
 		s := p.starts[where]
 		if s == nil {
 			continue
 		}
-		if q, ok := s.outage(now, p.resumed(partition, now), p.apart(where)); ok {
+		if q, ok := s.outage(now, p.resumed(now, in...), p.apart(where)); ok {
 			return fmt.Sprintf("no job has started for %s while %s: %s seems to be down", span(now-q.since), waitingJobs(q.waiting), named(where))
 		}
 	}
@@ -85,9 +87,10 @@ func span(seconds int64) string {
 	return fmt.Sprintf("%dh%dm", hours, minutes)
 }
 
-// hits reports whether the outage affects a partition at any time from from until to.
-func (o *Outage) hits(partition string, from, to int64) bool {
-	return (o.Partition == "" || o.Partition == partition) && from < o.end() && to > o.From
+// hits reports whether the outage affects jobs at any time from from until to, where starts of such
+// jobs are watched.
+func (o *Outage) hits(from, to int64, watched ...string) bool {
+	return (o.Partition == "" || slices.Contains(watched, o.Partition)) && from < o.end() && to > o.From
 }
 
 func (o *Outage) end() int64 {
@@ -97,57 +100,70 @@ func (o *Outage) end() int64 {
 	return o.To
 }
 
-// resumed returns when the last outage of a partition that had begun by now was over: now if it is
-// not, and 0 if there was none.
-func (p *Predictor) resumed(partition string, now int64) (at int64) {
+// resumed returns when the last outage that hit jobs and had begun by now was over: now if it is not,
+// and 0 if there was none.
+func (p *Predictor) resumed(now int64, watched ...string) (at int64) {
 	for i := range p.outages {
-		if o := &p.outages[i]; o.hits(partition, 0, now+1) {
+		if o := &p.outages[i]; o.hits(0, now+1, watched...) {
 			at = max(at, min(now, o.end()))
 		}
 	}
 	return at
 }
 
-// interrupted reports whether there was an outage of a partition at any time from from until
-// to.
-func (p *Predictor) interrupted(partition string, from, to int64) bool {
+// interrupted reports whether an outage hit jobs at any time from from until to.
+func (p *Predictor) interrupted(from, to int64, watched ...string) bool {
 	for i := range p.outages {
-		if p.outages[i].hits(partition, from, to) {
+		if p.outages[i].hits(from, to, watched...) {
 			return true
 		}
 	}
 	return false
 }
 
-// watch returns the starts of the cluster and then those of the partition. It makes those
-// that are missing. Without a partition's name, it returns only the cluster's.
-func (p *Predictor) watch(partition string) []*starts {
-	watches := make([]*starts, 0, 2)
-	for _, where := range [...]string{"", partition} {
-		s := p.starts[where]
-		if s == nil {
-			s = &starts{}
-			p.starts[where] = s
-		}
-		watches = append(watches, s)
-		if partition == "" {
-			break
+// watch returns the starts of the cluster, if where is empty, or of a partition or a queue. It makes
+// them if they are missing.
+func (p *Predictor) watch(where string) *starts {
+	s := p.starts[where]
+	if s == nil {
+		s = &starts{}
+		p.starts[where] = s
+	}
+	return s
+}
+
+// startsIn returns where the starts of jobs with a request are watched: in the cluster, in their
+// partition, and in their queue.
+func startsIn(r *workload.Request) []string {
+	in := make([]string, 1, 3)
+	for _, where := range [...]string{r.Partition, r.Line} {
+		if where != "" {
+			in = append(in, where)
 		}
 	}
-	return watches
+	return in
+}
+
+// waitsIn returns where a job with a request counts as waiting: if nothing starts there, something
+// is wrong. One that may run on some nodes only counts in its own queue.
+func waitsIn(r *workload.Request) []string {
+	switch in := startsIn(r); {
+	case r.NodeSet == "":
+		return in
+	case r.Line != "":
+		return in[len(in)-1:]
+	}
+	return nil
 }
 
 // listen takes in the start of a job, which ends a silence of the cluster, of its partition,
 // or of both. If the silence was an outage, listen records the outage. It ignores silences
 // during an outage that is already known.
 func (p *Predictor) listen(j *workload.Job, eligible int64) {
-	for i, s := range p.watch(j.Partition) {
-		where := j.Partition
-		if i == 0 {
-			where = ""
-		}
+	for _, where := range startsIn(&j.Request) {
+		s := p.watch(where)
 		q, ok := s.started(eligible, j.Start)
-		if ok && !p.interrupted(where, q.since, j.Start) && s.over(q, j.Start, p.apart(where)) {
+		if ok && !p.interrupted(q.since, j.Start, where) && s.over(q, j.Start, p.apart(where)) {
 			p.Outage(Outage{Partition: where, From: q.since, To: j.Start})
 		}
 	}

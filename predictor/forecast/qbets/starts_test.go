@@ -244,23 +244,23 @@ func frequent() (p *Predictor, r workload.Request, now int64) {
 func TestNobodyWaitsNoSilence(t *testing.T) {
 	p, r, now := frequent()
 	const later = 10 * hour
-	if down := p.Down("main", now+later); down != "" {
+	if down := p.Down(in("main"), now+later); down != "" {
 		t.Errorf("nobody waits, but %s", down)
 	}
 	p.Submitted(&workload.Job{ID: 1, Request: r, Submit: now, Eligible: now + later})
-	if down := p.Down("main", now+later); down != "" {
+	if down := p.Down(in("main"), now+later); down != "" {
 		t.Errorf("nobody could start, but %s", down)
 	}
 	p.Submitted(&workload.Job{ID: 2, Request: r, Submit: now + 1})
-	if down, want := p.Down("main", now+later), "no job has started for 9h59m while 2 wait: the cluster seems to be down"; down != want {
+	if down, want := p.Down(in("main"), now+later), "no job has started for 9h59m while 2 wait: the cluster seems to be down"; down != want {
 		t.Errorf("down: %q, want %q", down, want)
 	}
-	if down := p.Down("other", now+later); down == "" {
+	if down := p.Down(in("other"), now+later); down == "" {
 		t.Error("another partition of a cluster that is down is not")
 	}
 	p.Ended(&workload.Job{ID: 2})
 	p.Ended(&workload.Job{ID: 1})
-	if down := p.Down("main", now+later); down != "" {
+	if down := p.Down(in("main"), now+later); down != "" {
 		t.Errorf("all were cancelled, but %s", down)
 	}
 }
@@ -284,14 +284,14 @@ func TestToldOutage(t *testing.T) {
 	if want := (workload.Estimate{Down: b.Down}); est[0] != want {
 		t.Errorf("Forecast = %+v", est[0])
 	}
-	if p.Down("other", 2000) != "" || p.Down("main", 999) != "" {
+	if p.Down(in("other"), 2000) != "" || p.Down(in("main"), 999) != "" {
 		t.Error("down elsewhere, or before it")
 	}
 	p.Outage(Outage{Partition: "main", From: 1000, To: 3000})
-	if got, want := p.Down("main", 2000), "partition main is down"; got != want {
+	if got, want := p.Down(in("main"), 2000), "partition main is down"; got != want {
 		t.Errorf("Down = %q, want %q", got, want)
 	}
-	if p.Down("main", 3000) != "" {
+	if p.Down(in("main"), 3000) != "" {
 		t.Error("down when it is over")
 	}
 	n := p.Len()
@@ -321,7 +321,7 @@ func TestPlannedOutage(t *testing.T) {
 	p.Submitted(&workload.Job{ID: 1, Request: r, Submit: now})
 	p.Outage(Outage{Partition: "main", From: now, Planned: true})
 	const later = 10 * hour
-	down := func(at int64) string { return p.Down("main", now+at) }
+	down := func(at int64) string { return p.Down(in("main"), now+at) }
 	if got := down(later); got != "" {
 		t.Errorf("while it lasts: %s", got)
 	}
@@ -342,6 +342,45 @@ func TestSpan(t *testing.T) {
 	for seconds, want := range map[int64]string{0: "0m", 59: "0m", 600: "10m", 7200: "2h", 7859: "2h10m"} {
 		if got := span(seconds); got != want {
 			t.Errorf("span(%d) = %q, want %q", seconds, got, want)
+		}
+	}
+}
+
+// in returns a request for a partition.
+func in(partition string) *workload.Request { return &workload.Request{Partition: partition} }
+
+// TestNarrowJobsWait: a job that may run on some nodes only is no sign that nothing starts elsewhere,
+// but its start is one that something does. Once its node set is a queue of its own, that one is
+// watched.
+func TestNarrowJobsWait(t *testing.T) {
+	const on = "main on n1"
+	narrow := workload.Request{Partition: "main", NodeSet: "n1"}
+	own := narrow
+	own.Line = on
+	for name, c := range map[string]struct {
+		waits workload.Request
+		down  []string // queues
+	}{
+		"any nodes":     {*in("main"), []string{"main", on}},
+		"some nodes":    {narrow, nil},
+		"its own queue": {own, []string{on}},
+	} {
+		const now = int64(1_000_000)
+		p := New()
+		for i := range int64(400) {
+			for _, r := range []workload.Request{*in("main"), own} {
+				j := workload.Job{ID: 2 * i, Request: r, Submit: now + 60*i, Start: now + 60*i + 30}
+				p.Submitted(&j)
+				p.Started(&j)
+			}
+		}
+		at := now + 400*60
+		p.Submitted(&workload.Job{ID: 1001, Request: c.waits, Submit: at})
+		for _, r := range []workload.Request{*in("main"), own} {
+			want := slices.Contains(c.down, r.Queue())
+			if got := p.Down(&r, at+86_400); (got != "") != want {
+				t.Errorf("%s: %s: %q", name, r.Queue(), got)
+			}
 		}
 	}
 }

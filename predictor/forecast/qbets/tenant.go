@@ -103,7 +103,7 @@ func (t *tenant) within(k, n int) int {
 // tenantsOf returns the keys of the user and of the account that r comes from. The key of an
 // unknown one is not named.
 func tenantsOf(r *workload.Request) [2]tenantKey {
-	return [...]tenantKey{{r.Partition, "", r.User}, {r.Partition, r.Account, ""}}
+	return [...]tenantKey{{r.Queue(), "", r.User}, {r.Queue(), r.Account, ""}}
 }
 
 // named reports whether the key has an account or a user.

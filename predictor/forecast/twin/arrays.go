@@ -32,6 +32,7 @@ const (
 type waitingJob struct {
 	*job
 	procs int32 // of the whole block
+	takes int32 // of one of its tasks
 	depth int64 // tasks one after another
 	// priority is Slurm's now, or 0 where it is not known.
 	priority int64
@@ -69,15 +70,18 @@ func (a *arrays) follow(q *queue.Queue, j *queue.Job) int64 {
 
 // add adds a waiting job of the queue, or the tasks of an array, to a snapshot.
 func (a *arrays) add(s *Snapshot, j *queue.Job, k *job) {
-	tasks, priority := int64(j.Count()), s.twin.priorities.of(&j.Job, s.Now)
-	if tasks == 1 {
-		s.waitingJobs = append(s.waitingJobs, waitingJob{k, k.takes, 1, priority})
+	tasks, takes := s.portion(int64(j.Count()), k)
+	priority := s.twin.priorities.of(&j.Job, s.Now)
+	if tasks <= 1 {
+		if tasks == 1 {
+			s.waitingJobs = append(s.waitingJobs, waitingJob{k, takes, takes, 1, priority})
+		}
 		return
 	}
 	// A round is the blocks that run at once. Its number of blocks is beside, and all of them
 	// together have a number of tasks side by side, which is places. Blocks have several tasks one
 	// after another only if there would be too many rounds otherwise.
-	places, depth := max(1, int64(s.pool.procs[hypotheses[s.twin.believed(s.pool)].size]/k.takes)), int64(1)
+	places, depth := max(1, int64(s.processors(hypotheses[s.twin.believed(s.pool)].size)/takes)), int64(1)
 	if j.AtOnce > 0 {
 		depth = ceil(tasks, int64(j.AtOnce))
 		places = min(places, int64(j.AtOnce-a.runs[j.ID]))
@@ -91,10 +95,47 @@ func (a *arrays) add(s *Snapshot, j *queue.Job, k *job) {
 	for i := int64(0); tasks > 0; i = (i + 1) % beside {
 		width := min(tasks, (i+1)*places/beside-i*places/beside)
 		n := min(tasks, width*depth)
-		s.waitingJobs = append(s.waitingJobs, waitingJob{k, int32(width) * k.takes, ceil(n, width), priority})
+		s.waitingJobs = append(s.waitingJobs, waitingJob{k, int32(width) * takes, takes, ceil(n, width), priority})
 		a.blocks++
 		tasks -= n
 	}
+}
+
+// portion returns how many tasks of a waiting job are in a snapshot, and how many processors each
+// takes. A job that may run elsewhere, too, is there in part: one of several nodes with some of its
+// processors, and others now and then. Jobs that may run on some nodes of the stage only are not in
+// the way of others beyond these nodes, however many wait.
+func (s *Snapshot) portion(tasks int64, k *job) (int64, int32) {
+	share, takes := s.share(k.in, nil), s.keeps(k.takes, &k.size)
+	if k.in == s.in || share == 1 && !s.twin.partitions.stage(k.in).partly {
+		return tasks, takes
+	}
+	needs := min(share*float64(tasks)*float64(takes), s.left(k.in, share))
+	s.narrow[k.in] -= needs
+	s.rest += needs
+	if tasks == 1 {
+		takes = int32(min(float64(takes), s.rest))
+	}
+	if takes == 0 {
+		return 0, 0
+	}
+	tasks = min(tasks, int64(s.rest)/int64(takes))
+	s.rest -= float64(tasks) * float64(takes)
+	return tasks, takes
+}
+
+// left returns how many processors more waiting jobs of a partition may have, which has a share of
+// the stage.
+func (s *Snapshot) left(in *partition, share float64) float64 {
+	left, known := s.narrow[in]
+	if !known {
+		if s.narrow == nil {
+			s.narrow = make(map[*partition]float64)
+		}
+		left = share * float64(in.part.CPUs)
+		s.narrow[in] = left
+	}
+	return left
 }
 
 // ceil returns a/b, rounded up.

@@ -57,7 +57,9 @@ func TestRoomBesidePlainJobs(t *testing.T) {
 // TestHugePlainJob: a job of more nodes than can be counted leaves no room, wherever jobs have
 // their nodes alone.
 func TestHugePlainJob(t *testing.T) {
-	b := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{Nodes: 4, CPUs: 16}, WholeNodes: true} })
+	b := sit(func(workload.Place) Pool {
+		return Pool{Name: "all", Size: workload.Size{Nodes: 4, CPUs: 16}, WholeNodes: true}
+	})
 	huge := workload.Claim{Plain: true, Start: opening + 100, From: opening + 100, Pieces: whole(math.MaxInt32)}
 	huge.Request = workload.Request{Size: workload.Size{Nodes: math.MaxInt32, CPUs: 1}, Limit: run}
 	node := &workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 100}
@@ -101,7 +103,7 @@ func BenchmarkRoomBesidePlainJobs(b *testing.B) {
 		c.Plain, c.Limit = true, 7200
 		claims = append(claims, c)
 	}
-	o := s.w.Occupants("", 0, opening, claims)
+	o := s.w.Occupants(workload.Place{}, 0, opening, claims)
 	for b.Loop() {
 		o.Room(&workload.Claim{Request: *request(14_000, 3600), From: opening + 3600}, 0)
 	}

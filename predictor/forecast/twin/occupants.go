@@ -69,20 +69,20 @@ type change struct {
 	begins bool
 }
 
-// Occupants returns those of the pool of the partition of a name as of now, in Unix seconds, with
+// Occupants returns those of the pool of a place as of now, in Unix seconds, with
 // claims among them. The job of an id, if it is not 0, is none of them: it is not in its own way,
 // neither as one that runs nor as a claim.
 //
 // For n running jobs and m claims it takes O(n + m log m), and O(n log n) if jobs have started or
 // ended since it was asked last.
-func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *Occupants {
-	in := t.partitions.named(name)
+func (t *Twin) Occupants(place workload.Place, id, now int64, claims []workload.Claim) *Occupants {
+	in := t.partitions.at(place)
 	p := in.configured
 	if p == nil {
 		return new(Occupants)
 	}
 	size := p.size // which Resize changes
-	g := gathering{Occupants: &Occupants{now: now, pool: &size, ground: in.ground}, in: in, kept: reservedBy(claims), shares: map[*partition]float64{}}
+	g := gathering{Occupants: &Occupants{now: now, pool: &size, ground: in.ground}, in: in, kept: reservedBy(claims)}
 	running := t.running(in)
 	g.list = append(make([]occupant, 0, len(running.list)+len(claims)), running.list...)
 	g.runtimes = make([]runtime, 0, len(g.list))
@@ -90,7 +90,7 @@ func (t *Twin) Occupants(name string, id, now int64, claims []workload.Claim) *O
 	var plain []occupant
 	for i := range claims {
 		c := &claims[i]
-		of := t.partitions.named(c.Partition)
+		of := t.partitions.at(c.Place())
 		if c.Job != 0 && c.Job == id || of.configured != p {
 			continue
 		}
@@ -158,7 +158,6 @@ type gathering struct {
 	kept     reserved
 	runtimes []runtime // of the occupants, so that they are in one place
 	places   []int     // of the occupants, too: their on
-	shares   map[*partition]float64
 }
 
 // add adds an occupant of a partition, given the names of its nodes if they are known: its parts
@@ -210,16 +209,5 @@ func (g *gathering) share(of *partition) float64 {
 	if of == g.in || g.part == *g.pool {
 		return 1
 	}
-	share, known := g.shares[of]
-	if !known {
-		both := 0
-		for i := range of.nodes {
-			if _, ok := g.in.index[of.nodes[i].Name]; ok {
-				both++
-			}
-		}
-		share = float64(both) / float64(max(1, len(of.nodes)))
-		g.shares[of] = share
-	}
-	return share
+	return g.in.shareOf(of)
 }

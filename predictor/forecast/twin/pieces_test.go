@@ -16,7 +16,7 @@ func four() *bench {
 		list[i].Memory = 100
 	}
 	size := workload.Size{Nodes: 4, CPUs: 16, Memory: 400}
-	b := sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
+	b := sit(func(workload.Place) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
 	return b
 }
 
@@ -137,7 +137,7 @@ func TestRoomOnOtherNodes(t *testing.T) {
 		"a CPU on each of 5":  {asks(5, each(5, 1)), 0},
 		"five CPUs of a node": {asks(1, each(1, 5)), 0},
 	} {
-		b := sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
+		b := sit(func(workload.Place) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
 		large := asks(2, each(2, 8))
 		if got := b.roomFor(large, []workload.Claim{c.other}).Prob; got != c.want {
 			t.Errorf("%s: room with probability %v", name, got)
@@ -165,7 +165,7 @@ func TestRoomOnDrainedNodes(t *testing.T) {
 	list := nodes("a", "b")
 	list[0].Nodes = 0
 	size := workload.Size{Nodes: 1, CPUs: 8}
-	b := sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
+	b := sit(func(workload.Place) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
 	b.on(1, "b")
 	c := asks(1, whole(1))
 	if got := b.roomFor(c, nil).Prob; got > .05 {
@@ -241,7 +241,7 @@ func BenchmarkRoomOnNodes(b *testing.B) {
 		list = append(list, Node{fmt.Sprint("node", i), workload.Size{Nodes: 1, CPUs: 20}})
 	}
 	size := workload.Size{Nodes: 1000, CPUs: 20_000}
-	s := sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
+	s := sit(func(workload.Place) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
 	random := rand.New(rand.NewPCG(4, 4))
 	for range 2000 {
 		j := s.start(opening-random.Int64N(3000), s.submit(opening-3000, 8, 3600+random.Int64N(3600)))
@@ -256,7 +256,7 @@ func BenchmarkRoomOnNodes(b *testing.B) {
 	for name, c := range map[string]workload.Claim{"whole": asks(300, whole(300)), "apart": asks(500, each(500, 12)), "tasks": asks(1, each(1000, 5))} {
 		b.Run(name, func(b *testing.B) {
 			c.From = opening + 900
-			o := s.w.Occupants("", 0, opening, claims)
+			o := s.w.Occupants(workload.Place{}, 0, opening, claims)
 			for b.Loop() {
 				o.Room(&c, 0)
 			}

@@ -188,7 +188,7 @@ func (s *Snapshot) begin(p rollout.Policy, tasks []rollout.Task, coming []int32,
 		running = s.ends
 	}
 	m := &s.twin.rollout
-	m.Windows = s.pool.windows
+	m.Windows = s.reserved()
 	m.Load(p.Backfill, s.Now, s.Free, running, tasks, coming, r)
 	return m
 }
@@ -196,7 +196,7 @@ func (s *Snapshot) begin(p rollout.Policy, tasks []rollout.Task, coming []int32,
 // try returns the wait that each hypothesis predicts for a job that has just been
 // submitted, or nil if no trial is due.
 func (t *Twin) try(j *workload.Job) trial {
-	in := t.partitions.named(j.Partition)
+	in := t.partitions.at(j.Place())
 	if !t.partitions.pool(in).tick(t.queue.Len()) {
 		return nil
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Pools returns the pool that a partition's jobs run on. The Twin learns the pools without a
+// Pools returns the pool that the jobs of a place run on. The Twin learns the pools without a
 // name, and all pools if its Pools are nil.
-type Pools func(partition string) Pool
+type Pools func(workload.Place) Pool
 
 // Pool is the nodes that the jobs of some partitions share.
 type Pool struct {
@@ -23,14 +23,16 @@ type Pool struct {
 	// Apart are the nodes that the reservations have now, by name, and until when, in Unix seconds.
 	// Jobs whose nodes are among them take nothing of what Windows leave.
 	Apart map[string]int64
-	// Own is the size of what the partition has of it, and Nodes are its nodes.
-	Own   workload.Size
-	Nodes []Node
+	// Own is the size of what the place has of it, Nodes are its nodes, and OwnWindows is Windows of
+	// these.
+	Own        workload.Size
+	Nodes      []Node
+	OwnWindows rollout.Windows
 	// WholeNodes is true if jobs of the partition have their nodes alone.
 	WholeNodes bool
 }
 
-// Node is a node of a partition. Its Nodes are 0 if it starts no more jobs.
+// Node is a node of a place. Its Nodes are 0 if it starts no more jobs.
 type Node struct {
 	Name string
 	workload.Size
@@ -44,23 +46,28 @@ func (p *Pool) ofNode() int32 {
 	return p.Size.CPUs / p.Size.Nodes
 }
 
-// partition is what has been seen of one partition.
+// partition is what has been seen of one partition, or of a part of it: of the jobs of one place.
 type partition struct {
 	configured *pool // or nil
 	own        pool  // used if separate
 	separate   bool
 	ground
-	runners *runners // as Twin.running returned them last, or nil
+	runners *runners               // as Twin.running returned them last, or nil
+	shares  map[*partition]float64 // as shareOf returned them
 	usage   usage
 	rest    usage // of all other partitions
 }
 
 // ground is what a partition has of its configured pool. It is not changed, but replaced.
 type ground struct {
-	part   workload.Size
-	nodes  []Node
-	index  map[string]int // of nodes, by name
-	ofNode int32          // CPUs that a job has of each of its nodes at least, or 0
+	part    workload.Size
+	nodes   []Node
+	index   map[string]int // of nodes, by name
+	windows rollout.Windows
+	ofNode  int32 // CPUs that a job has of each of its nodes at least, or 0
+	// perGPU and perMiB are how many CPUs there are for each GPU and for each MiB of memory that
+	// jobs have for themselves; 0 if they never keep a CPU from others.
+	perGPU, perMiB float64
 }
 
 // pool is processors that jobs wait for together.
@@ -71,7 +78,7 @@ type pool struct {
 	// windows and apart are Pool.Windows and Pool.Apart.
 	windows rollout.Windows
 	apart   map[string]int64
-	records map[string]*records // as Twin.records has them; nil while there are none
+	records map[recorded]*records // as Twin.records has them; nil while there are none
 }
 
 // isApart reports whether a job that runs until planned at the latest is apart on its nodes, as far
@@ -96,44 +103,87 @@ func (p *pool) isApart(nodes []string, planned int64) bool {
 // as it then adds processors. A partition of a shared pool adds less, because that pool
 // is full at times. The size of a usage is a number of processors that it rarely exceeds.
 type partitions struct {
-	pools  Pools
-	byPool map[string]*pool // configured
-	byName map[string]*partition
-	shared pool
-	usage  usage // of all
-	due    int   // changes of the usage until estimate
+	pools   Pools
+	byPool  map[string]*pool // configured
+	byPlace map[workload.Place]*partition
+	shared  pool
+	usage   usage // of all
+	due     int   // changes of the usage until estimate
 }
 
 // estimateGap is how many changes of the usage pass between two estimates.
 const estimateGap = 64
 
-// named returns the partition of a name.
-func (p *partitions) named(name string) *partition {
-	if found, ok := p.byName[name]; ok {
+// mostPartitions is how many partitions are known when further node sets count as their whole partition.
+// Users may ask for any.
+const mostPartitions = 512
+
+// at returns the partition of a place.
+func (p *partitions) at(place workload.Place) *partition {
+	if p.pools == nil {
+		place.NodeSet = ""
+	}
+	if found, ok := p.byPlace[place]; ok {
 		return found
 	}
-	if p.byName == nil {
-		p.byName = make(map[string]*partition)
+	if place.NodeSet != "" && len(p.byPlace) >= mostPartitions {
+		return p.at(workload.Place{Partition: place.Partition})
+	}
+	if p.byPlace == nil {
+		p.byPlace = make(map[workload.Place]*partition)
 	}
 	made := &partition{rest: usage{used: p.usage.used}}
-	p.byName[name] = made
+	p.byPlace[place] = made
 	if p.pools != nil {
-		p.configure(made, name)
+		p.configure(made, place)
 	}
 	return made
 }
 
-// configure gives a partition of a name the pool that is configured for it, if one is.
-func (p *partitions) configure(in *partition, name string) {
-	in.configured, in.ground, in.runners = nil, ground{}, nil
-	if pool := p.pools(name); pool.Name != "" {
+// configure gives the partition of a place the pool that is configured for it, if one is.
+func (p *partitions) configure(in *partition, place workload.Place) {
+	in.configured, in.ground, in.runners, in.shares = nil, ground{}, nil, nil
+	if pool := p.pools(place); pool.Name != "" {
 		in.configured = p.configured(pool.Name, pool.Size)
 		in.configured.windows, in.configured.apart = pool.Windows, pool.Apart
-		in.ground = ground{part: pool.Own, nodes: pool.Nodes, index: make(map[string]int, len(pool.Nodes)), ofNode: pool.ofNode()}
-		for i := range in.nodes {
-			in.index[in.nodes[i].Name] = i
-		}
+		in.ground = pool.ground()
 	}
+}
+
+// ground returns what a place has of the pool.
+func (p *Pool) ground() ground {
+	g := ground{part: p.Own, nodes: p.Nodes, index: make(map[string]int, len(p.Nodes)), windows: p.OwnWindows, ofNode: p.ofNode()}
+	gpus := len(g.nodes) > 0
+	for i := range g.nodes {
+		g.index[g.nodes[i].Name] = i
+		gpus = gpus && g.nodes[i].GPUs > 0
+	}
+	if gpus {
+		g.perGPU = float64(g.part.CPUs) / float64(g.part.GPUs)
+	}
+	if g.part.Memory > 0 {
+		g.perMiB = float64(g.part.CPUs) / float64(g.part.Memory)
+	}
+	return g
+}
+
+// shareOf returns the share of the nodes of another partition that this one has, too.
+func (in *partition) shareOf(other *partition) float64 {
+	share, known := in.shares[other]
+	if !known {
+		both := 0
+		for i := range other.nodes {
+			if _, ok := in.index[other.nodes[i].Name]; ok {
+				both++
+			}
+		}
+		if in.shares == nil {
+			in.shares = make(map[*partition]float64)
+		}
+		share = float64(both) / float64(max(1, len(other.nodes)))
+		in.shares[other] = share
+	}
+	return share
 }
 
 // takes returns how many processors a request takes at least.
@@ -163,8 +213,9 @@ func (p *partitions) configured(name string, size workload.Size) *pool {
 	return found
 }
 
-// resize takes in what is configured now, if it was configured before.
-func (p *partitions) resize(pools Pools) {
+// resize takes in what is configured now, if it was configured before. It forgets the node sets that
+// are not used.
+func (p *partitions) resize(pools Pools, used map[*partition]bool) {
 	if p.pools == nil || pools == nil {
 		return
 	}
@@ -172,16 +223,26 @@ func (p *partitions) resize(pools Pools) {
 	for _, known := range p.byPool {
 		known.procs, known.size, known.records = [sizeCount]int32{}, workload.Size{}, nil
 	}
-	for name, each := range p.byName {
-		p.configure(each, name)
+	for place, each := range p.byPlace {
+		if place.NodeSet != "" && !used[each] {
+			delete(p.byPlace, place)
+			continue
+		}
+		p.configure(each, place)
 	}
 }
 
-// tooLarge reports whether a request needs more processors or nodes than its pool is
-// configured with.
+// tooLarge reports whether a request needs more processors or nodes than are configured where its
+// job may run.
 func (p *partitions) tooLarge(r *workload.Request) bool {
-	in := p.named(r.Partition)
-	return in.configured != nil && in.tooLarge(r, &in.configured.size)
+	s := p.stage(p.at(r.Place()))
+	switch {
+	case s.in.configured == nil:
+		return false
+	case s.partly:
+		return s.in.tooLarge(r, &s.in.part)
+	}
+	return s.in.tooLarge(r, &s.size)
 }
 
 // tooLarge reports whether a request needs more processors or nodes than a pool of a size has.
@@ -194,7 +255,7 @@ func (g *ground) tooLarge(r *workload.Request, pool *workload.Size) bool {
 func (p *partitions) change(now int64, in *partition, procs int32) {
 	in.usage.change(now, procs)
 	p.usage.change(now, procs)
-	for _, each := range p.byName {
+	for _, each := range p.byPlace {
 		if each != in {
 			each.rest.change(now, procs)
 		}
@@ -210,7 +271,7 @@ func (p *partitions) change(now int64, in *partition, procs int32) {
 func (p *partitions) estimate() {
 	all, largest := p.usage.sizes(), [sizeCount]int32{}
 	p.shared.procs = all
-	for _, each := range p.byName {
+	for _, each := range p.byPlace {
 		own, rest := each.usage.sizes(), each.rest.sizes()
 		low, high := min(own[0], rest[0]), max(own[0], rest[0])
 		each.own.procs = own

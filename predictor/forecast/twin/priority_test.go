@@ -119,7 +119,7 @@ func TestPrioritiesAreTheOrder(t *testing.T) {
 		{1, "priorities with EASY backfilling", 590 + waiting*3600, true},
 	} {
 		b := sit(poolOf(10))
-		b.w.partitions.pool(b.w.partitions.named("")).best = lwf
+		b.w.partitions.pool(b.w.partitions.at(workload.Place{})).best = lwf
 		b.start(1000, b.submit(1000, 10, 600))
 		for range waiting {
 			b.id++

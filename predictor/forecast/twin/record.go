@@ -58,7 +58,7 @@ type begun struct {
 
 // make makes the record of a snapshot by a policy, in the memory of an earlier one.
 func (r *record) make(s *Snapshot, p rollout.Policy, by runTimes) {
-	r.policy, r.procs, r.atFirst, r.windows, r.machine = p, s.Procs, s.Free, s.pool.windows.Since(s.Now), &s.twin.rollout
+	r.policy, r.procs, r.atFirst, r.windows, r.machine = p, s.Procs, s.Free, s.reserved().Since(s.Now), &s.twin.rollout
 	r.tasks, r.work, r.ahead = append(r.tasks[:0], s.Pending...), r.work[:0], r.ahead[:0]
 	r.moments, r.rooms, r.ended, r.started = r.moments[:0], r.rooms[:0], r.ended[:0], r.started[:0]
 	p.Sort(r.tasks)

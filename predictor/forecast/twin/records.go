@@ -21,11 +21,12 @@ const (
 // job in refreshed makes hardly any difference to the others, and to simulate all of them for each
 // question would take too long.
 type records struct {
-	at        int64                  // of the snapshot that they are of
-	jobs      int                    // in it
-	changes   int                    // jobs that have come, started or gone since
-	best      int                    // the hypothesis that was believed
-	used      int32                  // processors that jobs use now
+	at        int64 // of the snapshot that they are of
+	jobs      int   // in it
+	changes   int   // jobs that have come, started or gone since
+	best      int   // the hypothesis that was believed
+	used      int32 // processors that jobs use now
+	stage     stage
 	newest    int                    // the number of the newest job that was known then
 	without   int64                  // the job that was left out, or 0
 	newcomers map[int64]rollout.Task // the jobs that wait, and have come since or were left out
@@ -38,11 +39,18 @@ type records struct {
 	byOrder [rollout.Orders]record
 }
 
+// recorded says which records of a pool are meant: those of a partition that has some of its nodes
+// only, or nil, and of a QOS.
+type recorded struct {
+	partly *partition
+	qos    string
+}
+
 // came notes that a job waits from now on.
 func (t *Twin) came(k *job, j *workload.Job) {
-	for qos, kept := range t.partitions.pool(k.in).records {
+	for of, kept := range t.partitions.pool(k.in).records {
 		kept.changes++
-		t.addNewcomer(kept, k, j, qos)
+		t.addNewcomer(kept, k, j, of.qos)
 	}
 }
 
@@ -52,25 +60,25 @@ func (t *Twin) addNewcomer(kept *records, k *job, j *workload.Job, qos string) {
 		return
 	}
 	task := t.taskNow(&j.Request, k.Submit, k.ID)
-	task.Procs = int32(min(int64(j.Count())*int64(k.takes), int64(kept.expected.procs)))
+	task.Procs = int32(min(int64(j.Count())*int64(kept.stage.part(k, nil)), int64(kept.expected.procs)))
 	kept.newcomers[k.ID] = task
 }
 
 // withdraw notes that a job which waits may be ahead of no others, or only of those of its QOS,
 // from now on.
 func (t *Twin) withdraw(j *workload.Job) {
-	for qos, kept := range t.partitions.pool(t.partitions.named(j.Partition)).records {
-		if !j.Precedes(qos) {
+	for of, kept := range t.partitions.pool(t.partitions.at(j.Place())).records {
+		if !j.Precedes(of.qos) {
 			delete(kept.newcomers, j.ID)
 		}
 	}
 }
 
-// moved notes that a job has started or gone, and so many more processors are used since.
-func (t *Twin) moved(k *job, procs int32) {
+// moved notes that a job has started (1), or gone without a start (0) or after one (-1).
+func (t *Twin) moved(k *job, more int32) {
 	for _, kept := range t.partitions.pool(k.in).records {
 		kept.changes++
-		kept.used += procs
+		kept.used += more * kept.stage.part(k, k.on)
 		delete(kept.newcomers, k.ID)
 	}
 }
@@ -97,10 +105,9 @@ func (t *Twin) records(r *workload.Request, task *rollout.Task, now, id int64) *
 	if pending, running := t.queue.Len(); pending+running < many && task.Submit <= now {
 		return nil
 	}
-	p := t.partitions.pool(t.partitions.named(r.Partition))
-	kept := t.recorded(p, r.Partition, "", now, id)
+	kept := t.recorded(r, "", now, id)
 	if slices.Contains(kept.full, r.QOS) {
-		kept = t.recorded(p, r.Partition, r.QOS, now, id)
+		kept = t.recorded(r, r.QOS, now, id)
 	}
 	if k, ok := t.jobs[id]; ok && !k.runs && k.number <= kept.newest && id != kept.without {
 		return nil // it is among the others
@@ -111,20 +118,24 @@ func (t *Twin) records(r *workload.Request, task *rollout.Task, now, id int64) *
 	return kept
 }
 
-// recorded returns the records of a QOS, made anew if they are old: without the job that id names,
-// and without jobs of other QOS that are full.
-func (t *Twin) recorded(p *pool, partition, qos string, now, id int64) *records {
-	kept := p.records[qos]
-	if kept == nil {
-		if p.records == nil {
-			p.records = make(map[string]*records)
-		}
-		kept = new(records)
-		p.records[qos] = kept
+// recorded returns the records of where a request's job waits and of a QOS, made anew if they are
+// old: without the job that id names, and without jobs of other QOS that are full.
+func (t *Twin) recorded(r *workload.Request, qos string, now, id int64) *records {
+	on, of := t.partitions.stage(t.partitions.at(r.Place())), recorded{qos: qos}
+	if on.partly {
+		of.partly = on.in
 	}
-	if best := t.believed(p); kept.old(best, now) {
+	kept := on.records[of]
+	if kept == nil {
+		if on.records == nil {
+			on.records = make(map[recorded]*records)
+		}
+		kept = &records{stage: on}
+		on.records[of] = kept
+	}
+	if best := t.believed(on.pool); kept.old(best, now) {
 		s := &t.snapshot
-		s.load(t, &workload.Request{Partition: partition, QOS: qos}, now)
+		s.load(t, &workload.Request{Partition: r.Partition, NodeSet: r.NodeSet, QOS: qos}, now)
 		s.without(id)
 		s.assume(hypotheses[best], 0)
 		kept.make(s)

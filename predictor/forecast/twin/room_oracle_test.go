@@ -130,7 +130,7 @@ func mixed(random *rand.Rand) (*bench, []workload.Claim) {
 	if random.IntN(3) == 0 {
 		own.CPUs, own.Nodes = own.CPUs/2, own.Nodes/2
 	}
-	b := sit(func(string) Pool {
+	b := sit(func(workload.Place) Pool {
 		return Pool{Name: "all", Size: size, Own: own, Nodes: list, WholeNodes: random.IntN(5) == 0}
 	})
 	for range random.IntN(4 * n) {
@@ -174,7 +174,7 @@ func TestRoomAgainstOracle(t *testing.T) {
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 9))
 		b, claims := mixed(random)
-		o := b.w.Occupants("", 0, opening, claims)
+		o := b.w.Occupants(workload.Place{}, 0, opening, claims)
 		for range 20 {
 			c := [...]workload.Claim{asks(1, each(1, 1+random.Int32N(8))), asks(2, whole(2)), asks(2, each(2, 3)), asks(1, each(3, 2))}[random.IntN(4)]
 			c.Limit, c.From = 60+random.Int64N(3000), opening+random.Int64N(8000)

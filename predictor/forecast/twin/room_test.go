@@ -32,7 +32,7 @@ func (b *bench) room(r *workload.Request, id, at int64, claims []workload.Claim)
 
 // roomFor returns the room for a claim.
 func (b *bench) roomFor(c workload.Claim, claims []workload.Claim) workload.Room {
-	return b.w.Occupants(c.Partition, c.Job, opening, claims).Room(&c, 0)
+	return b.w.Occupants(c.Place(), c.Job, opening, claims).Room(&c, 0)
 }
 
 func claim(procs int32, from int64) workload.Claim {
@@ -45,13 +45,13 @@ func TestOccupantsStay(t *testing.T) {
 	b := sit(poolOf(8))
 	j := b.start(opening-100, b.submit(opening-100, 4, 1000))
 	before, after := claim(4, opening+10), claim(5, opening+10)
-	o := b.w.Occupants("", 0, opening, nil)
+	o := b.w.Occupants(workload.Place{}, 0, opening, nil)
 	b.w.Resize(poolOf(2))
 	b.q.Remove(j.ID)
 	j.End = opening
 	b.w.Ended(&j)
 	b.start(opening, b.submit(opening, 2, 1000))
-	b.w.Occupants("", 0, opening, nil)
+	b.w.Occupants(workload.Place{}, 0, opening, nil)
 	if fits, full := o.Room(&before, 0).Prob, o.Room(&after, 0).Prob; fits != 1 || full == 1 {
 		t.Errorf("beside 4 of 8 processors there is room for 4 with probability %v, and for 5 with %v", fits, full)
 	}
@@ -128,7 +128,7 @@ func TestRoom(t *testing.T) {
 			t.Errorf("%s: room with probability %.3f, want %v", name, got, c.want)
 		}
 	}
-	gpus := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: 8, GPUs: 2}} })
+	gpus := sit(func(workload.Place) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: 8, GPUs: 2}} })
 	one := request(1, run)
 	one.GPUs = 1
 	takes := func(n int) (claims []workload.Claim) {
@@ -150,7 +150,9 @@ func TestRoom(t *testing.T) {
 // TestWholeNodes: where jobs have their nodes alone, a job of a CPU takes a whole node, whether it
 // waits or runs.
 func TestWholeNodes(t *testing.T) {
-	b := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{Nodes: 4, CPUs: 16}, WholeNodes: true} })
+	b := sit(func(workload.Place) Pool {
+		return Pool{Name: "all", Size: workload.Size{Nodes: 4, CPUs: 16}, WholeNodes: true}
+	})
 	two := func() workload.Job {
 		b.id++
 		j := workload.Job{ID: b.id, Request: workload.Request{Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: 1000}, Submit: opening, Eligible: opening}
@@ -206,9 +208,9 @@ func TestRoomWhileHolding(t *testing.T) {
 // TestRoomInPartition: the nodes of a partition are not enough where others of its pool are free;
 // those of the pool are not where others run.
 func TestRoomInPartition(t *testing.T) {
-	b := sit(func(partition string) Pool {
+	b := sit(func(at workload.Place) Pool {
 		p := Pool{Name: "all", Size: workload.Size{CPUs: 8}, Own: workload.Size{CPUs: 8}}
-		if partition == "short" {
+		if at.Partition == "short" {
 			p.Own.CPUs = 2
 		}
 		return p
@@ -246,9 +248,9 @@ func nodes(names ...string) []Node {
 
 // TestRoomWhereJobsRun: a job takes room in each partition that has its nodes.
 func TestRoomWhereJobsRun(t *testing.T) {
-	b := sit(func(partition string) Pool {
+	b := sit(func(at workload.Place) Pool {
 		p := Pool{Name: "all", Size: workload.Size{Nodes: 4, CPUs: 16}, Own: workload.Size{Nodes: 4, CPUs: 16}, Nodes: nodes("a", "b", "c", "d")}
-		if partition == "short" {
+		if at.Partition == "short" {
 			p.Own, p.Nodes = workload.Size{Nodes: 2, CPUs: 8}, nodes("a", "b")
 		}
 		return p
@@ -280,9 +282,9 @@ func TestRoomWhereJobsRun(t *testing.T) {
 // whatever runs on it.
 func TestRoomWhereNodesAreReserved(t *testing.T) {
 	nodes := nodes("a", "b", "c", "d")
-	b := sit(func(partition string) Pool {
+	b := sit(func(at workload.Place) Pool {
 		p := Pool{Name: "all", Size: workload.Size{Nodes: 4, CPUs: 16}, Own: workload.Size{Nodes: 4, CPUs: 16}, Nodes: nodes}
-		if partition == "short" {
+		if at.Partition == "short" {
 			p.Own, p.Nodes = workload.Size{Nodes: 3, CPUs: 12}, nodes[1:]
 		}
 		return p
@@ -326,7 +328,7 @@ func TestRoomWhereNodesAreReserved(t *testing.T) {
 // that runs there, and no other's.
 func TestRoomWhereCoresAreReserved(t *testing.T) {
 	four := workload.Size{Nodes: 2, CPUs: 8}
-	b := sit(func(string) Pool { return Pool{Name: "all", Size: four, Own: four, Nodes: nodes("a", "b")} })
+	b := sit(func(workload.Place) Pool { return Pool{Name: "all", Size: four, Own: four, Nodes: nodes("a", "b")} })
 	j := b.start(opening, b.submit(opening, 2, 10_000))
 	b.place(j, "a")
 	slurms := func(name string) []workload.Claim {
@@ -353,7 +355,7 @@ func TestRoomWhereCoresAreReserved(t *testing.T) {
 
 // TestRoomForMemory: memory runs out though processors are left.
 func TestRoomForMemory(t *testing.T) {
-	b := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: 8, Memory: 1000}} })
+	b := sit(func(workload.Place) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: 8, Memory: 1000}} })
 	c, r := claim(1, opening), request(1, run)
 	c.Memory = 600
 	for memory, want := range map[int64]float64{0: 1, 400: 1, 401: 0} {
@@ -510,7 +512,7 @@ func BenchmarkRoom(b *testing.B) {
 		}
 	})
 	b.Run("next", func(b *testing.B) {
-		o := s.w.Occupants("", 0, opening, claims)
+		o := s.w.Occupants(workload.Place{}, 0, opening, claims)
 		for b.Loop() {
 			o.Room(&c, 0)
 		}
@@ -525,7 +527,7 @@ func bigSite() (s *bench, promises []workload.Claim) {
 		list = append(list, Node{fmt.Sprint("node", i), workload.Size{Nodes: 1, CPUs: 16}})
 	}
 	size := workload.Size{Nodes: 2000, CPUs: 32_000}
-	s = sit(func(string) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
+	s = sit(func(workload.Place) Pool { return Pool{Name: "all", Size: size, Own: size, Nodes: list} })
 	random := rand.New(rand.NewPCG(4, 4))
 	for range 5000 {
 		j := s.start(opening-random.Int64N(3000), s.submit(opening-3000, 6, 3600+random.Int64N(24*3600)))
@@ -548,18 +550,18 @@ func BenchmarkRoomAtBigSite(b *testing.B) {
 	c.Limit = 6 * 3600
 	b.Run("occupants", func(b *testing.B) {
 		for b.Loop() {
-			s.w.Occupants("", 0, opening, claims)
+			s.w.Occupants(workload.Place{}, 0, opening, claims)
 		}
 	})
 	b.Run("first", func(b *testing.B) {
-		o := s.w.Occupants("", 0, opening, claims)
+		o := s.w.Occupants(workload.Place{}, 0, opening, claims)
 		for b.Loop() {
 			o.last = nil
 			o.Room(&c, 0)
 		}
 	})
 	b.Run("six-days", func(b *testing.B) {
-		o := s.w.Occupants("", 0, opening, claims)
+		o := s.w.Occupants(workload.Place{}, 0, opening, claims)
 		for b.Loop() {
 			for half := range int64(6 * 48) {
 				c.From = opening + half*1800

@@ -19,7 +19,7 @@ func (t *Twin) running(in *partition) *runners {
 	if r := in.runners; r != nil && r.moves == t.queue.Moves() {
 		return r
 	}
-	g := gathering{Occupants: &Occupants{pool: &in.configured.size, ground: in.ground}, in: in, shares: map[*partition]float64{}}
+	g := gathering{Occupants: &Occupants{pool: &in.configured.size, ground: in.ground}, in: in}
 	r := &runners{Occupants: g.Occupants, moves: t.queue.Moves()}
 	for j := range t.queue.Running() {
 		if k := t.job(j); k.in.configured == in.configured {
@@ -36,7 +36,7 @@ func (t *Twin) running(in *partition) *runners {
 
 // gatherAnew lets the runners of all partitions be gathered when they are asked for next.
 func (p *partitions) gatherAnew() {
-	for _, in := range p.byName {
+	for _, in := range p.byPlace {
 		in.runners = nil
 	}
 }

@@ -19,14 +19,16 @@ type Snapshot struct {
 	// in the order of Submit, without jobs that are AtLimit, or QOSFull with another QOS
 	Pending []rollout.Task
 
-	twin        *Twin
-	pool        *pool
+	twin *Twin
+	stage
 	used        int32        // Procs - Free
 	full        []string     // the QOS of the jobs that were left out because they are QOSFull
 	runningJobs []runningJob // of Running
 	waitingJobs []waitingJob // of Pending
 	arrays      arrays
-	tasks       []rollout.Task // scratch
+	rest        float64                // processors that waiting jobs have a share of, and that count as no job's yet
+	narrow      map[*partition]float64 // processors that more waiting jobs of a partition may have
+	tasks       []rollout.Task         // scratch
 	ends        []rollout.Running
 	coming      [1]int32
 }
@@ -34,6 +36,7 @@ type Snapshot struct {
 // runningJob is a job of a Snapshot that runs.
 type runningJob struct {
 	*job
+	procs   int32   // of the snapshot's that it has
 	age     int64   // seconds
 	planned int64   // when it reaches its limit, or overrun seconds from now if it has
 	endedBy float64 // probability, as predicted, of an end by now
@@ -51,30 +54,34 @@ func (t *Twin) Snapshot(r *workload.Request, now, id int64) *Snapshot {
 	s := &t.snapshot
 	s.load(t, r, now)
 	s.without(id)
-	s.assume(hypotheses[t.believed(s.pool)], t.partitions.named(r.Partition).takes(r))
+	s.assume(hypotheses[t.believed(s.pool)], s.keeps(s.in.takes(r), &r.Size))
 	return s
 }
 
 // load fills the snapshot with the pool that a request would run on and its jobs. The policy and
 // the size of the pool are left to assume.
 func (s *Snapshot) load(t *Twin, r *workload.Request, now int64) {
-	s.Now, s.twin, s.pool = now, t, t.partitions.pool(t.partitions.named(r.Partition))
+	s.Now, s.twin, s.stage = now, t, t.partitions.stage(t.partitions.at(r.Place()))
 	s.runningJobs, s.waitingJobs = s.runningJobs[:0], s.waitingJobs[:0]
-	s.used, s.full = 0, s.full[:0]
+	s.used, s.rest, s.full = 0, 0, s.full[:0]
+	clear(s.narrow)
 	s.arrays.reset()
 	for j := range t.queue.Running() {
 		if k := t.job(j); t.partitions.pool(k.in) == s.pool {
-			age, planned := max(0, now-k.Start), k.Start+k.Limit
+			procs, age, planned := s.part(k, j.On), max(0, now-k.Start), k.Start+k.Limit
+			if procs == 0 {
+				continue
+			}
 			if planned <= now {
 				planned = now + overrun
 			}
-			running := runningJob{job: k, age: age, planned: planned, endedBy: t.endedBy(k, age)}
+			running := runningJob{job: k, procs: procs, age: age, planned: planned, endedBy: t.endedBy(k, age)}
 			running.then = s.arrays.follow(t.queue, j)
 			if running.planned += running.then * k.Limit; s.pool.isApart(j.On, running.planned) {
 				continue
 			}
 			s.runningJobs = append(s.runningJobs, running)
-			s.used += k.takes
+			s.used += procs
 		}
 	}
 	slices.SortFunc(s.runningJobs, func(a, b runningJob) int {
@@ -83,7 +90,7 @@ func (s *Snapshot) load(t *Twin, r *workload.Request, now int64) {
 	s.Running = s.Running[:0]
 	for i := range s.runningJobs {
 		k := &s.runningJobs[i]
-		s.Running = append(s.Running, rollout.Running{Planned: k.planned, End: k.end(now, .5), Procs: k.takes, Place: -1})
+		s.Running = append(s.Running, rollout.Running{Planned: k.planned, End: k.end(now, .5), Procs: k.procs, Place: -1})
 	}
 	for j := range t.queue.Pending() {
 		if !j.Precedes(r.QOS) {
@@ -111,7 +118,7 @@ func (s *Snapshot) load(t *Twin, r *workload.Request, now int64) {
 // all processors.
 func (s *Snapshot) assume(h hypothesis, requested int32) {
 	s.Policy = h.Policy
-	s.Procs = max(s.pool.procs[h.size], requested, s.used)
+	s.Procs = max(s.processors(h.size), requested, s.used)
 	s.Free = s.Procs - s.used
 	for i := range s.waitingJobs {
 		s.Pending[i].Procs = min(s.waitingJobs[i].procs, s.Procs)
@@ -151,10 +158,10 @@ func (s *Snapshot) cautious() {
 	}
 }
 
-// Serves reports whether a partition's jobs run on the pool.
-func (s *Snapshot) Serves(partition string) bool {
+// Serves reports whether jobs of a place run on the pool.
+func (s *Snapshot) Serves(place workload.Place) bool {
 	p := &s.twin.partitions
-	return p.pool(p.named(partition)) == s.pool
+	return p.pool(p.at(place)) == s.pool
 }
 
 // end returns when a running job ends, at the level q in [0,1) of the run times that it

@@ -19,7 +19,7 @@ type Twin struct {
 	partitions partitions
 	jobs       map[int64]*job
 	numbers    map[numbered]int32
-	classes    map[[2]string]*class // by partition and QOS
+	classes    map[[2]string]*class // by queue and QOS
 	longest    int64                // longest run time ever seen, seconds
 	added      int                  // how many jobs have become known
 	priorities priorities
@@ -38,8 +38,10 @@ type job struct {
 	age     int64                 // of the job when runtime was predicted, in seconds; or stale
 	basis   walltime.Basis        // of runtime, while the job waits
 	runs    bool
-	takes   int32 // processors that it has or, before it runs, will have at least
-	number  int   // how many jobs were known before, and it
+	size    workload.Size
+	takes   int32    // processors that it has or, before it runs, will have at least
+	on      []string // its nodes, if it runs and they are known
+	number  int      // how many jobs were known before, and it
 	trial   trial
 }
 
@@ -61,7 +63,11 @@ func (t *Twin) Queue() *queue.Queue { return t.queue }
 // Resize takes in the pools as they are now, and what jobs that wait take of them. A Twin that has
 // learnt its pools goes on learning them. For n such jobs it takes O(n).
 func (t *Twin) Resize(pools Pools) {
-	t.partitions.resize(pools)
+	used := make(map[*partition]bool)
+	for _, k := range t.jobs {
+		used[k.in] = true
+	}
+	t.partitions.resize(pools, used)
 	for j := range t.queue.Pending() {
 		if k, ok := t.jobs[j.ID]; ok && !t.matches(k, &j.Job) {
 			t.Changed(&j.Job)
@@ -69,13 +75,13 @@ func (t *Twin) Resize(pools Pools) {
 	}
 }
 
-// Windows returns when Slurm's own reservations have nodes of a partition's pool, and what they
-// leave. They may be over. None are known of a pool that is not configured.
-func (t *Twin) Windows(partition string) rollout.Windows {
+// Windows returns when Slurm's own reservations have nodes of a place, and what they leave. They may
+// be over. None are known of a pool that is not configured.
+func (t *Twin) Windows(place workload.Place) rollout.Windows {
 	if t.partitions.pools == nil {
 		return nil
 	}
-	return t.partitions.pool(t.partitions.named(partition)).windows
+	return t.partitions.stage(t.partitions.at(place)).reserved()
 }
 
 // Age takes in how Slurm's priorities grow.
@@ -121,7 +127,7 @@ func (t *Twin) replace(k *job, j *workload.Job) *job {
 // matches reports whether a job that waits is as it is known to be, as far as is known of jobs.
 func (t *Twin) matches(k *job, j *workload.Job) bool {
 	r := &j.Request
-	return (r.Limit == 0 || k.Limit == r.Limit) && k.Procs == r.Procs() && k.takes == k.in.takesJob(j) && k.in == t.partitions.named(r.Partition) && k.class == t.classOf(r) && k.User == t.userOf(r)
+	return (r.Limit == 0 || k.Limit == r.Limit) && k.size == r.Size && k.takes == k.in.takesJob(j) && k.in == t.partitions.at(r.Place()) && k.class == t.classOf(r) && k.User == t.userOf(r)
 }
 
 // Started notes that j has run since j.Start. It learns from j's wait.
@@ -130,12 +136,12 @@ func (t *Twin) Started(j *workload.Job) {
 	switch {
 	case !ok:
 		k = t.add(j)
-	case k.in.configured != t.partitions.named(j.Partition).configured:
+	case k.in.configured != t.partitions.at(j.Place()).configured:
 		k = t.replace(k, j)
 	}
 	k.Limit = cmp.Or(j.Limit, k.Limit) // which may have changed since j was submitted
 	t.run(k, j)
-	t.moved(k, k.takes)
+	t.moved(k, 1)
 	t.countOvertaking(k)
 	t.runtimes.Started(&k.Job)
 	k.age = stale
@@ -157,7 +163,7 @@ func (t *Twin) Ended(j *workload.Job) {
 		t.forget(k)
 		return
 	}
-	t.moved(k, -k.takes)
+	t.moved(k, -1)
 	k.End = max(j.End, k.Start)
 	t.longest = max(t.longest, k.End-k.Start)
 	t.partitions.change(k.End, k.in, -k.takes)
@@ -203,7 +209,7 @@ func (t *Twin) run(k *job, j *workload.Job) {
 	if more > 0 {
 		t.partitions.change(j.Start, k.in, more)
 	}
-	k.takes, k.Start, k.runs = takes, j.Start, true
+	k.takes, k.on, k.Start, k.runs = takes, j.On, j.Start, true
 }
 
 // mostAbsent is how many jobs a Twin may know that are not in the queue. It did not
@@ -234,13 +240,13 @@ func (t *Twin) add(j *workload.Job) *job {
 
 // read returns what is known of a job that has not started, without a prediction of its run time.
 func (t *Twin) read(j *workload.Job) *job {
-	k := &job{in: t.partitions.named(j.Partition), class: t.classOf(&j.Request), age: stale}
+	k := &job{in: t.partitions.at(j.Place()), class: t.classOf(&j.Request), size: j.Size, age: stale}
 	k.takes = k.in.takesJob(j)
 	k.Job = sched.Job{
 		ID: j.ID, Submit: j.Since(), Start: j.Start, Limit: t.limit(&j.Request), Procs: j.Procs(),
 		User: t.userOf(&j.Request), Group: t.numberOf(numbered{accountName, j.Account, ""}), App: -1,
 		// Package walltime knows one attribute of this kind: here it is partition and QOS.
-		Queue: t.numberOf(numbered{queueName, j.Partition, j.QOS}), Partition: -1,
+		Queue: t.numberOf(numbered{queueName, j.Queue(), j.QOS}), Partition: -1,
 	}
 	return k
 }
@@ -250,7 +256,7 @@ func (t *Twin) userOf(r *workload.Request) int32 { return t.numberOf(numbered{us
 
 // classOf returns the class of a request.
 func (t *Twin) classOf(r *workload.Request) *class {
-	key := [2]string{r.Partition, r.QOS}
+	key := [2]string{r.Queue(), r.QOS}
 	c, ok := t.classes[key]
 	if !ok {
 		c = new(class)
@@ -347,9 +353,9 @@ func (t *Twin) job(j *queue.Job) *job {
 // Task returns the task of a request that is submitted at a time. It runs for its limit, and has
 // the priority that is expected of it.
 func (t *Twin) Task(r *workload.Request, submit int64) rollout.Task {
-	limit := t.limit(r)
+	limit, in := t.limit(r), t.partitions.at(r.Place())
 	return rollout.Task{
-		Submit: submit, Limit: limit, Run: limit, Procs: t.partitions.named(r.Partition).takes(r), Rank: t.rank(t.classOf(r)), Priority: t.priorities.expected(r),
+		Submit: submit, Limit: limit, Run: limit, Procs: t.partitions.stage(in).keeps(in.takes(r), &r.Size), Rank: t.rank(t.classOf(r)), Priority: t.priorities.expected(r),
 	}
 }
 

@@ -54,7 +54,7 @@ func (b *bench) end(now int64, j workload.Job) {
 }
 
 func poolOf(procs int32) Pools {
-	return func(string) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: procs}} }
+	return func(workload.Place) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: procs}} }
 }
 
 func request(procs int32, limit int64) *workload.Request {
@@ -98,7 +98,7 @@ func TestMoreWorkIsNoSooner(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		b := sit(poolOf(16))
-		b.w.partitions.pool(b.w.partitions.named("")).best = fcfs
+		b.w.partitions.pool(b.w.partitions.at(workload.Place{})).best = fcfs
 		free, now, last := int32(16), int64(1000), Point{}
 		asked := request(1+r.Int32N(16), 60)
 		for range 40 {
@@ -120,7 +120,7 @@ func TestPartitions(t *testing.T) {
 	for _, shared := range []bool{true, false} {
 		r := rand.New(rand.NewPCG(1, 5))
 		var p partitions
-		a, b := p.named("a"), p.named("b")
+		a, b := p.at(workload.Place{Partition: "a"}), p.at(workload.Place{Partition: "b"})
 		type use struct {
 			in    *partition
 			procs int32
@@ -161,9 +161,9 @@ func TestPartitions(t *testing.T) {
 // processors that they use is known for it.
 func TestLatePartition(t *testing.T) {
 	var p partitions
-	a := p.named("a")
+	a := p.at(workload.Place{Partition: "a"})
 	p.change(0, a, 100)
-	late := p.named("late")
+	late := p.at(workload.Place{Partition: "late"})
 	p.change(10, a, 30)
 	p.change(20, a, -100)
 	if late.rest.used != 30 {
@@ -234,7 +234,7 @@ func TestResize(t *testing.T) {
 	whole.w.Changed(&waits)
 	ahead := func() int64 { return whole.w.Point(request(8, 300), 1020, 0).Limits }
 	shared := ahead()
-	whole.w.Resize(func(string) Pool {
+	whole.w.Resize(func(workload.Place) Pool {
 		return Pool{Name: "all", Size: workload.Size{Nodes: 2, CPUs: 10}, WholeNodes: true}
 	})
 	// The one that waits takes one of two nodes now.
@@ -266,8 +266,8 @@ func TestReserved(t *testing.T) {
 		"the job's and another's, so": {8, map[string]int64{"a": 5000, "b": 5000}, 0},
 	} {
 		on := rollout.Windows{{From: 500, To: 5000, Left: c.left, Of: 10}}
-		b := sit(func(string) Pool {
-			return Pool{Name: "all", Size: workload.Size{CPUs: 10}, Nodes: nodes, Windows: on, Apart: c.apart}
+		b := sit(func(workload.Place) Pool {
+			return Pool{Name: "all", Size: workload.Size{CPUs: 10}, Own: workload.Size{CPUs: 10}, Nodes: nodes, Windows: on, Apart: c.apart}
 		})
 		j := b.start(1000, b.submit(1000, 4, 600))
 		b.place(j, "a")
@@ -281,7 +281,7 @@ func TestReserved(t *testing.T) {
 // after the other.
 func TestWindows(t *testing.T) {
 	closed := rollout.Windows{{From: 500, To: 900}, {From: 2000, To: 3000}}
-	b := sit(func(string) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: 10}, Windows: closed} })
+	b := sit(func(workload.Place) Pool { return Pool{Name: "all", Size: workload.Size{CPUs: 10}, Windows: closed} })
 	for range 3 {
 		b.submit(1000, 10, 1500)
 	}
@@ -305,7 +305,7 @@ func TestWindows(t *testing.T) {
 	if got := b.w.Point(request(6, 300), 3000, 0).Limits; got != 60+4500 {
 		t.Errorf("after it: %d s", got)
 	}
-	if got := b.w.Windows("any"); !slices.Equal(got, closed) {
+	if got := b.w.Windows(workload.Place{Partition: "any"}); !slices.Equal(got, closed) {
 		t.Errorf("%v", got)
 	}
 }

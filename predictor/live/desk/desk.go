@@ -37,11 +37,11 @@ type Outlook interface {
 	Predict(r workload.Request, job int64) (forecast.Answer, bool)
 	// Downey is Predict by Downey's predictors, without lower bounds.
 	Downey(r workload.Request) (forecast.Answer, bool)
-	// Room returns a function that bounds the probability that the work of a claim on a partition
-	// runs from its From on, beside the jobs that run now and other claims. If the bound is below
+	// Room returns a function that bounds the probability that the work of a claim on a place runs
+	// from its From on, beside the jobs that run now and other claims. If the bound is below
 	// least, the function may tell only that. job, if not 0, is the id of a job that is not in its
 	// own way. Only one goroutine may use the function.
-	Room(partition string, job, now int64, others []workload.Claim) func(c workload.Claim, least float64) workload.Room
+	Room(place workload.Place, job, now int64, others []workload.Claim) func(c workload.Claim, least float64) workload.Room
 	// Wait forecasts the rest of the wait of a job that has waited for some seconds, or would wait
 	// if it were submitted now. It reports false if too little is known; a.Down may then say why.
 	Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool

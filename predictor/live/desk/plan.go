@@ -180,7 +180,7 @@ func (q *question) promise(plan *api.Plan, job *workload.Request, pieces workloa
 	plan.ID = api.NewPlanID()
 	plan.Comment = api.CommentPrefix + plan.ID
 	err := d.Ledger.Promise(q.ctx, &api.Reservation{
-		Plan: *plan, User: job.User, Account: job.Account, Partition: job.Partition, QOS: job.QOS, Size: job.Size, Pieces: pieces,
+		Plan: *plan, User: job.User, Account: job.Account, Partition: job.Partition, NodeSet: job.NodeSet, QOS: job.QOS, Size: job.Size, Pieces: pieces,
 		BestEffort: q.asked.BestEffort, Promised: q.now,
 	}, d.boundUntil())
 	no := hoards(err)

@@ -23,7 +23,7 @@ func (d *Desk) Again(e *ledger.Entry, j *slurm.QueueEntry, now int64) (*trajecto
 		return nil, trajectory.Request{}, false
 	}
 	r := trajectory.Request{
-		Job:    workload.Request{User: e.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS, Size: e.Size, Limit: e.WorkLimit},
+		Job:    workload.Request{User: e.User, Account: j.Account, Partition: j.Partition, NodeSet: j.NodeSet, QOS: j.QOS, Size: e.Size, Limit: e.WorkLimit},
 		Pieces: e.Pieces,
 		ID:     e.Job,
 		Now:    now, Deadline: e.BeginBy, HoldUntil: e.HoldUntil, Earliest: e.Progress.Earliest, Prob: e.Prob,
@@ -56,7 +56,7 @@ func (d *Desk) Objection(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	if j.Start != 0 || slot > e.Deadline() {
 		return "", nil // it has its nodes, or is too late
 	}
-	job := workload.Request{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS, Size: e.Size, Limit: e.WorkLimit}
+	job := e.Request(e.WorkLimit)
 	plan := &trajectory.Plan{Limit: e.TimeLimit, Slot: slot, Start: slot, Last: slot, Estimate: workload.Estimate{Prob: e.Prob}}
 	got := trajectory.Answer{Job: job, Pieces: e.Pieces, Plan: plan}
 	no, err := d.beside(ctx, planner, &got, j.ID, e.Deadline(), e.ID)

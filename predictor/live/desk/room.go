@@ -15,7 +15,7 @@ import (
 
 // room returns the function trajectory.Planner.Room beside claims and Slurm's own reservations. If
 // a partition overcommits its processors, its room has no bound. Only one goroutine may use the
-// function. It is fast if consecutive questions are about the same job, partition and time.
+// function. It is fast if consecutive questions are about the same job, place and time.
 func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int64, least float64) workload.Room {
 	cluster := d.Premises.Limits()
 	if cluster == nil {
@@ -23,8 +23,8 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 	}
 	takes := cluster.Takes()
 	type asked struct {
-		partition string
-		job, now  int64
+		place    workload.Place
+		job, now int64
 	}
 	var last asked
 	var ask func(workload.Claim, float64) workload.Room // answers for last
@@ -35,7 +35,7 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 		if cluster.Partitions[c.Partition].Overcommits {
 			return workload.Room{Prob: 1}
 		}
-		is, had := asked{c.Partition, c.Job, now}, len(slurms)
+		is, had := asked{c.Place(), c.Job, now}, len(slurms)
 		end := c.From + max(1, c.Limit)
 		// also for later questions, which are about times soon after
 		if is != last || end > known || c.Nodes != like.Nodes || c.Pieces != like.Pieces {
@@ -54,9 +54,9 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 // it also keeps to this order.
 func (d *occupancy) roomBeside(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
 	if cluster.Strict {
-		return d.roomInOrder(cluster, c.Partition, c.Job, now, others)
+		return d.roomInOrder(cluster, c.Place(), c.Job, now, others)
 	}
-	return d.Outlook.Room(c.Partition, c.Job, now, others)
+	return d.Outlook.Room(c.Place(), c.Job, now, others)
 }
 
 // claims returns the claims of open promises, and of plain jobs that become eligible later or wait

@@ -16,17 +16,17 @@ const mostAhead = 16
 // partition before the job with this id. Some of these jobs ahead are likely to start later than a
 // claim's begin, and they start first. So the room for the claim is bounded by the room for each of
 // them at that time.
-func (d *occupancy) roomInOrder(cluster *limits.Cluster, partition string, job, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
+func (d *occupancy) roomInOrder(cluster *limits.Cluster, place workload.Place, job, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
 	// beside[i] counts i of the jobs ahead, too
-	beside := []func(workload.Claim, float64) workload.Room{d.Outlook.Room(partition, job, now, others)}
+	beside := []func(workload.Claim, float64) workload.Room{d.Outlook.Room(place, job, now, others)}
 	var ahead []workload.Claim
 	takes := cluster.Takes()
 	start := now
-	for _, r := range d.waitingBefore(cluster, partition, job, now, others) {
+	for _, r := range d.waitingBefore(cluster, place.Partition, job, now, others) {
 		r.CPUs, r.Memory = takes.CPUs(r), takes.Memory(r)
 		start = likely(workload.Claim{Request: r, From: start}, beside[len(ahead)])
 		ahead = append(ahead, workload.Claim{Request: r, Start: start, From: start})
-		beside = append(beside, d.Outlook.Room(partition, job, now, slices.Concat(others, ahead)))
+		beside = append(beside, d.Outlook.Room(place, job, now, slices.Concat(others, ahead)))
 	}
 	return func(c workload.Claim, least float64) workload.Room {
 		room := beside[len(ahead)](c, least)

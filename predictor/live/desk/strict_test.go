@@ -23,7 +23,7 @@ func (o fourNodes) Jobs(yield func(*workload.Job) bool) {
 	}
 }
 
-func (o fourNodes) Room(_ string, _, _ int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
+func (o fourNodes) Room(_ workload.Place, _, _ int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
 	return func(c workload.Claim, _ float64) workload.Room {
 		taken, room := int32(0), workload.Room{Prob: 1}
 		for _, b := range append([]workload.Claim{{Request: workload.Request{Size: workload.Size{Nodes: 1}, Limit: o.until}}}, others...) {

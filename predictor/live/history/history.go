@@ -37,6 +37,10 @@ ALTER TABLE jobs ADD COLUMN at_limit INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE jobs ADD COLUMN given INTEGER NOT NULL DEFAULT 0;
 `, `
 ALTER TABLE jobs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;
+`, `
+ALTER TABLE jobs ADD COLUMN node_set INTEGER NOT NULL DEFAULT 0;
+UPDATE jobs SET at_limit = 1 WHERE pinned = 1;
+ALTER TABLE jobs DROP COLUMN pinned;
 `}
 
 // Coverage is the part of Slurm's accounting that has been read. It covers every job that
@@ -57,11 +61,11 @@ type History struct {
 	file     *sqlitefile.File // that the cache was in before it was moved to memory, or nil
 }
 
-// row is a row of the table jobs. Its user, account, partition and qos are ids of rows of
-// the table strings.
+// row is a row of the table jobs. Its user, account, partition, qos and nodeSet are ids of rows of
+// the table strings; those of 0 stand for no text.
 type row struct {
 	workload.Job
-	user, account, partition, qos int64
+	user, account, partition, qos, nodeSet int64
 }
 
 func (r *row) columns() sqlitefile.Columns {
@@ -81,10 +85,10 @@ func (r *row) columns() sqlitefile.Columns {
 		{Name: "gpus", Pointer: &r.GPUs},
 		{Name: "memory", Pointer: &r.Memory},
 		{Name: "time_limit", Pointer: &r.Limit},
-		{Name: "pinned", Pointer: &r.Pinned},
 		{Name: "at_limit", Pointer: &r.AtLimit},
 		{Name: "given", Pointer: &r.Given},
 		{Name: "priority", Pointer: &r.Priority},
+		{Name: "node_set", Pointer: &r.nodeSet},
 	}
 }
 
@@ -204,7 +208,7 @@ func (h *History) Add(ctx context.Context, jobs []workload.Job, covered *Coverag
 			for _, name := range []struct {
 				text string
 				id   *int64
-			}{{j.User, &r.user}, {j.Account, &r.account}, {j.Partition, &r.partition}, {j.QOS, &r.qos}} {
+			}{{j.User, &r.user}, {j.Account, &r.account}, {j.Partition, &r.partition}, {j.QOS, &r.qos}, {j.NodeSet, &r.nodeSet}} {
 				if *name.id, err = h.intern(ctx, tx, interned, name.text); err != nil {
 					return err
 				}
@@ -288,7 +292,7 @@ func (h *History) each(ctx context.Context, most int, do func(workload.Job) erro
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
-		r.User, r.Account, r.Partition, r.QOS = texts[r.user], texts[r.account], texts[r.partition], texts[r.qos]
+		r.User, r.Account, r.Partition, r.QOS, r.NodeSet = texts[r.user], texts[r.account], texts[r.partition], texts[r.qos], texts[r.nodeSet]
 		return do(r.Job)
 	})
 }

@@ -106,9 +106,9 @@ func TestJobsComeBackInOrderOfStart(t *testing.T) {
 func TestColumns(t *testing.T) {
 	h := mustOpen(t, filepath.Join(t.TempDir(), "history.db"))
 	job := workload.Job{
-		ID: 1, Submit: 2, Eligible: 3, Start: 4, End: 5, State: workload.Cancelled, Pinned: true, AtLimit: true, Given: 6, Priority: 1 << 40,
+		ID: 1, Submit: 2, Eligible: 3, Start: 4, End: 5, State: workload.Cancelled, AtLimit: true, Given: 6, Priority: 1 << 40,
 		Request: workload.Request{
-			User: "User", Account: "Account", Partition: "Partition", QOS: "QOS",
+			User: "User", Account: "Account", Partition: "Partition", NodeSet: "NodeSet", QOS: "QOS",
 			Size: workload.Size{Nodes: 6, CPUs: 7, GPUs: 8, Memory: 9}, Limit: 10,
 		},
 	}
@@ -116,12 +116,13 @@ func TestColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got string
-	if err := h.db.Load().QueryRow(`SELECT concat_ws(' ', job, submit, eligible, start, end, state, u.text, a.text, p.text, q.text,
-		nodes, cpus, gpus, memory, time_limit, pinned, at_limit, given, priority) FROM jobs
-		JOIN strings u ON u.id = user JOIN strings a ON a.id = account JOIN strings p ON p.id = partition JOIN strings q ON q.id = qos`).Scan(&got); err != nil {
+	if err := h.db.Load().QueryRow(`SELECT concat_ws(' ', job, submit, eligible, start, end, state, u.text, a.text, p.text, n.text, q.text,
+		nodes, cpus, gpus, memory, time_limit, at_limit, given, priority) FROM jobs
+		JOIN strings u ON u.id = user JOIN strings a ON a.id = account JOIN strings p ON p.id = partition JOIN strings q ON q.id = qos
+		JOIN strings n ON n.id = node_set`).Scan(&got); err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("1 2 3 4 5 %d User Account Partition QOS 6 7 8 9 10 1 1 6 %d", workload.Cancelled, int64(1)<<40); got != want {
+	if want := fmt.Sprintf("1 2 3 4 5 %d User Account Partition NodeSet QOS 6 7 8 9 10 1 6 %d", workload.Cancelled, int64(1)<<40); got != want {
 		t.Errorf("the row is %s, want %s", got, want)
 	}
 	if diff := cmp.Diff([]workload.Job{job}, collect(t, h)); diff != "" {
@@ -131,7 +132,7 @@ func TestColumns(t *testing.T) {
 
 // A file of each older version is read, and what it does not tell is 0.
 func TestOlderFiles(t *testing.T) {
-	added := []string{"", "pinned", "at_limit", "given"} // by each step
+	added := []string{"", "pinned", "at_limit", "given", "priority"} // by each step
 	for version := 1; version < len(schema); version++ {
 		path := filepath.Join(t.TempDir(), "history.db")
 		old, err := sqlitefile.Open(path, sqlitefile.SurvivesKill, schema[:version])
@@ -139,13 +140,16 @@ func TestOlderFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := workload.Job{
-			ID: 1, Submit: 2, Eligible: 3, Start: 4, End: 5, State: workload.Completed, Pinned: version > 1, AtLimit: version > 2,
+			ID: 1, Submit: 2, Eligible: 3, Start: 4, End: 5, State: workload.Completed, AtLimit: version > 1,
 			Request: workload.Request{
 				User: "word", Account: "word", Partition: "word", QOS: "word", Size: workload.Size{Nodes: 6, CPUs: 7, GPUs: 8, Memory: 9}, Limit: 10,
 			},
 		}
 		if version > 3 {
 			want.Given = 1
+		}
+		if version > 4 {
+			want.Priority = 1
 		}
 		if err := old.Write(t.Context(), func(tx *sql.Tx) error {
 			_, err := tx.ExecContext(t.Context(), `INSERT INTO strings VALUES (7, 'word');

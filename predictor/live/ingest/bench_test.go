@@ -54,7 +54,7 @@ func BenchmarkLook(b *testing.B) {
 	s := &bigSite{random: rand.New(rand.NewPCG(1, 1))}
 	f := start(b, filepath.Join(b.TempDir(), "history"), &source{jobs: past(now-2*day, now)})
 	f.Ingest.NewModel = func(twin.Pools) Model {
-		return f.NewModel(func(string) twin.Pool {
+		return f.NewModel(func(workload.Place) twin.Pool {
 			return twin.Pool{Name: "all", Size: workload.Size{Nodes: 2000, CPUs: 128 * 2000}}
 		})
 	}

@@ -34,7 +34,7 @@ func TestAnswersWhileLearning(t *testing.T) {
 		func() { g.Ask(&forecast.Question{Request: r, Now: now, Submit: now}) },
 		func() {
 			for range g.Jobs {
-				g.Room("main", 0, now, nil)
+				g.Room(workload.Place{Partition: "main"}, 0, now, nil)
 			}
 		},
 		func() {

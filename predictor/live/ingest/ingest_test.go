@@ -252,7 +252,7 @@ func TestWhereJobsRun(t *testing.T) {
 		}
 		whole := workload.Claim{Start: now, From: now, Request: workload.Request{User: "bob", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 2}, Limit: 60}}
 		whole.Pieces = workload.Pieces{Count: 1, Exclusive: true}
-		free := func() float64 { return g.Room("main", 0, now, nil)(whole, 0).Prob }
+		free := func() float64 { return g.Room(workload.Place{Partition: "main"}, 0, now, nil)(whole, 0).Prob }
 		if prob := free(); prob > .5 {
 			t.Errorf("%s: a whole node is free with probability %v", name, prob)
 		}

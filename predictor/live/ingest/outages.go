@@ -39,7 +39,7 @@ func (g *Ingest) ObserveCluster(c *limits.Cluster, nodes []slurm.Node) {
 	if order.aging != g.order.aging {
 		news.Aging = &order.aging
 	}
-	if !reflect.DeepEqual(pools, g.pools) {
+	if !reflect.DeepEqual(pools.by, g.pools.by) {
 		news.Pools = pools.lookup()
 	}
 	g.pools, g.order = pools, order

@@ -8,6 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/forecast/twin"
+	"github.com/varq-project/varq/predictor/hostlist"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -15,25 +16,61 @@ import (
 // pools are the pools by partition: those of partitions that share nodes, directly or through
 // others. A pool has the name of the first of its partitions, by name. Its nodes are those that
 // jobs can start on; the CPUs, GPUs and memory are also of those that jobs only run on still.
-// pools are nil if nothing is known of nodes.
-type pools map[string]twin.Pool
+// There are none if nothing is known of nodes.
+type pools struct {
+	by     map[string]twin.Pool
+	limits *limits.Cluster
+	at     int64 // as of when
+}
 
-// lookup returns the pools as a twin.Pools, or nil if there are none. If a job may run in
-// several partitions, its pool is that of the first that is known.
+// lookup returns the pools as a twin.Pools, or nil if there are none.
 func (p pools) lookup() twin.Pools {
-	if len(p) == 0 {
+	if len(p.by) == 0 {
 		return nil
 	}
 	return p.of
 }
 
-func (p pools) of(partition string) twin.Pool {
-	for name := range strings.SplitSeq(partition, ",") {
-		if found, ok := p[name]; ok {
-			return found
+// of returns the pool of a place. If a job may run in several partitions, its pool is that of the
+// first that is known.
+func (p pools) of(place workload.Place) twin.Pool {
+	for name := range strings.SplitSeq(place.Partition, ",") {
+		if found, ok := p.by[name]; ok {
+			return p.narrowed(found, place.NodeSet)
 		}
 	}
 	return twin.Pool{}
+}
+
+// narrowed returns what a node set has of the pool of a partition: what the partition has, if none
+// of the set's nodes can have jobs.
+func (p pools) narrowed(all twin.Pool, nodeSet string) twin.Pool {
+	names, err := hostlist.Expand(nodeSet)
+	if err != nil || len(names) == 0 {
+		return all
+	}
+	in := make(map[string]bool, len(names))
+	for _, name := range names {
+		in[name] = true
+	}
+	nodes := slices.DeleteFunc(slices.Clone(all.Nodes), func(n twin.Node) bool { return !in[n.Name] })
+	if len(nodes) == 0 {
+		return all
+	}
+	own, starting := workload.Size{}, map[string]int64{}
+	for i := range nodes {
+		own = plus(own, nodes[i].Size)
+		if nodes[i].Nodes > 0 {
+			starting[nodes[i].Name] = int64(nodes[i].CPUs)
+		}
+	}
+	if all.Own.Memory == 0 {
+		own.Memory = 0
+	}
+	all.Own, all.Nodes = own, nodes
+	over := all.OwnWindows[:len(all.OwnWindows)-len(all.OwnWindows.Since(p.at))]
+	all.OwnWindows = slices.Concat(over, windowsOf(p.limits, starting, p.at))
+	return all
 }
 
 // idle reports whether no job runs on a node.
@@ -60,7 +97,7 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node, now int64) pools {
 		}
 	}
 	ofPool, ofPartition := map[string]workload.Size{}, map[string]workload.Size{}
-	own, starting := map[string][]twin.Node{}, map[string]map[string]int64{}
+	own, starting, ownStarting := map[string][]twin.Node{}, map[string]map[string]int64{}, map[string]map[string]int64{}
 	for i := range nodes {
 		if n := &nodes[i]; n.Up && (!n.Drained || !idle(n)) && len(n.Partitions) > 0 {
 			pool := root(n.Partitions[0])
@@ -74,6 +111,12 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node, now int64) pools {
 			for _, name := range n.Partitions {
 				grow(ofPartition, name, n)
 				own[name] = append(own[name], twin.Node{Name: n.Name, Size: sizeOf(n)})
+				if ownStarting[name] == nil {
+					ownStarting[name] = map[string]int64{}
+				}
+				if !n.Drained {
+					ownStarting[name][n.Name] = int64(n.CPUs)
+				}
 			}
 		}
 	}
@@ -82,7 +125,7 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node, now int64) pools {
 		windows[pool] = windowsOf(c, cpus, now)
 	}
 	apart := c.Apart(now)
-	list := pools{}
+	list := pools{map[string]twin.Pool{}, c, now}
 	for name := range parents {
 		pool := root(name)
 		p := twin.Pool{
@@ -92,7 +135,10 @@ func poolsOf(c *limits.Cluster, nodes []slurm.Node, now int64) pools {
 		if !c.Partitions[name].ConsumableMemory {
 			p.Size.Memory, p.Own.Memory = 0, 0
 		}
-		list[name] = p
+		if p.OwnWindows = p.Windows; p.Own != p.Size {
+			p.OwnWindows = windowsOf(c, ownStarting[name], now)
+		}
+		list.by[name] = p
 	}
 	return list
 }
@@ -104,7 +150,7 @@ func (p pools) fill(queue []slurm.QueueEntry) {
 	cpus := map[string]map[string]int32{} // by partition and node
 	for i := range queue {
 		e := &queue[i]
-		switch own := p.of(e.Partition).Own; {
+		switch own := p.of(e.Place()).Own; {
 		case e.Start == 0 && e.Exclusive && own.Nodes > 0:
 			e.Given = int32(min(int64(max(1, e.Nodes))*int64(own.CPUs/own.Nodes), math.MaxInt32))
 			continue
@@ -113,8 +159,8 @@ func (p pools) fill(queue []slurm.QueueEntry) {
 		}
 		of, known := cpus[e.Partition]
 		if !known {
-			of = make(map[string]int32, len(p[e.Partition].Nodes))
-			for _, n := range p[e.Partition].Nodes {
+			of = make(map[string]int32, len(p.by[e.Partition].Nodes))
+			for _, n := range p.by[e.Partition].Nodes {
 				of[n.Name] = n.CPUs
 			}
 			cpus[e.Partition] = of
@@ -148,24 +194,31 @@ func windowsOf(c *limits.Cluster, cpus map[string]int64, now int64) rollout.Wind
 // through one and start later than that seem to have waited in the queue alone.
 const keptWindows = 7 * day
 
-// remember adds the windows of earlier pools that have begun and that Slurm no longer tells of. One
-// that was to go on is over now.
+// remember adds the windows of earlier pools that have begun and that Slurm no longer tells of.
 func (p pools) remember(earlier pools, now int64) {
-	for name, pool := range p {
-		past := slices.Clone(earlier[name].Windows.Since(now - keptWindows))
-		past = slices.DeleteFunc(past, func(w rollout.Window) bool {
-			return w.From >= now || slices.ContainsFunc(pool.Windows, func(is rollout.Window) bool { return is.From <= w.From })
-		})
-		if len(past) == 0 {
-			continue
-		}
-		last := &past[len(past)-1]
-		if last.To = min(last.To, now); len(pool.Windows) > 0 {
-			last.To = min(last.To, pool.Windows[0].From)
-		}
-		pool.Windows = append(past, pool.Windows...)
-		p[name] = pool
+	for name, pool := range p.by {
+		was := earlier.by[name]
+		pool.Windows = remembered(was.Windows, pool.Windows, now)
+		pool.OwnWindows = remembered(was.OwnWindows, pool.OwnWindows, now)
+		p.by[name] = pool
 	}
+}
+
+// remembered returns the windows that are known now, after those of earlier ones that have begun and
+// are not known any more. One that was to go on is over now.
+func remembered(earlier, known rollout.Windows, now int64) rollout.Windows {
+	past := slices.Clone(earlier.Since(now - keptWindows))
+	past = slices.DeleteFunc(past, func(w rollout.Window) bool {
+		return w.From >= now || slices.ContainsFunc(known, func(is rollout.Window) bool { return is.From <= w.From })
+	})
+	if len(past) == 0 {
+		return known
+	}
+	last := &past[len(past)-1]
+	if last.To = min(last.To, now); len(known) > 0 {
+		last.To = min(last.To, known[0].From)
+	}
+	return append(past, known...)
 }
 
 // sizeOf returns the size of a node. Its Nodes are 0 if it is drained.
@@ -179,6 +232,10 @@ func sizeOf(n *slurm.Node) workload.Size {
 
 // grow adds a node to the size of a name.
 func grow(sizes map[string]workload.Size, name string, n *slurm.Node) {
-	s, by := sizes[name], sizeOf(n)
-	sizes[name] = workload.Size{Nodes: s.Nodes + by.Nodes, CPUs: s.CPUs + by.CPUs, GPUs: s.GPUs + by.GPUs, Memory: s.Memory + by.Memory}
+	sizes[name] = plus(sizes[name], sizeOf(n))
+}
+
+// plus returns the sum of two sizes.
+func plus(s, by workload.Size) workload.Size {
+	return workload.Size{Nodes: s.Nodes + by.Nodes, CPUs: s.CPUs + by.CPUs, GPUs: s.GPUs + by.GPUs, Memory: s.Memory + by.Memory}
 }

@@ -23,7 +23,7 @@ type sizes struct {
 
 func (s sizes) Hear(n expert.News) {
 	if n.Pools != nil {
-		*s.noted = append(*s.noted, n.Pools("main").Size.CPUs)
+		*s.noted = append(*s.noted, n.Pools(workload.Place{Partition: "main"}).Size.CPUs)
 	}
 	s.Model.Hear(n)
 }
@@ -88,20 +88,25 @@ func TestPools(t *testing.T) {
 	gpus := workload.Size{Nodes: 1, CPUs: 288, GPUs: 4, Memory: 2000}
 	gpu := twin.Pool{Name: "gpu", Size: gpus, Apart: apart, Own: gpus, Nodes: []twin.Node{d, g}, WholeNodes: true}
 	left := rollout.Windows{{From: now - 50, To: now + 20, Left: 8, Of: 15}, {From: now + 20, To: now + 50, Left: 14, Of: 15}}
-	if kept := got["kept"]; kept.Size.CPUs != 15 || !slices.Equal(kept.Windows, left) {
+	if kept := got.by["kept"]; kept.Size.CPUs != 15 || !slices.Equal(kept.Windows, left) {
 		t.Errorf("%d CPUs, of which are left %v", kept.Size.CPUs, kept.Windows)
 	}
-	delete(got, "kept")
-	want := pools{"short": short, "main": main, "big": big, "gpu": gpu}
-	if diff := cmp.Diff(want, got); diff != "" {
+	delete(got.by, "kept")
+	want := map[string]twin.Pool{"short": short, "main": main, "big": big, "gpu": gpu}
+	if diff := cmp.Diff(want, got.by); diff != "" {
 		t.Error(diff)
 	}
-	for partition, want := range map[string]twin.Pool{"main": main, "old,gpu": gpu, "old": {}} {
-		if diff := cmp.Diff(want, got.lookup()(partition)); diff != "" {
-			t.Errorf("%s: %s", partition, diff)
+	one := main
+	one.Own, one.Nodes = b.Size, []twin.Node{b}
+	for place, want := range map[workload.Place]twin.Pool{
+		{Partition: "main"}: main, {Partition: "old,gpu"}: gpu, {Partition: "old"}: {},
+		{Partition: "main", NodeSet: "b,d"}: one, {Partition: "main", NodeSet: "gone[1-2]"}: main,
+	} {
+		if diff := cmp.Diff(want, got.lookup()(place)); diff != "" {
+			t.Errorf("%+v: %s", place, diff)
 		}
 	}
-	if pools(nil).lookup() != nil {
+	if (pools{}).lookup() != nil {
 		t.Error("pools are made up of nothing")
 	}
 }
@@ -134,7 +139,7 @@ func TestPoolsHaveWindows(t *testing.T) {
 	} {
 		got := poolsOf(&limits.Cluster{Reservations: []limits.Reservation{c.of}}, nodes, now)
 		for _, partition := range []string{"main", "short"} {
-			if pool := got[partition]; !slices.Equal(pool.Windows, c.windows) {
+			if pool := got.by[partition]; !slices.Equal(pool.Windows, c.windows) {
 				t.Errorf("%s: %s has the windows %v, want %v", name, partition, pool.Windows, c.windows)
 			}
 		}
@@ -144,7 +149,9 @@ func TestPoolsHaveWindows(t *testing.T) {
 // TestWindowsAreRemembered: a window that is over, or that was ended early, is remembered for a
 // while. One that was cancelled is not.
 func TestWindowsAreRemembered(t *testing.T) {
-	with := func(windows ...rollout.Window) pools { return pools{"main": {Windows: windows}} }
+	with := func(windows ...rollout.Window) pools {
+		return pools{by: map[string]twin.Pool{"main": {Windows: windows, OwnWindows: windows}}}
+	}
 	is := func(from, to int64) rollout.Window { return rollout.Window{From: now + from, To: now + to} }
 	for name, c := range map[string]struct{ before, after, want pools }{
 		"nothing":     {with(), with(), with()},
@@ -157,7 +164,8 @@ func TestWindowsAreRemembered(t *testing.T) {
 		"long ago":    {with(is(-keptWindows-9, -keptWindows)), with(), with()},
 	} {
 		c.after.remember(c.before, now)
-		if got, want := c.after["main"].Windows, c.want["main"].Windows; !slices.Equal(got, want) {
+		got, want := c.after.by["main"], c.want.by["main"]
+		if !slices.Equal(got.Windows, want.Windows) || !slices.Equal(got.OwnWindows, want.OwnWindows) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
@@ -207,7 +215,7 @@ func TestNodesOfUsers(t *testing.T) {
 		for _, cpus := range []int32{1, 5} { // on any of the nodes
 			asked := workload.Claim{Start: now, From: now, Request: workload.Request{User: "bob", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: cpus}, Limit: 60}}
 			asked.Pieces = rules.Job(asked.Request, &workload.Needs{MostNodes: cpus}).Pieces()
-			if prob := g.Room("main", 0, now, nil)(asked, 0).Prob; prob > .5 != c.free {
+			if prob := g.Room(workload.Place{Partition: "main"}, 0, now, nil)(asked, 0).Prob; prob > .5 != c.free {
 				t.Errorf("%s: %d CPUs are free with probability %v", name, cpus, prob)
 			}
 		}

@@ -8,24 +8,25 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// shown has the jobs that the queue has shown as pinned, at a limit, or with a priority. Accounting
-// does not tell which are pinned, and may report a job after it has left the queue. The queue does
-// not tell what a job waited for that runs, nor the priority that it began to wait with.
+// shown has the jobs that the queue has shown with a node set, GPUs, at a limit, or with a priority.
+// Accounting does not tell all that node sets follow from, nor of GPUs that it does not count, and
+// may report a job after it has left the queue. The queue does not tell what a job waited for that
+// runs, nor the priority that it began to wait with.
 type shown map[workload.Submission]apart
 
-// apart is why the wait of a job is none that others may expect, and the priority with which it
-// began to wait.
+// apart is what sets the wait of a job apart from those of others.
 type apart struct {
-	pinned  bool // when it was shown last
-	atLimit bool // at any time
-	// priority is the one that was shown first, or 0.
+	nodeSet string // when it was shown waiting last
+	gpus    int32  // when it was shown last
+	atLimit bool   // at any time
+	// priority is the one that was shown first when it waited, or 0.
 	priority int64
 	at       int64 // when it was shown last, Unix seconds
 }
 
 // observe takes in the queue at a time, and forgets jobs that were last shown a day before. It
-// returns the queue with AtLimit and Priority of the jobs that run, and with what order.read makes
-// of those that wait.
+// returns the queue with NodeSet, AtLimit and Priority of the jobs that run, and with what
+// order.read makes of those that wait.
 func (p shown) observe(queue []slurm.QueueEntry, o *order, at int64) []slurm.QueueEntry {
 	queue = slices.Clone(queue) // others read it, too
 	for i := range queue {
@@ -34,14 +35,18 @@ func (p shown) observe(queue []slurm.QueueEntry, o *order, at int64) []slurm.Que
 		if j.Start == 0 {
 			o.read(j, at)
 		}
-		was := apart{j.Pinned, j.AtLimit || p[key].atLimit, p[key].priority, at}
+		before, known := p[key]
+		was := apart{j.NodeSet, j.GPUs, j.AtLimit || before.atLimit, before.priority, at}
+		if known && j.Start != 0 {
+			was.nodeSet = before.nodeSet
+		}
 		if was.priority == 0 && j.Eligible != 0 && j.Eligible <= at {
 			was.priority = j.Priority
 		}
 		if j.Start != 0 {
-			j.AtLimit, j.Priority = was.atLimit, was.priority
+			j.NodeSet, j.AtLimit, j.Priority = was.nodeSet, was.atLimit, was.priority
 		}
-		if was.pinned || was.atLimit || was.priority != 0 {
+		if was.nodeSet != "" || was.gpus > 0 || was.atLimit || was.priority != 0 {
 			p[key] = was
 		} else {
 			delete(p, key)
@@ -51,10 +56,13 @@ func (p shown) observe(queue []slurm.QueueEntry, o *order, at int64) []slurm.Que
 	return queue
 }
 
-// mark sets Pinned, AtLimit and Priority of jobs of accounting.
+// mark sets NodeSet, GPUs, AtLimit and Priority of jobs of accounting.
 func (p shown) mark(jobs []workload.Job) {
 	for i := range jobs {
-		was := p[jobs[i].Submission()]
-		jobs[i].Pinned, jobs[i].AtLimit, jobs[i].Priority = was.pinned, was.atLimit || jobs[i].AtLimit, was.priority
+		was, seen := p[jobs[i].Submission()]
+		if seen {
+			jobs[i].NodeSet, jobs[i].GPUs = was.nodeSet, max(jobs[i].GPUs, was.gpus)
+		}
+		jobs[i].AtLimit, jobs[i].Priority = was.atLimit || jobs[i].AtLimit, was.priority
 	}
 }

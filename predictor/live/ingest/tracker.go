@@ -58,7 +58,9 @@ func (t *tracker) has(j *workload.Job) bool {
 
 // differ reports whether a job that waits has changed in what forecast.Changer is told.
 func differ(a, b *workload.Job) bool {
-	return a.Count() != b.Count() || a.Request != b.Request || a.AtLimit != b.AtLimit || a.QOSFull != b.QOSFull || a.Priority != b.Priority || !slices.Equal(a.On, b.On)
+	asks := b.Request
+	asks.Line = a.Line // which the model sets
+	return a.Count() != b.Count() || a.Request != asks || a.AtLimit != b.AtLimit || a.QOSFull != b.QOSFull || a.Priority != b.Priority || !slices.Equal(a.On, b.On)
 }
 
 // waits reports whether j waits in the model's queue.

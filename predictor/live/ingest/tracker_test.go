@@ -20,7 +20,7 @@ import (
 )
 
 // diary is a site's own forecaster that records what it observes, with times since now, and
-// "!" after what happens to a pinned job, and "%" after what happens to one at a limit.
+// "!" after what happens to a narrow job, and "%" after what happens to one at a limit.
 type diary struct {
 	observed []string
 	relearnt int
@@ -30,7 +30,7 @@ func (*diary) Name() string                                           { return "
 func (*diary) Forecast(_ *forecast.Question, _ *forecast.Answer) bool { return false }
 func (d *diary) note(what string, j *workload.Job, at int64) {
 	said := fmt.Sprintf("%s%d@%d", what, j.ID, at-now)
-	if j.Pinned {
+	if j.Narrow() {
 		said += "!"
 	}
 	if j.AtLimit {
@@ -101,8 +101,8 @@ func TestEvents(t *testing.T) {
 	changed := job(1, 50, 0, 0)
 	changed.Submit = now
 	again := job(1, 70, 0, 0)
-	pinned, pinnedRuns := entries(job(1, 5, 0, 0), job(2, 5, 0, 0)), entries(job(1, 5, 45, 0), job(2, 5, 45, 0))
-	pinned[0].Pinned, pinnedRuns[0].Pinned = true, true
+	narrow, narrowRuns := entries(job(1, 5, 0, 0), job(2, 5, 0, 0)), entries(job(1, 5, 45, 0), job(2, 5, 45, 0))
+	narrow[0].NodeSet, narrowRuns[0].NodeSet = "n1", "n[1-2]"
 	limited := entries(job(1, 5, 0, 0))
 	limited[0].AtLimit = true
 	accounted := job(1, 12, 13, 15)
@@ -116,16 +116,16 @@ func TestEvents(t *testing.T) {
 			{100, nil, nil, "-1@80"}, // just after it was last seen
 			{120, nil, []workload.Job{job(1, 5, 45, 95)}, ""},
 		},
-		"pinned": {
-			{20, pinned, nil, "+1@5! +2@5"},
-			{60, pinnedRuns, nil, ">1@45! >2@45"},
+		"narrow": {
+			{20, narrow, nil, "+1@5! +2@5"},
+			{60, narrowRuns, nil, ">1@45! >2@45"},
 		},
-		"pinned, and accounting is first": {
-			{20, pinned, nil, "+1@5! +2@5"},
+		"narrow, and accounting is first": {
+			{20, narrow, nil, "+1@5! +2@5"},
 			{60, nil, []workload.Job{job(1, 5, 45, 50), job(2, 5, 45, 50)}, ">1@45! >2@45 -1@50! -2@50"},
 		},
-		"pinned, and gone before accounting tells": {
-			{20, pinned, nil, "+1@5! +2@5"},
+		"narrow, and gone before accounting tells": {
+			{20, narrow, nil, "+1@5! +2@5"},
 			{60, nil, nil, "-1@20! -2@20"},
 			{80, nil, []workload.Job{job(1, 5, 45, 50), job(2, 5, 45, 50)}, "+1@60! +2@60 >1@100! >2@100 -1@105! -2@105"},
 		},

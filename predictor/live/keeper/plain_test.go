@@ -13,7 +13,7 @@ import (
 // besidePlain reports room before plain jobs are eligible, and no room from then on.
 type besidePlain struct{ *desktest.Outlook }
 
-func (besidePlain) Room(_ string, _, _ int64, claims []workload.Claim) func(workload.Claim, float64) workload.Room {
+func (besidePlain) Room(_ workload.Place, _, _ int64, claims []workload.Claim) func(workload.Claim, float64) workload.Room {
 	return func(c workload.Claim, _ float64) workload.Room {
 		room := workload.Room{Prob: 1}
 		for i := range claims {

@@ -14,6 +14,7 @@ func promiseColumns(r *api.Reservation) sqlitefile.Columns {
 		{Name: "user", Pointer: &r.User},
 		{Name: "account", Pointer: &r.Account},
 		{Name: "partition", Pointer: &r.Partition},
+		{Name: "node_set", Pointer: &r.NodeSet},
 		{Name: "qos", Pointer: &r.QOS},
 		{Name: "nodes", Pointer: &r.Nodes},
 		{Name: "cpus", Pointer: &r.CPUs},

@@ -19,7 +19,7 @@ func (w *Waits) Begun(l *Look) []*slurm.QueueEntry {
 	waiting := make(map[workload.Submission]int64, len(l.Jobs))
 	for i := range l.Jobs {
 		j := &l.Jobs[i]
-		if j.Eligible == 0 || j.Eligible > l.At || j.Held || j.Pinned || j.AtLimit || j.ArrayJob != 0 || j.HetJob != 0 && j.HetJob != j.ID {
+		if j.Eligible == 0 || j.Eligible > l.At || j.Held || j.AtLimit || j.ArrayJob != 0 || j.HetJob != 0 && j.HetJob != j.ID {
 			continue
 		}
 		id := j.Submission()

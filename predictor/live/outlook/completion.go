@@ -17,6 +17,7 @@ func (o *Outlook) Wait(q *forecast.Question, waited int64, a *forecast.Answer) b
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
+	q = m.inLine(q)
 	ok := m.ends.Wait(q, waited, a)
 	if a.Down != "" {
 		return false
@@ -29,6 +30,13 @@ func (o *Outlook) Wait(q *forecast.Question, waited int64, a *forecast.Answer) b
 	return ok
 }
 
+// inLine returns a question with the Line of its request.
+func (m *Model) inLine(q *forecast.Question) *forecast.Question {
+	asked := *q
+	m.sets.setLine(&asked.Request)
+	return &asked
+}
+
 // Prospect forecasts the end of a job from that of its wait. It reports false before the first
 // Model serves.
 func (o *Outlook) Prospect(q *forecast.Question, c completion.Circumstances, wait *delay.Distribution) (negotiate.Prospect, bool) {
@@ -38,7 +46,7 @@ func (o *Outlook) Prospect(q *forecast.Question, c completion.Circumstances, wai
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	p := m.ends.Prospect(q, c, wait)
+	p := m.ends.Prospect(m.inLine(q), c, wait)
 	return &p, true
 }
 
@@ -51,6 +59,6 @@ func (o *Outlook) Rest(q *forecast.Question, age int64, c completion.Circumstanc
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	p := m.ends.Rest(q, age, c)
+	p := m.ends.Rest(m.inLine(q), age, c)
 	return &p, true
 }

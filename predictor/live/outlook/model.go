@@ -32,6 +32,7 @@ type Model struct {
 	sites     []*siteForecaster
 	left      int          // how many jobs Learn has still to learn from
 	past      map[kind]int // how many of the starts were of each kind
+	sets      sets
 
 	// jobs are those of the queue since the last event, or nil if nobody has asked for them.
 	jobs atomic.Pointer[[]workload.Job]
@@ -43,7 +44,7 @@ type Model struct {
 // NewModel returns a Model with an empty queue and forecasters that know nothing. If pools
 // is nil, the Model learns which partitions share processors.
 func (o *Outlook) NewModel(pools twin.Pools) *Model {
-	m := &Model{outlook: o, past: map[kind]int{}}
+	m := &Model{outlook: o, past: map[kind]int{}, sets: sets{}}
 	members := make([]forecast.Forecaster, len(o.SiteForecasters))
 	for i, f := range o.SiteForecasters {
 		m.sites = append(m.sites, &siteForecaster{Forecaster: f})
@@ -70,6 +71,12 @@ func (m *Model) Learn(ctx context.Context, jobs []workload.Job, progress func(pe
 	}()
 	n := 0
 	m.left = len(jobs)
+	for i := range jobs {
+		m.sets.count(&jobs[i])
+	}
+	for i := range jobs {
+		m.sets.setLine(&jobs[i].Request)
+	}
 	return forecast.Replay(jobs, &m.queue, []forecast.Observer{observer{m}}, func(*workload.Job) error {
 		n++
 		m.left = len(jobs) - n
@@ -83,7 +90,14 @@ func (m *Model) Learn(ctx context.Context, jobs []workload.Job, progress func(pe
 func (m *Model) Observe(e *forecast.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	e.Tell(&m.queue, observer{m})
+	j := *e.Job
+	if e.Kind == forecast.Started {
+		m.sets.count(&j)
+	}
+	m.sets.setLine(&j.Request)
+	told := *e
+	told.Job = &j
+	told.Tell(&m.queue, observer{m})
 	m.jobs.Store(nil)
 }
 

@@ -50,6 +50,7 @@ func (o *Outlook) Forecast(r workload.Request, now int64, c []workload.Candidate
 	o.prepare(&r, now, c)
 	m.mu.RLock()
 	defer m.mu.RUnlock()
+	m.sets.setLine(&r)
 	predictor.Trajectory{Predictor: m.predictor}.Forecast(r, now, c, est)
 	if starts := m.past[kindOf(&r)]; starts < leastPast {
 		forget(est, unknown(&r, starts, m.past[kind{r.Partition, r.GPUs == 0}]))
@@ -87,6 +88,7 @@ func (o *Outlook) Predict(r workload.Request, job int64) (a forecast.Answer, ok 
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	now := o.Now()
+	m.sets.setLine(&r)
 	ok = m.predictor.Forecast(&forecast.Question{Request: r, Now: now, Submit: now, Job: job}, &a)
 	if m.past[kindOf(&r)] < leastPast {
 		return forecast.Answer{Evidence: forecast.Evidence{Down: a.Down}}, false
@@ -104,6 +106,7 @@ func (o *Outlook) Downey(r workload.Request) (a forecast.Answer, ok bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	now := o.Now()
+	m.sets.setLine(&r)
 	q := &forecast.Question{Request: r, Now: now, Submit: now}
 	if m.predictor.Forecast(q, &a); a.Down != "" || m.past[kindOf(&r)] < leastPast {
 		return forecast.Answer{Evidence: forecast.Evidence{Down: a.Down}}, false
@@ -123,6 +126,7 @@ func (o *Outlook) Promise(job int64, r workload.Request, begin, deadline int64, 
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.sets.setLine(&r)
 	m.predictor.Promise(job, &forecast.Question{Request: r, Now: now, Submit: begin, Job: job}, deadline, holds)
 }
 
@@ -185,6 +189,7 @@ func (o *Outlook) Ask(q *forecast.Question) (names []string, answers []forecast.
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
+	q = m.inLine(q)
 	var a forecast.Answer
 	for _, f := range slices.Concat([]forecast.Forecaster{m.predictor}, m.predictor.Experts(), []forecast.Forecaster{m.ends}) {
 		if f.Forecast(q, &a) {

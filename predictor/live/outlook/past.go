@@ -2,6 +2,7 @@ package outlook
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -15,8 +16,57 @@ type kind struct {
 
 func kindOf(r *workload.Request) kind { return kind{r.Partition, r.GPUs > 0} }
 
-// leastPast is how many jobs of its kind must have started before a job is forecast.
+// leastPast is how many jobs of its kind must have started before a job is forecast. A job of a node
+// set is forecast from the waits of all jobs of its partition until as many have started there.
 const leastPast = 20
+
+// sets counts the starts of jobs by where they may run, if that is on some nodes of a partition only.
+type sets map[workload.Place]*set
+
+type set struct {
+	starts int
+	line   string // workload.Request.Line of its jobs, once enough have started
+}
+
+// mostSets is how many node sets are known at most. Users may ask for any.
+const mostSets = 1024
+
+// count counts the start of a job, if it has started.
+func (s sets) count(j *workload.Job) {
+	if j.NodeSet == "" || j.Start == 0 {
+		return
+	}
+	of := s[j.Place()]
+	if of == nil {
+		if len(s) == mostSets {
+			s.drop()
+		}
+		of = new(set)
+		s[j.Place()] = of
+	}
+	if of.starts++; of.starts == leastPast {
+		of.line = j.Partition + " on " + j.NodeSet
+	}
+}
+
+// drop forgets the sets in which too few jobs have started or, if there are none, all sets.
+func (s sets) drop() {
+	maps.DeleteFunc(s, func(_ workload.Place, of *set) bool { return of.line == "" })
+	if len(s) == mostSets {
+		clear(s)
+	}
+}
+
+// setLine sets the Line of a request.
+func (s sets) setLine(r *workload.Request) {
+	r.Line = ""
+	if r.NodeSet == "" {
+		return
+	}
+	if of := s[r.Place()]; of != nil {
+		r.Line = of.line
+	}
+}
 
 // unknown returns why a job like r, of whose kind few starts are known, is not forecast, in the
 // form of workload.Estimate.Down. others is how many starts of the other kind are known.

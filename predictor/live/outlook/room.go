@@ -5,16 +5,16 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Room returns a function that bounds the probability that the work of a claim on a partition runs
-// from its From on, beside the jobs that run now and other claims, or tells that the probability is
+// Room returns a function that bounds the probability that the work of a claim on a place runs from
+// its From on, beside the jobs that run now and other claims, or tells that the probability is
 // below least. The job of an id, if it is not 0, is not in its own way. Before the first Model
 // serves there is no bound. One goroutine at a time may use the function.
-func (o *Outlook) Room(partition string, job, now int64, others []workload.Claim) func(c workload.Claim, least float64) workload.Room {
+func (o *Outlook) Room(place workload.Place, job, now int64, others []workload.Claim) func(c workload.Claim, least float64) workload.Room {
 	occupants := new(twin.Occupants)
 	if m := o.model.Load(); m != nil {
 		m.mu.RLock()
 		defer m.mu.RUnlock()
-		occupants = m.predictor.Occupants(partition, job, now, others)
+		occupants = m.predictor.Occupants(place, job, now, others)
 	}
 	return func(c workload.Claim, least float64) workload.Room { return occupants.Room(&c, least) }
 }

@@ -21,7 +21,7 @@ type site struct {
 func calmSite(t *testing.T) *site {
 	t.Helper()
 	o := newOutlook()
-	s := &site{Model: o.NewModel(func(string) twin.Pool { return twin.Pool{Name: "main", Size: workload.Size{Nodes: 8, CPUs: 8}} })}
+	s := &site{Model: o.NewModel(func(workload.Place) twin.Pool { return twin.Pool{Name: "main", Size: workload.Size{Nodes: 8, CPUs: 8}} })}
 	jobs := varied(now-40*day, now-7200)
 	for i := range jobs {
 		jobs[i].Start = jobs[i].Submit + 1
@@ -31,7 +31,7 @@ func calmSite(t *testing.T) *site {
 	}
 	s.Serve()
 	s.planner = trajectory.Planner{Forecaster: o, Horizon: day, Room: func(c workload.Claim, now int64, least float64) workload.Room {
-		return o.Room(c.Partition, c.Job, now, s.claims)(c, least)
+		return o.Room(c.Place(), c.Job, now, s.claims)(c, least)
 	}}
 	return s
 }

@@ -40,7 +40,9 @@ func newClosing(t *testing.T, procs int32, past []workload.Job) *closing {
 }
 
 func (s *closing) pools(w rollout.Windows) twin.Pools {
-	return func(string) twin.Pool { return twin.Pool{Name: "main", Size: workload.Size{CPUs: s.procs}, Windows: w} }
+	return func(workload.Place) twin.Pool {
+		return twin.Pool{Name: "main", Size: workload.Size{CPUs: s.procs}, Windows: w}
+	}
 }
 
 // pile lets so many jobs wait that take an eighth of the processors each, for three hours.

@@ -51,11 +51,12 @@ type Premises struct {
 // New returns Premises of which nothing is known before Refresh has succeeded.
 func New(o Options) *Premises { return &Premises{Options: o} }
 
-// state is what the last Refresh read. It is immutable.
+// state is what the last Refresh read. It is immutable, but for what sets remembers.
 type state struct {
 	limits    limits.Cluster
 	operators []string
 	at        int64 // when it was read
+	sets      nodeSets
 }
 
 // Refresh reads limits, nodes and operators from Slurm. If one of the three cannot be
@@ -78,7 +79,9 @@ func (p *Premises) Refresh(ctx context.Context) error {
 	nodes = slurm.Maintained(nodes, rules.Reservations, now)
 	rules.Nodes = slurm.LimitsNodes(nodes)
 	p.Observe(&rules, nodes)
-	p.current.Store(&state{limits: rules, operators: operators, at: p.Now()})
+	is := &state{limits: rules, operators: operators, at: p.Now()}
+	is.sets.of = is.limits.NodeSets()
+	p.current.Store(is)
 	return nil
 }
 

@@ -120,7 +120,7 @@ func (s *Scorer) ObserveQueue(ctx context.Context, l *look.Look, begun []*slurm.
 			continue
 		}
 		switch {
-		case j.Held, j.Pinned, j.AtLimit:
+		case j.Held, j.AtLimit:
 			c.Gone = append(c.Gone, id)
 		case j.Start != 0:
 			c.Started = append(c.Started, scores.Outcome{Submission: id, Eligible: j.Eligible, At: j.Start})

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/varq-project/varq/predictor/slurm/hostlist"
+	"github.com/varq-project/varq/predictor/hostlist"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
-	"github.com/varq-project/varq/predictor/slurm/hostlist"
+	"github.com/varq-project/varq/predictor/hostlist"
 )
 
 // Power is how Slurm powers nodes down that nobody needs.

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/hostlist"
 	"github.com/varq-project/varq/predictor/slurm"
-	"github.com/varq-project/varq/predictor/slurm/hostlist"
 )
 
 // Cluster returns the limits of the configuration and of the accounting database. The API

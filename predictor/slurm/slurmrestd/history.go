@@ -19,15 +19,16 @@ import (
 
 // pastJob is a job of slurmdbd.
 type pastJob struct {
-	JobID      number  `json:"job_id"`
-	User       string  `json:"user"`
-	Account    string  `json:"account"`
-	Partition  string  `json:"partition"`
-	QOS        text    `json:"qos"`
-	Comment    comment `json:"comment"`
-	AllocNodes number  `json:"allocation_nodes"`
-	Nodes      string  `json:"nodes"` // hostlist, or "None assigned"
-	State      struct {
+	JobID       number  `json:"job_id"`
+	User        string  `json:"user"`
+	Account     string  `json:"account"`
+	Partition   string  `json:"partition"`
+	QOS         text    `json:"qos"`
+	Comment     comment `json:"comment"`
+	AllocNodes  number  `json:"allocation_nodes"`
+	Nodes       string  `json:"nodes"` // hostlist, or "None assigned"
+	Constraints string  `json:"constraints"`
+	State       struct {
 		Current words `json:"current"`
 		// the last why it was pending, but for priority and resources
 		Reason string `json:"reason"`
@@ -41,6 +42,9 @@ type pastJob struct {
 	} `json:"time"`
 	Required struct {
 		CPUs number `json:"CPUs"`
+		// v0.0.38 has one number, of which it does not say what it is of
+		MemoryPerNode number `json:"memory_per_node"`
+		MemoryPerCPU  number `json:"memory_per_cpu"`
 	} `json:"required"`
 	TRES struct {
 		Allocated tresList `json:"allocated"`
@@ -235,7 +239,7 @@ func (c *Client) pastJobs(ctx context.Context, path string, query func(version) 
 }
 
 func (j *pastJob) job() workload.Job {
-	allocated := j.TRES.Allocated.counts()
+	allocated, requested := j.TRES.Allocated.counts(), j.TRES.Requested.counts()
 	job := workload.Job{
 		ID: j.JobID.or(0),
 		Request: workload.Request{
@@ -243,7 +247,7 @@ func (j *pastJob) job() workload.Job {
 			Account:   j.Account,
 			Partition: j.Partition,
 			QOS:       string(j.QOS),
-			Size:      slurm.RequestedSize(j.TRES.Requested.counts(), allocated),
+			Size:      slurm.RequestedSize(requested, allocated),
 			Limit:     limitSeconds(j.Time.Limit),
 		},
 		Given:    slurm.SizeOf(allocated).CPUs,
@@ -256,6 +260,7 @@ func (j *pastJob) job() workload.Job {
 		Evicted:  slurm.Evicted(j.State.Current...),
 		Expired:  slurm.Expired(j.State.Current...),
 		Comment:  string(j.Comment),
+		Needs:    j.needs(requested),
 	}
 	if job.Nodes == 0 {
 		job.Nodes = j.AllocNodes.count()

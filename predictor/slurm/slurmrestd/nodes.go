@@ -3,12 +3,13 @@ package slurmrestd
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/varq-project/varq/predictor/hostlist"
 	"github.com/varq-project/varq/predictor/slurm"
-	"github.com/varq-project/varq/predictor/slurm/hostlist"
 )
 
 // node is a node of slurmctld.
@@ -73,7 +74,7 @@ func (c *Client) Nodes(ctx context.Context) ([]slurm.Node, error) {
 				Threads:     n.threads(),
 				Memory:      n.Memory.or(0),
 				Tmp:         n.Tmp.or(0),
-				GPUs:        slurm.SizeOf(tres).GPUs,
+				GPUs:        max(slurm.SizeOf(tres).GPUs, int32(min(gres["gpu"], math.MaxInt32))), // accounting may not count them
 				Features:    n.Features,
 				Gres:        gres,
 				Partitions:  n.Partitions,

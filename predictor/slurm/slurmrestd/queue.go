@@ -40,6 +40,9 @@ type queueJob struct {
 	Start        number  `json:"start_time"`
 	TRESReq      string  `json:"tres_req_str"`
 	TRESAlloc    string  `json:"tres_alloc_str"`
+	TRESPerNode  string  `json:"tres_per_node"`
+	TRESPerJob   string  `json:"tres_per_job"`
+	TRESPerTask  string  `json:"tres_per_task"`
 	ArrayJobID   number  `json:"array_job_id"`
 	ArrayTaskID  number  `json:"array_task_id"`
 	ArrayTasks   string  `json:"array_task_string"`
@@ -177,6 +180,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 			return slices.Contains([]string{"none", "user", "mcs", "topo"}, with)
 		}),
 	}
+	entry.Needs = j.needs(requested)
 	if entry.Waking = slices.ContainsFunc(j.State, func(s string) bool { return s == "CONFIGURING" || s == "POWER_UP_NODE" }); entry.Waking {
 		entry.State = workload.Pending
 	}
@@ -188,6 +192,9 @@ func (j *queueJob) entry() slurm.QueueEntry {
 	}
 	if entry.CPUs == 0 {
 		entry.CPUs = j.CPUs.count()
+	}
+	if entry.GPUs == 0 { // accounting may not count them
+		entry.GPUs = gpus(entry.Needs, entry.Nodes)
 	}
 	entry.Array = entry.ArrayJob
 	if entry.State == workload.Pending {

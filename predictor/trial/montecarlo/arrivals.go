@@ -107,7 +107,7 @@ func (a *arrivals) draw(now, until int64, rng *rand.Rand, t *twin.Twin, s *twin.
 		i := sort.Search(len(a.list), func(i int) bool { return a.list[i].submit > from-back })
 		for ; i < len(a.list) && a.list[i].submit <= end-back; i++ {
 			came := &a.list[i]
-			if came.cancelled || !s.Serves(came.request.Partition) {
+			if came.cancelled || !s.Serves(came.request.Place()) {
 				continue
 			}
 			task := t.Task(&came.request, came.submit+back)

@@ -50,6 +50,7 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/nodeaddr"
 	"github.com/varq-project/varq/predictor/varqd/server"
 	"github.com/varq-project/varq/predictor/varqd/sitecert"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Options configure a Daemon.
@@ -157,7 +158,7 @@ func New(o Options) (_ *Daemon, err error) {
 		o.Slurm = untouched{o.Slurm}
 	}
 	d.makeMetrics()
-	o.Slurm = metered{o.Slurm, d.looks.all, d.pastLoaded, d.requests}
+	o.Slurm = placed{metered{o.Slurm, d.looks.all, d.pastLoaded, d.requests}, func(j *workload.Job) { d.premises.SetNodeSet(j) }}
 	d.slurm = o.Slurm
 	if err := d.openFiles(); err != nil {
 		return nil, err

@@ -164,7 +164,6 @@ func (d *Daemon) lookAtAll(ctx context.Context) error {
 		d.queueTried.set()
 		return fmt.Errorf("read the queue: %w", err)
 	}
-	d.premises.MarkPinned(queue)
 	l := look.New(queue, at)
 	if err := d.checkLedger(ctx, l); err != nil {
 		return err

@@ -237,7 +237,7 @@ func liveTrouble(t *testing.T, c *cluster.Cluster) {
 		all.Start = time.Now().Unix()
 		all.From = all.Start
 		one := workload.Claim{Request: workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 60}, From: all.From}
-		if room := l.daemon.outlook.Room(one.Partition, 0, all.From, []workload.Claim{all})(one, 0); room.Prob != 0 {
+		if room := l.daemon.outlook.Room(one.Place(), 0, all.From, []workload.Claim{all})(one, 0); room.Prob != 0 {
 			t.Errorf("beside a job that takes all CPUs there is room with probability %v", room.Prob)
 		}
 	})

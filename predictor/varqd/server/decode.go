@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/slurm/hostlist"
+	"github.com/varq-project/varq/predictor/hostlist"
 	"github.com/varq-project/varq/predictor/workload"
 )
 

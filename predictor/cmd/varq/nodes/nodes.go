@@ -14,7 +14,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/link"
 	"github.com/varq-project/varq/predictor/cmd/varq/options"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
-	"github.com/varq-project/varq/predictor/slurm/hostlist"
+	"github.com/varq-project/varq/predictor/hostlist"
 )
 
 // New returns the command nodes.

@@ -45,7 +45,7 @@ func Month(at int64) string { return time.Unix(at, 0).UTC().Format("2006-01") }
 
 // Queue returns the class of the jobs in the partition and QOS of a request.
 func Queue(r *workload.Request) qbets.Class {
-	return qbets.Class{Partition: r.Partition, QOS: r.QOS}
+	return qbets.Class{Partition: r.Queue(), QOS: r.QOS}
 }
 
 // Size returns the class of the jobs of about the size of a request.

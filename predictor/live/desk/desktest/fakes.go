@@ -305,7 +305,7 @@ func (p *Outlook) Rest(_ *forecast.Question, age int64, _ completion.Circumstanc
 
 // Room has room beside fewer claims than p.Rooms, where 0 stands for no bound. It has none if
 // p.Full.
-func (p *Outlook) Room(_ string, _, _ int64, claims []workload.Claim) func(workload.Claim, float64) workload.Room {
+func (p *Outlook) Room(_ workload.Place, _, _ int64, claims []workload.Claim) func(workload.Claim, float64) workload.Room {
 	room := workload.Room{Prob: 1}
 	if p.Full || p.Rooms > 0 && len(claims) >= p.Rooms {
 		room.Prob = 0

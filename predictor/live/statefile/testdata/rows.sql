@@ -75,3 +75,6 @@ UPDATE plans SET group_prob = 0.8 WHERE id = 'dddddddddddd';
 INSERT INTO forecasts VALUES (4, 1728043300, 'blend', 1728043302, 1728052973, 'batch', 'nodes=2', x'0000803f', '[]', 10);
 -- version 24: who has brought the file to it
 INSERT INTO schemas VALUES (24, '0.1.0', 1728000000);
+-- version 25: a plan that was taken back
+INSERT INTO schemas VALUES (25, '0.1.0', 1728000000);
+UPDATE plans SET withdrawn = 1728000000 WHERE id = 'dddddddddddd';
