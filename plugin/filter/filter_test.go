@@ -115,7 +115,7 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"spank:on-miss":"later"}`:                                     `--on-miss: "later" is neither run nor cancel`,
 		`{` + by + `"begin":"now"}`:                                               "--begin does not go together with --begin-by: varq chooses when the job becomes eligible",
 		`{` + by + `"hold":"set"}`:                                                "--hold does not go together with --begin-by: a job that is held does not start; submit it without --hold",
-		`{` + by + `"nice":"100"}`:                                                "--nice does not go together with --begin-by: how much longer",
+		`{` + by + `"nice":"-1"}`:                                                 "--nice=-1 does not go together with --begin-by: it raises the job's priority",
 		`{` + by + `"nodelist":"n["}`:                                             "--nodelist: hostlist n[: ",
 		`{` + by + `"gres":":2"}`:                                                 `--gres: ":2" is not a generic resource`,
 		`{` + by + `"array":"1-3"}`:                                               "--array does not go together with --begin-by: a reservation is of one job; submit the array's tasks one by one",

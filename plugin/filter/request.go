@@ -155,6 +155,11 @@ func (s *Submission) readJob(o options) error {
 		s.Request.Tentative, s.Request.Group, s.Request.Home, s.Request.GroupProb = s.order.Tentative, s.order.Group, s.order.Home, s.order.GroupProb
 		job.Partition = cmp.Or(s.order.Partition, job.Partition)
 	}
+	nice, err := o.number("nice")
+	if err != nil {
+		return err
+	}
+	job.Nice = int64(nice)
 	size, err := o.size()
 	if err != nil {
 		return err

@@ -242,7 +242,7 @@ func TestReadNothing(t *testing.T) {
 			}
 		}
 	}
-	for _, option := range []string{`"nice":"100"`, `"core-spec":"0"`, `"immediate":"1"`, `"hold":"set"`, `"dependency":"singleton"`, `"gpus-per-socket":"1"`} {
+	for _, option := range []string{`"nice":"-1"`, `"core-spec":"0"`, `"immediate":"1"`, `"hold":"set"`, `"dependency":"singleton"`, `"gpus-per-socket":"1"`} {
 		if _, err := Read([]byte(`{"spank:begin-by":"now+1hour",`+option+`}`), "sbatch", nil, now, time.UTC, ours); err == nil {
 			t.Errorf("%s was taken", option)
 		}

@@ -13,7 +13,8 @@ const (
 	maxGres   = 64
 	maxNodes  = 1 << 20
 	maxCPUs   = 1 << 28
-	maxMemory = 1 << 50 // MiB
+	maxMemory = 1 << 50   // MiB
+	maxNice   = 1<<31 - 3 // as in Slurm
 )
 
 // work checks what a job asks for, and the sizes that it can have.
@@ -21,6 +22,7 @@ func (c *checker) work(job *workload.Request, needs *workload.Needs, sizes []Siz
 	c.name("job.account", job.Account)
 	c.name("job.partition", job.Partition)
 	c.name("job.qos", job.QOS)
+	c.between("job.nice", job.Nice, 0, maxNice)
 	c.size("job.", &job.Size, job.Limit)
 	if needs != nil {
 		c.needs(needs)

@@ -95,9 +95,9 @@ type Shape struct {
 	Reservation string
 	Contiguous  bool
 	Deadline    int64 // by which the job must have ended, as of sbatch --deadline, Unix seconds
-	// Nice is what sbatch --nice says. Switches is the greatest number of switches that the user
-	// wants the nodes to be at; Slurm 22.05 does not tell it.
-	Nice, Switches int64
+	// Switches is the greatest number of switches that the user wants the nodes to be at; Slurm 22.05
+	// does not tell it.
+	Switches int64
 }
 
 // Node is one compute node.

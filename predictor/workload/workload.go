@@ -39,26 +39,29 @@ type Request struct {
 	Account   string `json:"account,omitempty"`
 	Partition string `json:"partition,omitempty"`
 	// NodeSet lists the nodes of the partition on which alone the job may run, as Slurm writes them
-	// ("gpu[1-4]"). It is empty if the job may run on any of them, or on all but a few. It follows from
-	// what the job needs: varqd ignores what a user says of it.
+	// ("gpu[1-4]"). It is empty if the job may run on any of them, or on all but a few. It follows
+	// from what the job needs: varqd ignores what a user says of it.
 	NodeSet string `json:"node_set,omitempty"`
-	// Line names the jobs from whose waits the job's own is forecast, if these are not all jobs of its
-	// partition but those of its NodeSet.
+	// Line names the jobs from whose waits the job's own is forecast, if these are not all jobs of
+	// its partition but those of its NodeSet.
 	Line string `json:"-"`
 	QOS  string `json:"qos,omitempty"`
+	// Nice is by how much its user lowers the job's priority, as of sbatch --nice.
+	Nice int64 `json:"nice,omitempty"`
 	Size
 	Limit int64 `json:"limit"`
 }
 
 // Narrow reports whether the job may run on some nodes of its partition only, and its wait is
-// forecast from those of jobs that may run on any: too few jobs like it are known. Its own wait tells
-// nothing of theirs.
+// forecast from those of jobs that may run on any: too few jobs like it are known. Its own wait
+// tells nothing of theirs.
 func (r *Request) Narrow() bool { return r.NodeSet != "" && r.Line == "" }
 
 // Queue names the jobs from whose waits the job's own is forecast: Line or, without one, Partition.
 func (r *Request) Queue() string { return cmp.Or(r.Line, r.Partition) }
 
-// Place is where a job may run: on the nodes of NodeSet or, if that is empty, on any of the partition.
+// Place is where a job may run: on the nodes of NodeSet or, if that is empty, on any of the
+// partition.
 type Place struct{ Partition, NodeSet string }
 
 // Place returns where the job may run.

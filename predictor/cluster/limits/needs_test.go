@@ -297,8 +297,8 @@ func TestFitting(t *testing.T) {
 	}
 }
 
-// TestNodeSet: the nodes on which alone a job may run are those that have what it needs, unless they
-// are nearly all.
+// TestNodeSet: the nodes on which alone a job may run are those that have what it needs, unless
+// they are nearly all.
 func TestNodeSet(t *testing.T) {
 	each := func(amount int64) workload.NodeNeed { return workload.NodeNeed{Amount: amount} }
 	for _, v := range []struct {

@@ -77,7 +77,8 @@ func (c *Cluster) NodeSets() *NodeSets {
 	return &NodeSets{cluster: c, least: map[string]Node{}, known: map[string]string{}}
 }
 
-// mostKnown is how many kinds of jobs a NodeSets remembers. It forgets them all when there are more.
+// mostKnown is how many kinds of jobs a NodeSets remembers. It forgets them all when there are
+// more.
 const mostKnown = 10_000
 
 // Of returns the NodeSet of a job as Slurm has it: with each of its needs that Slurm tells, and

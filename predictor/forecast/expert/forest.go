@@ -152,6 +152,17 @@ func (f *Forest) Windows(place workload.Place) rollout.Windows {
 	return f.twin.Windows(place)
 }
 
+// Lets returns the share of others that a job lets go before it; see twin.Twin.Lets. Without a twin
+// nothing is known of that.
+func (f *Forest) Lets(r *workload.Request) float64 {
+	if f.twin == nil {
+		return 1
+	}
+	f.simulating.Lock()
+	defer f.simulating.Unlock()
+	return f.twin.Lets(r)
+}
+
 // RunTime returns the distribution of the run time of a job with q's Request, as the twin predicts
 // it. Without a twin nothing but the time limit is known.
 func (f *Forest) RunTime(q *forecast.Question) walltime.Distribution {

@@ -133,6 +133,9 @@ func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	return ok
 }
 
+// Lets returns the share of others that a job lets go before it; see twin.Twin.Lets.
+func (p *Predictor) Lets(r *workload.Request) float64 { return p.forest.Lets(r) }
+
 // Occupants are those of the twin; see Twin.Occupants.
 func (p *Predictor) Occupants(place workload.Place, job, now int64, claims []workload.Claim) *twin.Occupants {
 	return p.forest.Occupants(place, job, now, claims)

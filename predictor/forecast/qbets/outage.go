@@ -100,8 +100,8 @@ func (o *Outage) end() int64 {
 	return o.To
 }
 
-// resumed returns when the last outage that hit jobs and had begun by now was over: now if it is not,
-// and 0 if there was none.
+// resumed returns when the last outage that hit jobs and had begun by now was over: now if it is
+// not, and 0 if there was none.
 func (p *Predictor) resumed(now int64, watched ...string) (at int64) {
 	for i := range p.outages {
 		if o := &p.outages[i]; o.hits(0, now+1, watched...) {
@@ -121,8 +121,8 @@ func (p *Predictor) interrupted(from, to int64, watched ...string) bool {
 	return false
 }
 
-// watch returns the starts of the cluster, if where is empty, or of a partition or a queue. It makes
-// them if they are missing.
+// watch returns the starts of the cluster, if where is empty, or of a partition or a queue. It
+// makes them if they are missing.
 func (p *Predictor) watch(where string) *starts {
 	s := p.starts[where]
 	if s == nil {

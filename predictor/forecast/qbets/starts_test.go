@@ -349,9 +349,9 @@ func TestSpan(t *testing.T) {
 // in returns a request for a partition.
 func in(partition string) *workload.Request { return &workload.Request{Partition: partition} }
 
-// TestNarrowJobsWait: a job that may run on some nodes only is no sign that nothing starts elsewhere,
-// but its start is one that something does. Once its node set is a queue of its own, that one is
-// watched.
+// TestNarrowJobsWait: a job that may run on some nodes only is no sign that nothing starts
+// elsewhere, but its start is one that something does. Once its node set is a queue of its own,
+// that one is watched.
 func TestNarrowJobsWait(t *testing.T) {
 	const on = "main on n1"
 	narrow := workload.Request{Partition: "main", NodeSet: "n1"}

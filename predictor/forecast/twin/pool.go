@@ -114,8 +114,8 @@ type partitions struct {
 // estimateGap is how many changes of the usage pass between two estimates.
 const estimateGap = 64
 
-// mostPartitions is how many partitions are known when further node sets count as their whole partition.
-// Users may ask for any.
+// mostPartitions is how many partitions are known when further node sets count as their whole
+// partition. Users may ask for any.
 const mostPartitions = 512
 
 // at returns the partition of a place.
@@ -213,8 +213,8 @@ func (p *partitions) configured(name string, size workload.Size) *pool {
 	return found
 }
 
-// resize takes in what is configured now, if it was configured before. It forgets the node sets that
-// are not used.
+// resize takes in what is configured now, if it was configured before. It forgets the node sets
+// that are not used.
 func (p *partitions) resize(pools Pools, used map[*partition]bool) {
 	if p.pools == nil || pools == nil {
 		return

@@ -10,9 +10,10 @@ import (
 // they begin to wait. Two jobs that wait gain the same, unless one has waited for so long that it
 // gains no more. So the priority without that gain is what users, accounts and QOS differ by. A job
 // that is not submitted yet is expected to have the priority of the user's last job of the same
-// account, partition and QOS, or else the mean priority of the jobs that are most like it. Until a
-// job with a priority comes, which in a log is never, nothing is known, and each priority is 0.
-// Each method costs O(1), except the method later.
+// account, partition and QOS, or else the mean priority of the jobs that are most like it: without
+// what their users lower them by (sbatch --nice), and less what its own user does. Until a job with
+// a priority comes, which in a log is never, nothing is known, and each priority is 0. Each method
+// costs O(1), except the method later.
 type priorities struct {
 	aging workload.Aging
 	last  map[like]int64
@@ -47,11 +48,11 @@ func (p *priorities) submitted(j *workload.Job) {
 		p.last, p.means = make(map[like]int64), make(map[like]mean)
 	}
 	const fade = 1 - 1./16
-	l := likeOf(&j.Request)
-	p.last[l] = j.Priority
+	l, priority := likeOf(&j.Request), j.Priority+j.Nice
+	p.last[l] = priority
 	for _, wider := range l.wider() {
 		m := p.means[wider]
-		p.means[wider] = mean{m.sum*fade + float64(j.Priority), m.weight*fade + 1}
+		p.means[wider] = mean{m.sum*fade + float64(priority), m.weight*fade + 1}
 	}
 	p.came[p.n%remembered] = j.Priority
 	p.n++
@@ -61,7 +62,7 @@ func (p *priorities) submitted(j *workload.Job) {
 // job will be, too.
 func (p *priorities) changed(j *workload.Job) {
 	if p.last != nil && j.Priority != 0 {
-		p.last[likeOf(&j.Request)] = j.Priority
+		p.last[likeOf(&j.Request)] = j.Priority + j.Nice
 	}
 }
 
@@ -71,7 +72,11 @@ func (p *priorities) expected(r *workload.Request) int64 {
 	if !p.known() {
 		return 0
 	}
-	l := likeOf(r)
+	return max(1, p.usual(likeOf(r))-r.Nice)
+}
+
+// usual returns the priority of those who are most like a job whose user does not lower it.
+func (p *priorities) usual(l like) int64 {
 	if known, ok := p.last[l]; ok {
 		return known
 	}

@@ -54,6 +54,18 @@ func TestExpectedPriority(t *testing.T) {
 			t.Errorf("%g go before %d, want %g", got, than, want)
 		}
 	}
+	lowered := ranked("alice", "phys", "main", "normal", 300)
+	lowered.Nice = 500
+	p.submitted(lowered)
+	if got := ask("alice", "phys", "main", "normal"); got != 800 {
+		t.Errorf("after a job of a lower priority: %d", got)
+	}
+	for nice, want := range map[int64]int64{500: 300, 5000: 1} {
+		lowered.Nice = nice
+		if got := p.expected(&lowered.Request); got != want {
+			t.Errorf("lowered by %d: %d, want %d", nice, got, want)
+		}
+	}
 	p.aging = workload.Aging{Weight: 100, Max: 1000}
 	waits := ranked("alice", "phys", "main", "normal", 700)
 	waits.Submit = 5000

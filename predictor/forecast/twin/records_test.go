@@ -46,7 +46,7 @@ func compareRecords(t *testing.T, windows rollout.Windows) {
 				task.Submit += random.Int64N(20_000)
 			}
 			s := w.Snapshot(r, now, 0)
-			s.pool.windows = closed
+			s.windows = closed
 			for _, policy := range policies {
 				for _, by := range []runTimes{medians, timeLimits} {
 					var kept record

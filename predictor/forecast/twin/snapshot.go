@@ -26,11 +26,13 @@ type Snapshot struct {
 	runningJobs []runningJob // of Running
 	waitingJobs []waitingJob // of Pending
 	arrays      arrays
-	rest        float64                // processors that waiting jobs have a share of, and that count as no job's yet
-	narrow      map[*partition]float64 // processors that more waiting jobs of a partition may have
-	tasks       []rollout.Task         // scratch
-	ends        []rollout.Running
-	coming      [1]int32
+	// rest are processors that waiting jobs have a share of, and that count as no job's yet.
+	rest float64
+	// narrow are the processors that more waiting jobs of a partition may have.
+	narrow map[*partition]float64
+	tasks  []rollout.Task // scratch
+	ends   []rollout.Running
+	coming [1]int32
 }
 
 // runningJob is a job of a Snapshot that runs.
@@ -77,7 +79,7 @@ func (s *Snapshot) load(t *Twin, r *workload.Request, now int64) {
 			}
 			running := runningJob{job: k, procs: procs, age: age, planned: planned, endedBy: t.endedBy(k, age)}
 			running.then = s.arrays.follow(t.queue, j)
-			if running.planned += running.then * k.Limit; s.pool.isApart(j.On, running.planned) {
+			if running.planned += running.then * k.Limit; s.isApart(j.On, running.planned) {
 				continue
 			}
 			s.runningJobs = append(s.runningJobs, running)

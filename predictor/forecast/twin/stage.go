@@ -31,9 +31,9 @@ func (s stage) processors(size int) int32 {
 // reserved returns when Slurm's own reservations have nodes of the stage. They may be over.
 func (s stage) reserved() rollout.Windows {
 	if s.partly {
-		return s.in.ground.windows
+		return s.in.windows
 	}
-	return s.pool.windows
+	return s.windows
 }
 
 // share returns the share of a job's nodes that are in the stage, given their names if they are

@@ -6,8 +6,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// overlapping returns pools of a partition with four nodes of 4 CPUs, of which "b" is a set and so is "cd",
-// and of the partition "short", which has a and b.
+// overlapping returns pools of a partition with four nodes of 4 CPUs, of which "b" is a set and so
+// is "cd", and of the partition "short", which has a and b.
 func overlapping(at workload.Place) Pool {
 	p := Pool{Name: "all", Size: workload.Size{Nodes: 4, CPUs: 16}}
 	switch p.Nodes = nodes("a", "b", "c", "d"); {
@@ -126,8 +126,8 @@ func TestStageOfGPUs(t *testing.T) {
 	}
 }
 
-// TestRecordsOfStages: the records of each stage of a long queue are kept up to date as jobs come and
-// go.
+// TestRecordsOfStages: the records of each stage of a long queue are kept up to date as jobs come
+// and go.
 func TestRecordsOfStages(t *testing.T) {
 	places := []workload.Place{{}, {NodeSet: "b"}, {NodeSet: "cd"}, {Partition: "short"}}
 	big := func(at workload.Place) Pool {

@@ -75,8 +75,8 @@ func (t *Twin) Resize(pools Pools) {
 	}
 }
 
-// Windows returns when Slurm's own reservations have nodes of a place, and what they leave. They may
-// be over. None are known of a pool that is not configured.
+// Windows returns when Slurm's own reservations have nodes of a place, and what they leave. They
+// may be over. None are known of a pool that is not configured.
 func (t *Twin) Windows(place workload.Place) rollout.Windows {
 	if t.partitions.pools == nil {
 		return nil
@@ -366,6 +366,20 @@ func (t *Twin) believed(p *pool) int { return p.believed(t.priorities.known()) }
 // 0 where no priorities are known.
 func (t *Twin) Later(r *workload.Request) float64 {
 	return t.priorities.later(t.priorities.expected(r))
+}
+
+// Lets returns the share of the jobs that came last which a job with a request lets go before it
+// because its user lowers its priority: 0 if she does not, and 1 where no priorities are known.
+func (t *Twin) Lets(r *workload.Request) float64 {
+	switch {
+	case r.Nice <= 0:
+		return 0
+	case !t.priorities.known():
+		return 1
+	}
+	usual := *r
+	usual.Nice = 0
+	return t.Later(r) - t.Later(&usual)
 }
 
 // taskNow returns the task of a request that is submitted now. If a job of that id waits already,

@@ -48,7 +48,7 @@ func Asks(j *slurm.QueueEntry) string {
 		j.Features, j.NodeList, j.Excluded, j.Dependency,
 		number(s.CPUs), number(s.Tasks), number(s.CPUsPerTask), number(s.CPUsPerNode),
 		number(s.MemoryPerNode), number(s.MemoryPerCPU), number(s.DiskPerNode), s.TRES,
-		s.Licenses, s.Reservation, together, end, number(s.Nice), number(s.Switches),
+		s.Licenses, s.Reservation, together, end, number(j.Nice), number(s.Switches),
 	} {
 		v.Set(askedParts[i], value)
 	}
@@ -67,7 +67,7 @@ func AskedAtFirst(j *slurm.QueueEntry) string {
 // Unforeseeable reports whether a pending job waits for something that forecasts do not know of.
 func Unforeseeable(j *slurm.QueueEntry) bool {
 	s := &j.Shape
-	return j.Dependency != "" || j.NodeList != "" || j.Excluded != "" || s.Licenses != "" || s.Reservation != "" || s.Contiguous || s.Deadline != 0 || s.Nice > 0
+	return j.Dependency != "" || j.NodeList != "" || j.Excluded != "" || s.Licenses != "" || s.Reservation != "" || s.Contiguous || s.Deadline != 0 || j.Nice > 0
 }
 
 // changed describes how two results of Asks differ: "nodes from 2 to 3, ...". It returns "" if they

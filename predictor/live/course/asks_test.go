@@ -11,7 +11,8 @@ import (
 func TestAsksOfBefore(t *testing.T) {
 	var j slurm.QueueEntry
 	j.Partition, j.Nodes = "main", 2
-	j.Shape = slurm.Shape{Licenses: "matlab:1", Contiguous: true, Deadline: 1767225600, Nice: 5, Switches: 1}
+	j.Shape = slurm.Shape{Licenses: "matlab:1", Contiguous: true, Deadline: 1767225600, Switches: 1}
+	j.Nice = 5
 	for before, want := range map[string]string{
 		"partition=main&nodes=2&other+resources=": "",
 		"partition=main&nodes=3&other+resources=": "nodes from 3 to 2",

@@ -204,8 +204,8 @@ func (p pools) remember(earlier pools, now int64) {
 	}
 }
 
-// remembered returns the windows that are known now, after those of earlier ones that have begun and
-// are not known any more. One that was to go on is over now.
+// remembered returns the windows that are known now, after those of earlier ones that have begun
+// and are not known any more. One that was to go on is over now.
 func remembered(earlier, known rollout.Windows, now int64) rollout.Windows {
 	past := slices.Clone(earlier.Since(now - keptWindows))
 	past = slices.DeleteFunc(past, func(w rollout.Window) bool {

@@ -8,10 +8,10 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// shown has the jobs that the queue has shown with a node set, GPUs, at a limit, or with a priority.
-// Accounting does not tell all that node sets follow from, nor of GPUs that it does not count, and
-// may report a job after it has left the queue. The queue does not tell what a job waited for that
-// runs, nor the priority that it began to wait with.
+// shown has the jobs that the queue has shown with a node set, GPUs, at a limit, or with a
+// priority. Accounting does not tell all that node sets follow from, nor of GPUs that it does not
+// count, and may report a job after it has left the queue. The queue does not tell what a job
+// waited for that runs, nor the priority that it began to wait with.
 type shown map[workload.Submission]apart
 
 // apart is what sets the wait of a job apart from those of others.

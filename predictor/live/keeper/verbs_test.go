@@ -417,7 +417,7 @@ func (s *scene) apply(w *words, j *slurm.QueueEntry) {
 		j.Shape.Reservation = reservation
 	}
 	if nice, given := w.value("nice"); given {
-		j.Shape.Nice = s.number(nice)
+		j.Nice = s.number(nice)
 	}
 	if deadline, given := w.value("deadline"); given {
 		j.Shape.Deadline = s.time(deadline)

@@ -28,7 +28,7 @@ func claimOf(e *Entry) claim {
 	if unconfirmed {
 		c.begin = e.BeginTime
 	}
-	c.Claim.Request = e.Request(e.WorkLimit)
+	c.Request = e.Request(e.WorkLimit)
 	c.Pieces, c.Job = e.Pieces, e.Job
 	if more := p.TimeLimit - max(0, e.HoldUntil-p.BeginTime) - e.WorkLimit; p.Yielded && more > workload.LimitSlack {
 		c.Limit += more

@@ -22,9 +22,7 @@ func (o *Outlook) Wait(q *forecast.Question, waited int64, a *forecast.Answer) b
 	if a.Down != "" {
 		return false
 	}
-	r := &q.Request
-	if starts := m.past[kindOf(r)]; starts < leastPast {
-		a.Down = unknown(r, starts, m.past[kind{r.Partition, r.GPUs == 0}])
+	if a.Down = m.unknown(&q.Request); a.Down != "" {
 		return false
 	}
 	return ok

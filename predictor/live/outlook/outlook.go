@@ -8,6 +8,7 @@
 package outlook
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 
@@ -52,8 +53,8 @@ func (o *Outlook) Forecast(r workload.Request, now int64, c []workload.Candidate
 	defer m.mu.RUnlock()
 	m.sets.setLine(&r)
 	predictor.Trajectory{Predictor: m.predictor}.Forecast(r, now, c, est)
-	if starts := m.past[kindOf(&r)]; starts < leastPast {
-		forget(est, unknown(&r, starts, m.past[kind{r.Partition, r.GPUs == 0}]))
+	if why := m.unknown(&r); why != "" {
+		forget(est, why)
 	}
 }
 
@@ -79,7 +80,7 @@ func (o *Outlook) prepare(r *workload.Request, now int64, c []workload.Candidate
 
 // Predict forecasts how long a job like r would wait if it were submitted now. If job is not 0,
 // that job waits already, and would be submitted anew as r. Predict reports false when it has no
-// answer; a.Down then says why if an outage is the reason.
+// answer; a.Down then says why, as far as that is known.
 func (o *Outlook) Predict(r workload.Request, job int64) (a forecast.Answer, ok bool) {
 	m := o.model.Load()
 	if m == nil {
@@ -90,8 +91,8 @@ func (o *Outlook) Predict(r workload.Request, job int64) (a forecast.Answer, ok 
 	now := o.Now()
 	m.sets.setLine(&r)
 	ok = m.predictor.Forecast(&forecast.Question{Request: r, Now: now, Submit: now, Job: job}, &a)
-	if m.past[kindOf(&r)] < leastPast {
-		return forecast.Answer{Evidence: forecast.Evidence{Down: a.Down}}, false
+	if why := m.unknown(&r); why != "" {
+		return forecast.Answer{Evidence: forecast.Evidence{Down: cmp.Or(a.Down, why)}}, false
 	}
 	return a, ok
 }
@@ -108,8 +109,9 @@ func (o *Outlook) Downey(r workload.Request) (a forecast.Answer, ok bool) {
 	now := o.Now()
 	m.sets.setLine(&r)
 	q := &forecast.Question{Request: r, Now: now, Submit: now}
-	if m.predictor.Forecast(q, &a); a.Down != "" || m.past[kindOf(&r)] < leastPast {
-		return forecast.Answer{Evidence: forecast.Evidence{Down: a.Down}}, false
+	m.predictor.Forecast(q, &a)
+	if why := cmp.Or(a.Down, m.unknown(&r)); why != "" {
+		return forecast.Answer{Evidence: forecast.Evidence{Down: why}}, false
 	}
 	ok = m.downey.Forecast(q, &a)
 	return a, ok

@@ -186,15 +186,15 @@ func TestUnknownKinds(t *testing.T) {
 		est := make([]workload.Estimate, 1)
 		o.Forecast(r, now, []workload.Candidate{{Submit: now, Limit: 7200, Budget: 36000}}, est)
 		a, ok := o.Predict(r, 0)
-		if ok != (est[0].Down == "") || a.Down != "" {
+		if ok != (est[0].Down == "") || a.Down != est[0].Down {
 			t.Errorf("%+v: predicted %v with %q, forecast with %q", r, ok, a.Down, est[0].Down)
 		}
 		return est[0]
 	}
-	if says := unknown(&known, 0, 24); !strings.HasPrefix(says, "0 jobs without GPUs are known") {
+	if says := tooFew(&known, 0, 24); !strings.HasPrefix(says, "0 jobs without GPUs are known") {
 		t.Errorf("where jobs with GPUs are known: %s", says)
 	}
-	if says := unknown(&known, 1, 24); !strings.HasPrefix(says, "1 job without GPUs is known") {
+	if says := tooFew(&known, 1, 24); !strings.HasPrefix(says, "1 job without GPUs is known") {
 		t.Errorf("where one such job is known: %s", says)
 	}
 	if e := ask(known); e.Prob == 0 || e.Down != "" {
@@ -311,3 +311,29 @@ func TestJobsApartDoNotSpoilForecasts(t *testing.T) {
 
 // plain marks nothing.
 func plain(*workload.Job) {}
+
+// A job whose user lowers its priority is forecast if that lets hardly anybody go before it.
+func TestNice(t *testing.T) {
+	o := newOutlook()
+	m := learn(t, o)
+	m.Serve()
+	ask := func(nice int64) string {
+		r := past()[0].Request
+		r.Nice = nice
+		var est [1]workload.Estimate
+		o.Forecast(r, now, []workload.Candidate{{Submit: now, Limit: r.Limit, Budget: 36000}}, est[:])
+		return est[0].Down
+	}
+	if got := ask(10); !strings.HasPrefix(got, "--nice=10: any job that comes later may go before this one") {
+		t.Errorf("while no priorities are known: %q", got)
+	}
+	for i := range int64(100) {
+		j := workload.Job{ID: 1000 + i, Request: past()[0].Request, Submit: now, Eligible: now, State: workload.Pending, Priority: 1000 + 10*(i*37%100)}
+		m.Observe(&forecast.Event{At: now, Kind: forecast.Submitted, Job: &j})
+	}
+	for nice, want := range map[int64]string{0: "", 50: "", 300: "% of the jobs that come later would go before this one only because of it"} {
+		if got := ask(nice); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("--nice=%d: %q", nice, got)
+		}
+	}
+}

@@ -16,11 +16,13 @@ type kind struct {
 
 func kindOf(r *workload.Request) kind { return kind{r.Partition, r.GPUs > 0} }
 
-// leastPast is how many jobs of its kind must have started before a job is forecast. A job of a node
-// set is forecast from the waits of all jobs of its partition until as many have started there.
+// leastPast is how many jobs of its kind must have started before a job is forecast. A job of a
+// node set is forecast from the waits of all jobs of its partition until as many have started
+// there.
 const leastPast = 20
 
-// sets counts the starts of jobs by where they may run, if that is on some nodes of a partition only.
+// sets counts the starts of jobs by where they may run, if that is on some nodes of a partition
+// only.
 type sets map[workload.Place]*set
 
 type set struct {
@@ -68,9 +70,30 @@ func (s sets) setLine(r *workload.Request) {
 	}
 }
 
-// unknown returns why a job like r, of whose kind few starts are known, is not forecast, in the
-// form of workload.Estimate.Down. others is how many starts of the other kind are known.
-func unknown(r *workload.Request, starts, others int) string {
+// mostLets is how large a share of the jobs that came last may go before a job whose user lowers
+// its priority, while its wait is forecast. The waits that are known are of jobs with usual
+// priorities.
+const mostLets = 1. / 8
+
+// unknown returns why a job like r is not forecast, in the form of workload.Estimate.Down, or "":
+// because few starts of its kind are known, or because more jobs go before it than before others.
+func (m *Model) unknown(r *workload.Request) string {
+	if starts := m.past[kindOf(r)]; starts < leastPast {
+		return tooFew(r, starts, m.past[kind{r.Partition, r.GPUs == 0}])
+	}
+	switch lets := m.predictor.Lets(r); {
+	case lets <= mostLets:
+		return ""
+	case lets == 1:
+		return fmt.Sprintf("--nice=%d: any job that comes later may go before this one, and how long it waits then cannot be forecast: leave the option out", r.Nice)
+	default:
+		return fmt.Sprintf("--nice=%d: %.0f %% of the jobs that come later would go before this one only because of it, and how long it waits then cannot be forecast: leave the option out, or give a smaller number", r.Nice, 100*lets)
+	}
+}
+
+// tooFew tells that so few starts of the kind of r are known. others is how many starts of the
+// other kind are.
+func tooFew(r *workload.Request, starts, others int) string {
 	jobs, are, kind := "jobs", "are", ""
 	if starts == 1 {
 		jobs, are = "job", "is"

@@ -21,7 +21,7 @@ const OneCluster = "varqd tells, and promises, of its own cluster alone (varq re
 // varq itself is to do.
 var Understood = strings.Fields(`
 	account clusters comment constraint cpus-per-gpu cpus-per-task exclude exclusive gpus gpus-per-node gpus-per-task gres hint licenses
-	mem mem-per-cpu mem-per-gpu mincpus nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node overcommit oversubscribe
+	mem mem-per-cpu mem-per-gpu mincpus nice nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node overcommit oversubscribe
 	parsable partition qos quiet reservation test-only threads-per-core time tmp`)
 
 // Harmless has the options that change nothing that a promise rests on: neither when the job
@@ -62,7 +62,6 @@ var Unwelcome = []Why{
 	{"immediate", "the job may have to wait"},
 	{"jobid", "the job has its allocation already"},
 	{"mcs-label", "when nodes without jobs of another label are free cannot be forecast"},
-	{"nice", "how much longer a job of a lower priority waits cannot be forecast"},
 	{"no-allocate", "there is no job then to which anything could be promised"},
 	{"nodefile", "how long certain nodes are busy cannot be forecast"},
 	{"ntasks-per-socket", cores},
@@ -107,6 +106,7 @@ var UnwelcomeValues = []Values{
 	{"exclusive", "when a part of the network is free of other jobs cannot be forecast", "topo", one("topo")},
 	{"gres-flags", "when GPUs are free together with the cores beside them cannot be forecast", "enforce-binding, multiple-tasks-per-sharing, one-task-per-sharing", boundGres},
 	{"hint", cores, "memory_bound, compute_bound", func(v string) bool { return v == "memory_bound" || v == "compute_bound" }},
+	{"nice", "it raises the job's priority, which Slurm lets operators alone do", "less than 0", func(v string) bool { return strings.HasPrefix(v, "-") }},
 	{"nodelist", "varq does not read the file; name the nodes themselves", "a file", func(v string) bool { return strings.Contains(v, "/") }},
 }
 

@@ -286,7 +286,7 @@ func check(t *testing.T, got, want any, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(workload.Job{}, "Needs")); diff != "" { // see TestNeeds
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(workload.Job{}, "Needs")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestNeeds: what jobs that wait and past jobs need of their nodes, in the forms of several versions
-// of Slurm.
+// TestNeeds: what jobs that wait and past jobs need of their nodes, in the forms of several
+// versions of Slurm.
 func TestNeeds(t *testing.T) {
 	cpus := func(n int64) workload.NodeNeed { return workload.NodeNeed{Amount: n, Option: "--cpus-per-task"} }
 	a100 := func(count int64, perNode bool, option string) []workload.Gres {

@@ -66,6 +66,8 @@ func (c *Client) Nodes(ctx context.Context) ([]slurm.Node, error) {
 			for i := range states {
 				states[i] = strings.ToUpper(states[i])
 			}
+			// Accounting may not count them.
+			gpus := max(slurm.SizeOf(tres).GPUs, int32(min(gres["gpu"], math.MaxInt32)))
 			nodes = append(nodes, slurm.Node{
 				Name:        n.Name,
 				Address:     n.Address,
@@ -74,7 +76,7 @@ func (c *Client) Nodes(ctx context.Context) ([]slurm.Node, error) {
 				Threads:     n.threads(),
 				Memory:      n.Memory.or(0),
 				Tmp:         n.Tmp.or(0),
-				GPUs:        max(slurm.SizeOf(tres).GPUs, int32(min(gres["gpu"], math.MaxInt32))), // accounting may not count them
+				GPUs:        gpus,
 				Features:    n.Features,
 				Gres:        gres,
 				Partitions:  n.Partitions,

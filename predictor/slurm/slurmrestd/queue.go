@@ -154,6 +154,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 				Account:   j.Account,
 				Partition: j.Partition,
 				QOS:       j.QOS,
+				Nice:      j.nice(),
 				Size:      slurm.RequestedSize(requested, allocated),
 				Limit:     limitSeconds(j.TimeLimit),
 			},
@@ -234,6 +235,9 @@ func (j *queueJob) unexamined() bool {
 	return j.Reason == "None" && j.Dependency == "" && j.Priority.value != 0
 }
 
+// nice returns what sbatch --nice says. Slurm 22.05 writes -5 as 4294967291.
+func (j *queueJob) nice() int64 { return int64(int32(j.Nice.or(0))) }
+
 func (j *queueJob) shape() slurm.Shape {
 	rest := slices.DeleteFunc(strings.Split(j.TRESReq, ","), func(item string) bool {
 		name, _, _ := strings.Cut(item, "=")
@@ -244,8 +248,7 @@ func (j *queueJob) shape() slurm.Shape {
 		MemoryPerNode: j.MemoryPerNode.or(0), MemoryPerCPU: j.MemoryPerCPU.or(0), DiskPerNode: j.DiskPerNode.or(0),
 		TRES:     strings.Join(rest, ","),
 		Licenses: countedLicenses(j.Licenses), Reservation: j.Reservation, Contiguous: j.Contiguous, Deadline: j.Deadline.or(0),
-		// 22.05 writes -5 as 4294967291
-		Nice: int64(int32(j.Nice.or(0))), Switches: j.Switches.or(0),
+		Switches: j.Switches.or(0),
 	}
 }
 

@@ -102,7 +102,7 @@ func TestShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := slurm.Shape{CPUs: 99, Tasks: 3, CPUsPerTask: 2, CPUsPerNode: 4, MemoryPerCPU: 500, DiskPerNode: 10, TRES: "gres/gpu:a100=2,license/x=1",
-		Licenses: "abaqus:2,matlab:1", Reservation: "maint", Contiguous: true, Deadline: 1767225600, Nice: -5, Switches: 1}
+		Licenses: "abaqus:2,matlab:1", Reservation: "maint", Contiguous: true, Deadline: 1767225600, Switches: 1}
 	if j := queue[0]; j.Shape != want || !j.Interactive || !j.Exclusive || j.CPUs != 3 {
 		t.Errorf("got %+v", j)
 	}

@@ -108,6 +108,9 @@ func (f *Job) AddOthers() {
 // other is the value of one of AddOthers' options.
 type other string
 
+// niceByDefault is what sbatch's --nice stands for without a value.
+const niceByDefault = 100
+
 // withoutValue is other of an option that is given without a value, as Slurm writes it.
 const withoutValue = "set"
 
@@ -172,6 +175,13 @@ func (f *Job) Request() (workload.Request, error) {
 			*n = int32(number)
 		} else if given {
 			return r, fmt.Errorf("--%s: %.40q is not a number", name, value)
+		}
+	}
+	if value, given := f.given("nice"); given && value == withoutValue {
+		r.Nice = niceByDefault
+	} else if given {
+		if r.Nice, err = strconv.ParseInt(value, 10, 32); err != nil {
+			return r, fmt.Errorf("--nice: %.40q is not a number", value)
 		}
 	}
 	f.Size.Hint, _ = f.given("hint")
