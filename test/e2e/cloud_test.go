@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,13 @@ func TestCloud(t *testing.T) {
 	}
 	file, out := script(t, s, "cloud", "", "")
 	s.InTime(t, 55*time.Second, func(lead time.Duration) bool {
-		eventually(t, "all nodes are powered down", func() bool { return strings.Contains(quoteOf(t, s, "30seconds"), says) })
+		eventually(t, "all nodes are powered down, and varqd knows it", func() bool {
+			states := strings.Fields(mustRun(t, s, "root", "sinfo", "--noheader", "--format=%t").Stdout)
+			if slices.Contains(states, "idle") { // after a round that was not in time
+				mustRun(t, s, "root", "scontrol", "update", "nodename=ALL", "state=power_down")
+			}
+			return slices.Equal(slices.Compact(states), []string{"idle~"}) && strings.Contains(quoteOf(t, s, "30seconds"), says)
+		})
 		id, r, at := reserveIn(t, s, lead, "alice", "--prob=0.5", "--time=5", file)
 		if at-r.BeginTime < 40 {
 			t.Errorf("eligible %d s before the deadline", at-r.BeginTime)
