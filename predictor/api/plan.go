@@ -15,6 +15,9 @@ type PlanRequest struct {
 	// Job is what the work needs. Its Limit is the time limit of the work alone, without
 	// time for idle nodes before the work. Empty fields take Slurm's defaults.
 	Job workload.Request `json:"job"`
+	// Others are further partitions in which Slurm may start the job. varqd fills them in from a
+	// Job.Partition that names several ("a,b").
+	Others []string `json:"-"`
 	// Needs say on which nodes the job may run, and what else must be free for it. nil
 	// stands for any nodes of the partition, and nothing else.
 	Needs *workload.Needs `json:"needs,omitempty"`

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Size is what a job asks a cluster for, in Slurm's trackable resources (TRES).
@@ -123,6 +124,12 @@ func (j *Job) Submission() Submission { return Submission{j.ID, j.Submit} }
 // Precedes reports whether j, which waits, may be ahead of jobs of a QOS: no limit keeps it from
 // starting, or one that is theirs, too.
 func (j *Job) Precedes(qos string) bool { return !j.AtLimit && (!j.QOSFull || j.QOS == qos) }
+
+// MayRunIn reports whether Slurm may start the job in a partition: while it waits, its Partition
+// may list several.
+func (j *Job) MayRunIn(partition string) bool {
+	return slices.Contains(strings.Split(j.Partition, ","), partition)
+}
 
 // Count returns how many jobs j stands for: 1, or as many as it has tasks that wait.
 func (j *Job) Count() int { return int(max(1, j.Tasks)) }

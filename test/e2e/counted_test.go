@@ -31,9 +31,9 @@ func TestCounted(t *testing.T) {
 	}
 }
 
-// inTurns returns a past in which jobs ran in three partitions, one after the other. In the second
-// and the third each node had a GPU for them, and they ran for their limits, of up to three hours.
-// Nobody waited for long.
+// inTurns returns a past in which jobs ran in three partitions, one after the other. In the first
+// one of four had a GPU on each node, and in the others all had, and ran for their limits, of up to
+// three hours. Nobody waited for long.
 func inTurns(partitions ...string) func(yield func(workload.Job, error) bool) {
 	return func(yield func(workload.Job, error) bool) {
 		for j, err := range site.Calm(time.Now().Unix()) {
@@ -44,6 +44,8 @@ func inTurns(partitions ...string) func(yield func(workload.Job, error) bool) {
 			if j.Partition = partitions[turn]; turn > 0 {
 				j.GPUs, j.Limit = j.Nodes, 2*j.Limit
 				j.End = j.Start + j.Limit
+			} else if j.ID%4 == 0 {
+				j.GPUs = j.Nodes
 			}
 			if !yield(j, err) {
 				return

@@ -28,5 +28,14 @@ func gresTypes(t *testing.T, s *site.Site) {
 		t.Errorf("for when they have ended: %s", got)
 	}
 	keptSoon(t, s, "v100", "-p", "v100", "--gres=gpu:v100:1")
+	// the same where one partition has both
+	if got := quoteOf(t, s, "20minutes", "-p", "main", "--gres=gpu:a100:1"); !strings.Contains(got, "too little room") {
+		t.Errorf("beside jobs of hours on all nodes with the type: %s", got)
+	}
+	if got := quoteOf(t, s, "12hours", "-p", "main", "--gres=gpu:a100:1"); !strings.Contains(got, "Can be promised") {
+		t.Errorf("for when these have ended: %s", got)
+	}
+	keptSoon(t, s, "mixed", "-p", "main", "--gres=gpu:v100:1")
+	keptSoon(t, s, "several", "-p", "a100,v100", "--gpus=1")
 	mustRun(t, s, "root", "scancel", "--name=a100")
 }

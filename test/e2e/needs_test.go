@@ -157,10 +157,10 @@ func needs(t *testing.T, s *site.Site) {
 		nodes string
 	}{
 		"--constraint=ib&fast": {cpus: 1}, "--mem-per-cpu=0": {cpus: 1}, "--mem=3G --account=PHYS": {cpus: 1}, "--exclusive --nodes=2": {cpus: 8},
-		"--constraint=big": {1, "node[1-2]"}, "--nodelist=node1": {1, "node1"}, "--exclude=node[1-2]": {1, "node[3-8]"},
+		"--constraint=big": {1, "node[1-2]"}, "--nodelist=node1": {1, "node1"}, "--exclude=node[1-2]": {1, "node[3-8]"}, "--partition=short,main": {cpus: 1},
 	} {
 		id, r := reserve(t, s, "alice", append(strings.Fields(args), "--begin-by=now+6hours", "--prob=0.6", "--time=5", file)...)
-		if r.CPUs != want.cpus || r.NodeSet != want.nodes {
+		if r.CPUs != want.cpus || r.NodeSet != want.nodes || r.Partition != "main" {
 			t.Errorf("%s: promised %+v", args, r.Size)
 		}
 		mustRun(t, s, "alice", "scancel", strconv.FormatInt(id, 10))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/varq-project/varq/plugin/filter"
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // now is when all scripts are submitted, Unix seconds.
@@ -17,7 +18,7 @@ const now = 1795262400
 
 // least is the share of the scripts of a sample, each owner weighing the same, that get a forecast
 // at least.
-var least = map[string]float64{"alike": .85, "mixed": .85, "centre": .85}
+var least = map[string]float64{"alike": .88, "mixed": .88, "centre": .88}
 
 // TestCorpus says how many scripts of a corpus would be promised a start: that of testdata, or that
 // which VARQ_SCRIPTS names.
@@ -62,19 +63,32 @@ func refusals(kind string, s *Script) []string {
 	if err != nil {
 		return strings.Split(strings.TrimSpace(err.Error()), "\n")
 	}
-	job := read.Request.Job
-	job.User = user
-	job, err = cluster.CompleteWith(cluster.OnCores(job, read.Request.Needs), read.Request.Needs)
-	if err != nil {
-		return []string{err.Error()}
+	var reasons []string
+	for partition := range strings.SplitSeq(read.Request.Job.Partition, ",") {
+		job := read.Request.Job
+		job.User, job.Partition = user, partition
+		why := refusal(cluster, job, read.Request.Needs)
+		if why == "" {
+			return nil // it is promised there
+		}
+		reasons = append(reasons, why)
 	}
-	view := cluster.Job(job, read.Request.Needs)
+	return reasons
+}
+
+// refusal returns why a cluster gives a job no promise; "" if it gives one.
+func refusal(cluster *limits.Cluster, job workload.Request, needs *workload.Needs) string {
+	job, err := cluster.CompleteWith(cluster.OnCores(job, needs), needs)
+	if err != nil {
+		return err.Error()
+	}
+	view := cluster.Job(job, needs)
 	rule := cmp.Or(view.CheckSize(), view.CheckNeeds())
 	if longest, by := view.MaxLimit(); rule == nil && longest != limits.None && job.Limit > longest {
 		rule = &by
 	}
 	if rule != nil {
-		return []string{rule.Says}
+		return rule.Says
 	}
-	return nil
+	return ""
 }

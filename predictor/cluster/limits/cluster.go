@@ -49,6 +49,9 @@ type Cluster struct {
 	// Strict is true when the jobs of a partition start in their order, so that none fills a hole
 	// before one that waits for more (SchedulerType=sched/builtin).
 	Strict bool
+	// EachPartition is true when a job that may run in several partitions must be within the limits
+	// of each (EnforcePartLimits=ALL).
+	EachPartition bool
 	// PrivateNodes is true when only operators may see the nodes (Slurm's PrivateData=nodes).
 	PrivateNodes bool
 	// Zone is that of Slurm's controller, in which sentences tell times, or nil where it is not

@@ -3,6 +3,7 @@ package course
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,7 +44,7 @@ func Asks(j *slurm.QueueEntry) string {
 		end = time.Unix(s.Deadline, 0).UTC().Format(time.RFC3339)
 	}
 	for i, value := range []string{
-		j.Partition, j.Account, j.QOS,
+		partitions(j), j.Account, j.QOS,
 		number(int64(j.Nodes)), number(int64(j.CPUs)), number(int64(j.GPUs)), number(j.Memory),
 		j.Features, j.NodeList, j.Excluded, j.Dependency,
 		number(s.CPUs), number(s.Tasks), number(s.CPUsPerTask), number(s.CPUsPerNode),
@@ -133,6 +134,12 @@ func orNone(text string) string {
 	return text
 }
 
+// partitions returns those in which Slurm may start a job, in order: Slurm itself changes the
+// order.
+func partitions(j *slurm.QueueEntry) string {
+	return strings.Join(slices.Sorted(strings.SplitSeq(j.Partition, ",")), ",")
+}
+
 // Unlike describes the difference between j and the job that e's plan is for, or returns "". What
 // the plan does not name may be anything. Slurm writes the names of accounts and QOS in lower case.
 // The size of a job that has started is not compared, because it may be what Slurm has allocated.
@@ -143,7 +150,8 @@ func Unlike(e *ledger.Entry, j *workload.Job) string {
 	for _, part := range []struct{ name, planned, is string }{
 		{"partition", e.Partition, j.Partition}, {"account", e.Account, j.Account}, {"QOS", e.QOS, j.QOS},
 	} {
-		if part.planned != "" && part.is != "" && !strings.EqualFold(part.planned, part.is) {
+		alike := strings.EqualFold(part.planned, part.is) || part.name == "partition" && j.MayRunIn(part.planned)
+		if part.planned != "" && part.is != "" && !alike {
 			return fmt.Sprintf("its %s is %s instead of %s", part.name, part.is, part.planned)
 		}
 	}

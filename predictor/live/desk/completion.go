@@ -207,10 +207,11 @@ func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64)
 	if cluster == nil {
 		return p, 0, false
 	}
-	// a list of partitions, or a partition newer than the last Refresh
-	if _, ok := cluster.Partitions[j.Partition]; !ok {
+	place, _ := planned(e, j)
+	if _, ok := cluster.Partitions[place.Partition]; !ok { // see Again
 		return p, 0, false
 	}
+	r.Job.Partition, r.Job.NodeSet = place.Partition, place.NodeSet
 	waited := int64(0)
 	if j.Start == 0 {
 		r.Now = max(now, j.Eligible)

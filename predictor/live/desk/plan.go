@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -24,6 +25,9 @@ func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, prom
 			d.Metrics.refusals.Inc()
 		}
 		return api.PlanAnswer{Refusal: no}, err
+	}
+	if strings.Contains(req.Job.Partition, ",") {
+		return d.planPartitions(ctx, user, req, promise)
 	}
 	if len(req.Sizes) > 0 {
 		return d.planSizes(ctx, user, req, promise)

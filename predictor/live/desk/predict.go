@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -29,6 +30,9 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	v, err := d.view(ctx)
 	if err != nil {
 		return api.Prediction{}, err
+	}
+	if strings.Contains(req.Job.Partition, ",") {
+		return d.predictPartitions(ctx, user, req, id)
 	}
 	job, now := req.Job, v.now
 	job.User, job.NodeSet = user, "" // which follows from the needs
@@ -81,6 +85,36 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 		}
 	}
 	return answer, nil
+}
+
+// predictPartitions is predict for a job that may run in any of several partitions: it returns the
+// shortest of the predictions for one of them.
+func (d *Desk) predictPartitions(ctx context.Context, user string, req *api.PredictRequest, id int64) (best api.Prediction, err error) {
+	names, err := d.partitions(req.Job.Partition)
+	if err != nil {
+		return best, err
+	}
+	shortest, found := math.Inf(1), false
+	for _, name := range names {
+		one := *req
+		one.Job.Partition = name
+		p, failed := d.predict(ctx, user, &one, id)
+		if failed != nil {
+			err = cmp.Or(err, failed)
+			continue
+		}
+		wait := math.Inf(1)
+		if middle := p.Bounds[len(p.Bounds)/2].Expected; middle != nil {
+			wait = *middle
+		}
+		if !found || wait < shortest {
+			best, shortest, found = p, wait, true
+		}
+	}
+	if found {
+		return best, nil
+	}
+	return best, err
 }
 
 // ruleAgainst returns the rule by which a job never starts, or by which its wait cannot be

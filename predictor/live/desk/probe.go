@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -50,7 +51,7 @@ func (d *Desk) Probe(ctx context.Context, user string, req *api.ProbeRequest) (a
 
 func partitionsOf(req *api.ProbeRequest) []string {
 	if len(req.Partitions) == 0 {
-		return []string{req.Job.Partition}
+		return strings.Split(req.Job.Partition, ",")
 	}
 	return req.Partitions
 }

@@ -3,6 +3,8 @@ package desk
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/promise/policy"
@@ -18,12 +20,16 @@ func (d *Desk) Again(e *ledger.Entry, j *slurm.QueueEntry, now int64) (*trajecto
 	if err != nil || d.Shadow || d.Outlook.Learning() {
 		return nil, trajectory.Request{}, false
 	}
-	if _, ok := planner.Cluster.Partitions[j.Partition]; !ok {
-		// a list of partitions, or a partition newer than the last Refresh
+	place, others := planned(e, j)
+	if _, ok := planner.Cluster.Partitions[place.Partition]; !ok {
+		// others than those planned, or a partition newer than the last Refresh
 		return nil, trajectory.Request{}, false
 	}
 	r := trajectory.Request{
-		Job:    workload.Request{User: e.User, Account: j.Account, Partition: j.Partition, NodeSet: j.NodeSet, QOS: j.QOS, Size: e.Size, Limit: e.WorkLimit},
+		Job: workload.Request{
+			User: e.User, Account: j.Account, Partition: place.Partition, NodeSet: place.NodeSet, QOS: j.QOS, Nice: j.Nice, Size: e.Size, Limit: e.WorkLimit,
+		},
+		Others: others,
 		Pieces: e.Pieces,
 		ID:     e.Job,
 		Now:    now, Deadline: e.BeginBy, HoldUntil: e.HoldUntil, Earliest: e.Progress.Earliest, Prob: e.Prob,
@@ -33,6 +39,16 @@ func (d *Desk) Again(e *ledger.Entry, j *slurm.QueueEntry, now int64) (*trajecto
 	}
 	planner.Room = d.room(d.plainClaims()) // a promise keeps its room beside other promises
 	return planner, r, true
+}
+
+// planned returns the place for which e's pending job j is planned, and in which other partitions
+// Slurm may start it: the job may wait in several.
+func planned(e *ledger.Entry, j *slurm.QueueEntry) (place workload.Place, others []string) {
+	if j.Partition == e.Partition || !j.MayRunIn(e.Partition) {
+		return j.Place(), nil
+	}
+	others = slices.DeleteFunc(strings.Split(j.Partition, ","), func(name string) bool { return name == e.Partition })
+	return workload.Place{Partition: e.Partition, NodeSet: e.NodeSet}, others
 }
 
 // Objection returns the reason why what e promises cannot be granted again to the submitted job j:

@@ -85,7 +85,7 @@ func (o obstacle) lasting() string {
 // against returns why j does not start by the deadline of r: because of Slurm's rules, or else
 // because of Slurm's own word or the forecast.
 func against(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, revised *trajectory.Revision) obstacle {
-	if partition := c.Partitions[j.Partition]; !partition.Up {
+	if partition := c.Partitions[r.Job.Partition]; !partition.Up {
 		return obstacle{says: partition.Closed()}
 	}
 	job := c.Job(r.Job, nil)

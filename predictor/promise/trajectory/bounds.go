@@ -42,13 +42,33 @@ func (p *Planner) bounds(r *Request) bounds {
 		return b
 	}
 	job := p.Cluster.Job(r.Job, r.Needs)
-	if seconds, rule := job.MaxLimit(); seconds != limits.None {
-		b.longest, b.longestRule, b.consequence = seconds, rule, tooLittle
+	for _, each := range append(p.bindingOthers(r), job) {
+		if seconds, rule := each.MaxLimit(); seconds != limits.None && seconds < b.longest {
+			b.longest, b.longestRule, b.consequence = seconds, rule, tooLittle
+		}
 	}
 	b.blocked = job.Blocked(r.Pieces)
 	b.resume, b.resumeRule = job.Resume()
 	b.waking, _ = job.Waking()
 	return b
+}
+
+// others returns the job of r in each of the further partitions in which Slurm may start it.
+func (p *Planner) others(r *Request) (jobs []*limits.Job) {
+	for _, partition := range r.Others {
+		job := r.Job
+		job.Partition, job.NodeSet = partition, ""
+		jobs = append(jobs, p.Cluster.Job(job, r.Needs))
+	}
+	return jobs
+}
+
+// bindingOthers returns those others within whose limits the job must be, too: all or none.
+func (p *Planner) bindingOthers(r *Request) []*limits.Job {
+	if !p.Cluster.EachPartition {
+		return nil
+	}
+	return p.others(r)
 }
 
 // Of the longest time limit that Slurm allows, the work of a job without one of its own leaves this

@@ -300,7 +300,7 @@ func checkOffer(t *testing.T, p *Planner, q Request, o Offer) {
 		same.Job.Limit = q.Job.Limit
 	}
 	same.Job.Partition = q.Job.Partition
-	if same != q {
+	if !reflect.DeepEqual(same, q) {
 		t.Fatalf("offer %s differs in more than that: %+v for %+v", o.Kind, o.Request, q)
 	}
 }

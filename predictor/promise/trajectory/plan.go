@@ -178,8 +178,10 @@ func (p *Planner) admit(r *Request) *Refusal {
 	}
 	if p.Cluster != nil {
 		job := p.Cluster.Job(r.Job, r.Needs)
-		if rule := job.CheckSize(); rule != nil {
-			return &Refusal{Reason: rule.Says, Limit: rule.Name}
+		for _, each := range append(p.bindingOthers(r), job) {
+			if rule := each.CheckSize(); rule != nil {
+				return &Refusal{Reason: rule.Says, Limit: rule.Name}
+			}
 		}
 		if rule := job.CheckNeeds(); rule != nil {
 			return &Refusal{Reason: rule.Says}
@@ -347,8 +349,12 @@ func (p *Planner) rate(r *Request) Cost {
 	if p.Cluster == nil {
 		return Cost{NodeSeconds: float64(r.Job.Nodes), BillingSeconds: float64(r.Job.CPUs)}
 	}
-	job := p.Cluster.Job(r.Job, r.Needs)
-	return Cost{NodeSeconds: float64(job.Largest().Nodes), BillingSeconds: job.MostBilling()}
+	var most Cost
+	for _, job := range append(p.others(r), p.Cluster.Job(r.Job, r.Needs)) {
+		most.NodeSeconds = max(most.NodeSeconds, float64(job.Largest().Nodes))
+		most.BillingSeconds = max(most.BillingSeconds, job.MostBilling())
+	}
+	return most
 }
 
 // during returns the cost of some seconds, if c is that of one.

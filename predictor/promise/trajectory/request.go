@@ -15,6 +15,9 @@ type Request struct {
 	// Job is what the work needs. Its Limit is the time limit of the work alone, in
 	// seconds. Empty fields take Slurm's defaults.
 	Job workload.Request
+	// Others are further partitions in which Slurm may start the job, if its user has named several.
+	// The forecast is of Job's partition alone, so that the others can only make a start sooner.
+	Others []string
 	// ID is that of the job if it has been submitted already, and 0 otherwise, as
 	// workload.Candidate.Job says.
 	ID int64

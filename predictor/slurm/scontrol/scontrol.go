@@ -34,8 +34,8 @@ type Config struct {
 	MaxTRES bool
 	Aging   workload.Aging
 	Basic   bool
-	// PrivateNodes: see limits.Cluster.
-	PrivateNodes bool
+	// PrivateNodes, EachPartition: see limits.Cluster.
+	PrivateNodes, EachPartition bool
 	// LimitsEnforced is false when AccountingStorageEnforce lets jobs exceed
 	// the limits of their QOS and association.
 	LimitsEnforced bool
@@ -111,7 +111,7 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	cluster.MaxTRES, cluster.PrivateNodes = config.MaxTRES, config.PrivateNodes
 	cluster.Aging, cluster.Basic = config.Aging, config.Basic
 	cluster.AssociationsEnforced, cluster.QOSEnforced = config.AssociationsEnforced, config.QOSEnforced
-	cluster.Strict = config.Strict
+	cluster.Strict, cluster.EachPartition = config.Strict, config.EachPartition
 	completePartitions(cluster, partitions, config)
 	if err := completeGroups(cluster, manager); err != nil {
 		return err
@@ -155,6 +155,8 @@ func parseConfig(out []byte) Config {
 			preempt[key] = value
 		case "SchedulerType":
 			config.Strict = value == "sched/builtin"
+		case "EnforcePartLimits":
+			config.EachPartition = value == "ALL"
 		case "SelectTypeParameters":
 			config.Overcommits = config.Overcommits || slices.Contains(values, "cr_memory")
 			config.ConsumableMemory = slices.ContainsFunc(values, func(v string) bool { return strings.HasSuffix(v, "_memory") })

@@ -23,10 +23,11 @@ type Slurm struct {
 	Short    int64            // MaxTime of the partition short; 0 without that partition
 	Limits   limits.JobLimits // of the QOS of the partition main
 
-	Drained      []string // drained nodes; if there are none, Nodes returns one node only
-	PrivateNodes bool
-	Federated    bool
-	Down         error // returned by every call
+	Drained       []string // drained nodes; if there are none, Nodes returns one node only
+	EachPartition bool
+	PrivateNodes  bool
+	Federated     bool
+	Down          error // returned by every call
 	// returned by every Update, which has no effect
 	Updates       error
 	UpdatesLost   bool                              // Update succeeds and has no effect
@@ -158,7 +159,7 @@ func (s *Slurm) Cluster(context.Context) (limits.Cluster, error) {
 		Partitions: map[string]limits.Partition{"main": main},
 		QOS:        map[string]limits.QOS{"mains": {Name: "mains", JobLimits: s.Limits}},
 	}
-	c.PrivateNodes = s.PrivateNodes
+	c.PrivateNodes, c.EachPartition = s.PrivateNodes, s.EachPartition
 	c.Name, c.Federated = "lab", s.Federated
 	if s.Short != 0 {
 		main.Name, main.Default, main.MaxTime = "short", false, s.Short

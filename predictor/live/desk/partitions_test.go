@@ -1,0 +1,72 @@
+package desk
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// in returns a request for an hour in some partitions.
+func in(partitions string, beginBy int64) *api.PlanRequest {
+	r := desktest.Request(beginBy)
+	r.Job.Partition = partitions
+	return r
+}
+
+// A job that may run in several partitions is promised in one in which it can be, and the refusal
+// of one in which it cannot names each.
+func TestPartitions(t *testing.T) {
+	s := newSite(t)
+	s.Slurm.Short = 1800 // too short for the job
+	s.Refresh()
+	for _, promise := range []bool{false, true} {
+		a, err := s.desk.Plan(t.Context(), "alice", in("short,main,short", desktest.Epoch+7200), promise)
+		if err != nil || a.Plan == nil || (a.Plan.ID != "") != promise {
+			t.Fatalf("%+v, %v", a.Refusal, err)
+		}
+	}
+	list, err := s.Ledger.Select(t.Context(), ledger.Query{})
+	if err != nil || len(list) != 1 || list[0].Partition != "main" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	a, err := s.desk.Plan(t.Context(), "alice", in("short,main", desktest.Epoch+60), true)
+	if err != nil || a.Refusal == nil || !strings.HasPrefix(a.Refusal.Reason, "none of the partitions will do: main: ") || !strings.Contains(a.Refusal.Reason, "; short: ") {
+		t.Errorf("%+v, %v", a.Refusal, err)
+	}
+	if _, err := s.desk.Plan(t.Context(), "alice", in("main,nosuch", desktest.Epoch+7200), true); err == nil || !strings.Contains(err.Error(), `unknown partition "nosuch"`) {
+		t.Errorf("a partition that does not exist: %v", err)
+	}
+	s.Slurm.EachPartition = true
+	s.Refresh()
+	a, err = s.desk.Plan(t.Context(), "alice", in("short,main", desktest.Epoch+7200), true)
+	if err != nil || a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "main: partition short allows 00:30:00 (MaxTime)") {
+		t.Errorf("where the limits of each count: %+v, %v", a.Refusal, err)
+	}
+	p, err := s.desk.Predict(t.Context(), "alice", &api.PredictRequest{Job: in("short,main", 0).Job})
+	if err != nil || p.Job.Partition != "main" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// A promised job that waits in several partitions is planned again in the one that it was promised
+// in, however Slurm sorts them.
+func TestPlannedPartition(t *testing.T) {
+	e := &ledger.Entry{Reservation: api.Reservation{Partition: "main", NodeSet: "a"}}
+	for is, want := range map[string]workload.Place{
+		"main":       {Partition: "main", NodeSet: "q"}, // as the queue has it
+		"short,main": {Partition: "main", NodeSet: "a"},
+		"main,short": {Partition: "main", NodeSet: "a"},
+		"short,long": {Partition: "short,long", NodeSet: "q"},
+		"short":      {Partition: "short", NodeSet: "q"},
+	} {
+		j := &slurm.QueueEntry{Job: workload.Job{Request: workload.Request{Partition: is, NodeSet: "q"}}}
+		if got, others := planned(e, j); got != want || (len(others) == 1) != (is != want.Partition) {
+			t.Errorf("%s: planned in %+v, not in %v", is, got, others)
+		}
+	}
+}
