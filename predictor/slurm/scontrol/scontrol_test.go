@@ -251,3 +251,12 @@ ReservationName=nodes StartTime=2026-11-26T03:59:13 Nodes=node[1-2] NodeCnt=2 Co
 		t.Errorf("error %v", err)
 	}
 }
+
+// Whether a job in several partitions must be within the limits of each.
+func TestEachPartition(t *testing.T) {
+	for value, want := range map[string]bool{"ALL": true, "ANY": false, "NO": false} {
+		if got := parseConfig([]byte("EnforcePartLimits       = " + value + "\n")).EachPartition; got != want {
+			t.Errorf("%s: %v", value, got)
+		}
+	}
+}
