@@ -38,8 +38,11 @@ ALTER TABLE jobs ADD COLUMN given INTEGER NOT NULL DEFAULT 0;
 `, `
 ALTER TABLE jobs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;
 `, `
+-- Of Slurm 24.11 and later, starts and ends were cut off where a reading began and ended. The past is
+-- read again, now with node sets.
+DELETE FROM jobs;
+UPDATE coverage SET since = 0, until = 0, complete = 0;
 ALTER TABLE jobs ADD COLUMN node_set INTEGER NOT NULL DEFAULT 0;
-UPDATE jobs SET at_limit = 1 WHERE pinned = 1;
 ALTER TABLE jobs DROP COLUMN pinned;
 `}
 

@@ -139,6 +139,11 @@ func windowQuery(v version, from, to int64, state string) url.Values {
 	query := runsQuery(v)
 	query.Set("start_time", "uts"+strconv.FormatInt(from, 10))
 	query.Set("end_time", "uts"+strconv.FormatInt(to, 10))
+	if v >= firstRepeated {
+		// Otherwise a job that started before the window or ended after it would seem to have started
+		// and ended with it.
+		query.Set("disable_truncate_usage_time", "true")
+	}
 	if state != "" {
 		query.Set("state", state)
 	}

@@ -110,7 +110,7 @@ func TestLive(t *testing.T) {
 		if i := slices.IndexFunc(history, func(j workload.Job) bool { return j.ID == finished }); i < 0 || !reflect.DeepEqual(history[i], job) {
 			t.Errorf("%+v has no %+v", history, job)
 		}
-		job.Comment = "" // sacct is not asked for it
+		job.Comment, job.Needs = "", nil // which sacct is not asked for
 		history = lab.sacct(began-86400, time.Now().Unix()+1)
 		if i := slices.IndexFunc(history, func(j workload.Job) bool { return j.ID == finished }); i < 0 || !reflect.DeepEqual(history[i], job) {
 			t.Errorf("sacct: %+v has no %+v", history, job)
@@ -237,7 +237,7 @@ func (l live) runs(t *testing.T) {
 		t.Fatalf("job %d is not %s: %+v", job, what, j)
 		panic("unreachable")
 	}
-	first := until("running", func(j slurm.QueueEntry) bool { return j.Start != 0 && time.Now().Unix() > j.Start })
+	first := until("running", func(j slurm.QueueEntry) bool { return j.Start != 0 && time.Now().Unix() > j.Start+2 })
 	l.run("scontrol", "requeue", strconv.FormatInt(job, 10))
 	until("back in the queue", func(j slurm.QueueEntry) bool { return j.Submit > first.Submit && !j.Completing && j.Start == 0 })
 	for _, id := range []int64{job, other} {
@@ -273,6 +273,9 @@ func (l live) runs(t *testing.T) {
 		}
 	}
 	// The last run was cancelled before it was eligible, and so is in no window.
+	if part := collect(t, root, first.Start+1, first.Start+2); !slices.ContainsFunc(part, func(j workload.Job) bool { return reflect.DeepEqual(j, all[job][0]) }) {
+		t.Errorf("in a window within its run: %+v, and by itself: %+v", part, all[job][0])
+	}
 	if history := collect(t, root, began-1, time.Now().Unix()+300); !slices.ContainsFunc(history, func(j workload.Job) bool { return reflect.DeepEqual(j, all[job][0]) }) {
 		t.Errorf("the history %+v has no %+v", history, all[job][0])
 	}
@@ -469,7 +472,7 @@ func (l live) window(t *testing.T) {
 			if nodes := len(jobs[i].On); nodes > 0 {
 				on[jobs[i].ID] = nodes
 			}
-			jobs[i].Comment, jobs[i].AtLimit, jobs[i].On = "", false, nil
+			jobs[i].Comment, jobs[i].AtLimit, jobs[i].On, jobs[i].Needs = "", false, nil, nil
 		}
 		slices.SortFunc(jobs, func(a, b workload.Job) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Submit, b.Submit)) })
 		return jobs
