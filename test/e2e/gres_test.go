@@ -13,7 +13,7 @@ func gresTypes(t *testing.T, s *site.Site) {
 	for _, c := range []struct{ options, says string }{
 		{"-p a100 --gres=gpu:v100:1", "--gres=gpu:v100:1: 0 of the 4 nodes of partition a100 have 1 gpu:v100, and the job needs 1"},
 		{"-p a100 --gres=gpu:h100:1", "--gres=gpu:h100:1: 0 of the 4 nodes of partition a100 have 1 gpu:h100, and the job needs 1"},
-		{"-p v100 --gres=gpu:v100:2", "--gres=gpu:v100:2: 0 of the 4 nodes of partition v100 have 2 gpu, and the job needs 1"},
+		{"-p v100 --gres=gpu:v100:2", "--gres=gpu:v100:2: 0 of the 4 nodes of partition v100 have 2 gpu:v100, and the job needs 1"},
 		{"-p v100 --gpus=v100:5", "--gpus=v100:5: the nodes of partition v100 that the job may have, have 4 gpu:v100"},
 	} {
 		if got := quoteOf(t, s, "6hours", strings.Fields(c.options)...); !strings.Contains(got, c.says) {

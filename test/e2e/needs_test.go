@@ -134,7 +134,6 @@ func needs(t *testing.T, s *site.Site) {
 		{"--tmp=1T", "--tmp: 0 of the 8 nodes of partition main have 1048576 MiB of temporary disk", false},
 		{"--mincpus=5", "--mincpus: 0 of the 8 nodes of partition main have 5 CPUs", false},
 		{"--hold", "--hold does not go together with --begin-by", true},
-		{"--nice=5", "--nice does not go together with --begin-by", true},
 	} {
 		args := strings.Fields(c.args)
 		r := submit("needs", append([]string{"--begin-by=now+6hours", "--prob=0.6"}, args...)...)

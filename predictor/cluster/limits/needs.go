@@ -24,6 +24,9 @@ func (j *Job) CheckNeeds() *Rule {
 		return need("--partition=%s: jobs have parts of the network alone there, and when one is free cannot be forecast: "+
 			"take another partition, or submit the job without a promise", j.Partition)
 	}
+	if j.Nice != 0 && j.cluster.Basic {
+		return need("--nice=%d: jobs start in the order of their submission here (PriorityType=priority/basic), and how long a job waits that lets others pass cannot be forecast%s", j.Nice, advice)
+	}
 	if !j.needy {
 		return nil
 	}

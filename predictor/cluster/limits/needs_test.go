@@ -55,6 +55,17 @@ func nodes(option string, names ...string) workload.NamedNodes {
 	return workload.NamedNodes{Names: names, Option: option}
 }
 
+// TestNice: where priorities only count submissions, nobody knows how many jobs pass one that lets
+// others pass.
+func TestNice(t *testing.T) {
+	c := varied()
+	r := job(1)
+	r.Nice = 5
+	check(t, "with priorities", c.Job(r, nil).CheckNeeds(), "")
+	c.Basic = true
+	check(t, "without", c.Job(r, nil).CheckNeeds(), "--nice=5: jobs start in the order of their submission here (PriorityType=priority/basic)")
+}
+
 // TestSegments: nothing is forecast where jobs have parts of the network alone, whatever they need.
 func TestSegments(t *testing.T) {
 	c := varied()

@@ -93,7 +93,7 @@ func (l *lab) promise(ahead time.Duration, onMiss string) *api.Plan {
 	l.t.Helper()
 	for end := time.Now().Add(cluster.Patience); ; {
 		answer, err := l.desk.Plan(l.t.Context(), "alice", &api.PlanRequest{
-			Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 180}, BeginBy: time.Now().Add(ahead).Unix(), OnMiss: onMiss,
+			Job: workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 180}, BeginBy: time.Now().Add(ahead).Unix(), OnMiss: onMiss,
 		}, true)
 		l.must(err)
 		if answer.Plan != nil {
