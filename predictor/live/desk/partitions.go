@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
 )
 
 // mostPartitions is how many partitions a request may name.
@@ -29,16 +30,15 @@ func (d *Desk) planPartitions(ctx context.Context, user string, req *api.PlanReq
 	var quotes []quoted
 	var refused refusals
 	for i, name := range names {
-		one := *req
-		one.Job.Partition, one.Others = name, slices.Delete(slices.Clone(names), i, i+1)
-		answer, err := d.Plan(ctx, user, &one, false)
+		one := inOne(req, names, i)
+		answer, err := d.quoteOne(ctx, user, one)
 		switch {
 		case err != nil:
 			return api.PlanAnswer{}, err
 		case answer.Plan == nil:
-			refused.add(name, answer.Refusal)
+			refused.add(i, name, &answer)
 		default:
-			quotes = append(quotes, quoted{&one, answer})
+			quotes = append(quotes, quoted{one, answer})
 		}
 	}
 	slices.SortStableFunc(quotes, func(a, b quoted) int {
@@ -52,17 +52,45 @@ func (d *Desk) planPartitions(ctx context.Context, user string, req *api.PlanReq
 		if err != nil || answer.Plan != nil {
 			return answer, err
 		}
-		refused.add(q.request.Job.Partition, answer.Refusal)
+		refused.add(slices.Index(names, q.request.Job.Partition), q.request.Job.Partition, &answer)
 	}
-	if promise && len(quotes) == 0 {
-		d.Metrics.refusals.Inc()
+	answer, err := d.Plan(ctx, user, inOne(req, names, refused.nearest()), promise)
+	if err == nil && answer.Refusal != nil { // with the offers of the nearest
+		answer.Refusal.Reason = "none of the partitions will do: " + refused.String()
 	}
-	return api.PlanAnswer{Refusal: refused.refusal()}, nil
+	return answer, err
+}
+
+// inOne returns the request for the i-th of the partitions of a request.
+func inOne(req *api.PlanRequest, names []string, i int) *api.PlanRequest {
+	one := *req
+	one.Job.Partition, one.Others = names[i], slices.Delete(slices.Clone(names), i, i+1)
+	return &one
+}
+
+// quoteOne is Plan for a job in one partition, without a promise and without a search for offers
+// where that would take long.
+func (d *Desk) quoteOne(ctx context.Context, user string, req *api.PlanRequest) (api.PlanAnswer, error) {
+	if len(req.Sizes) > 0 || req.Finishes() {
+		return d.Plan(ctx, user, req, false)
+	}
+	one := *req
+	one.Trajectory = true
+	answer, err := d.planStart(ctx, user, &one, false, (*trajectory.Planner).Decide)
+	if answer.Plan != nil && !req.Trajectory {
+		answer.Trajectory = nil
+	}
+	return answer, err
 }
 
 // partitions returns the names in a list of partitions, or a fault if one does not exist.
 func (d *Desk) partitions(list string) ([]string, error) {
-	names := slices.Compact(slices.Sorted(strings.SplitSeq(list, ",")))
+	var names []string
+	for name := range strings.SplitSeq(list, ",") {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
 	if len(names) > mostPartitions {
 		return nil, api.Fault(api.ErrInvalid, fmt.Sprintf("--partition: %d partitions are more than %d", len(names), mostPartitions))
 	}
@@ -81,30 +109,41 @@ func (d *Desk) partitions(list string) ([]string, error) {
 // dearness returns what a plan costs at most, in billing units x seconds.
 func dearness(p *api.Plan) float64 { return p.Work.BillingSeconds + p.AtMost().BillingSeconds }
 
-// refusals are those of a job in several partitions.
-type refusals []struct {
-	partition string
-	*api.Refusal
+// refusals are why a job cannot be promised, by partition.
+type refusals []refusedIn
+
+// refusedIn is why a job cannot be promised in one of several partitions.
+type refusedIn struct {
+	partition, reason string
+	of                int     // which of the partitions
+	prob              float64 // the highest that is forecast there
 }
 
-func (r *refusals) add(partition string, no *api.Refusal) {
-	*r = append(*r, struct {
-		partition string
-		*api.Refusal
-	}{partition, no})
+func (r *refusals) add(of int, partition string, answer *api.PlanAnswer) {
+	prob := 0.
+	for _, p := range answer.Trajectory {
+		prob = max(prob, p.Prob)
+	}
+	*r = append(*r, refusedIn{partition, answer.Refusal.Reason, of, prob})
 }
 
-// refusal returns one refusal: with the reason of each partition, and the offers of the first that
-// has any.
-func (r refusals) refusal() *api.Refusal {
-	var all api.Refusal
-	var reasons []string
-	for _, no := range r {
-		reasons = append(reasons, no.partition+": "+no.Reason)
-		if len(all.Offers) == 0 {
-			all.Offers = no.Offers
+// nearest returns which of the partitions the job could be promised in with the highest
+// probability, or the first.
+func (r refusals) nearest() int {
+	best := 0
+	for i := range r {
+		if r[i].prob > r[best].prob {
+			best = i
 		}
 	}
-	all.Reason = "none of the partitions will do: " + strings.Join(reasons, "; ")
-	return &all
+	return r[best].of
+}
+
+// String names each partition, and why.
+func (r refusals) String() string {
+	reasons := make([]string, len(r))
+	for i, no := range r {
+		reasons[i] = no.partition + ": " + no.reason
+	}
+	return strings.Join(reasons, "; ")
 }

@@ -35,7 +35,8 @@ func TestPartitions(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	a, err := s.desk.Plan(t.Context(), "alice", in("short,main", desktest.Epoch+60), true)
-	if err != nil || a.Refusal == nil || !strings.HasPrefix(a.Refusal.Reason, "none of the partitions will do: main: ") || !strings.Contains(a.Refusal.Reason, "; short: ") {
+	if err != nil || a.Refusal == nil || len(a.Refusal.Offers) == 0 ||
+		!strings.HasPrefix(a.Refusal.Reason, "none of the partitions will do: short: ") || !strings.Contains(a.Refusal.Reason, "; main: ") {
 		t.Errorf("%+v, %v", a.Refusal, err)
 	}
 	if _, err := s.desk.Plan(t.Context(), "alice", in("main,nosuch", desktest.Epoch+7200), true); err == nil || !strings.Contains(err.Error(), `unknown partition "nosuch"`) {
