@@ -42,7 +42,10 @@ func (j *Job) CheckNeeds() *Rule {
 	if j.cluster.Nodes == nil {
 		return nil
 	}
-	_, rule := j.selected()
+	nodes, rule := j.selected()
+	if rule == nil && j.Request.NodeSet == "" && !few(len(nodes), len(j.known())) && len(listed(nodes)) > mostListed {
+		return need("the nodes that the job may have are too scattered for a forecast: their list is longer than %d bytes%s", mostListed, advice)
+	}
 	return rule
 }
 
@@ -156,7 +159,8 @@ func (s *selection) checkExclude() *Rule {
 	if rule := s.exist(named); rule != nil {
 		return rule
 	}
-	return s.keep(named.Option, "remain", func(n *Node) bool { return !slices.Contains(named.Names, n.Name) })
+	out := setOf(named.Names)
+	return s.keep(named.Option, "remain", func(n *Node) bool { return !out[n.Name] })
 }
 
 func (s *selection) checkNodeList() *Rule {
@@ -167,15 +171,20 @@ func (s *selection) checkNodeList() *Rule {
 	if rule := s.exist(named); rule != nil {
 		return rule
 	}
+	has := make(map[string]bool, len(s.nodes))
+	for i := range s.nodes {
+		has[s.nodes[i].Name] = true
+	}
 	for _, name := range named.Names {
-		if !slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Name == name }) {
+		if !has[name] {
 			return need("%s: node %s is not in partition %s, or is excluded", named.Option, name, s.Partition)
 		}
 	}
 	if len(named.Names) < int(s.Nodes) {
 		return need("%s: Slurm adds other nodes to these, and how long certain nodes and others are busy cannot be forecast: name %s, or leave it out", named.Option, count(int(s.Nodes), "node"))
 	}
-	return s.keep(named.Option, "are named", func(n *Node) bool { return slices.Contains(named.Names, n.Name) })
+	in := setOf(named.Names)
+	return s.keep(named.Option, "are named", func(n *Node) bool { return in[n.Name] })
 }
 
 // exist checks that the cluster has the nodes.

@@ -383,3 +383,25 @@ func TestNodeSetWithoutAFew(t *testing.T) {
 func disk(count int64) workload.Needs {
 	return workload.Needs{Gres: []workload.Gres{{Name: "disk", Count: count, PerNode: true, Option: fmt.Sprintf("--gres=disk:%d", count)}}}
 }
+
+// Sets of nodes that only a very long list could name are not remembered, and nothing is promised
+// for them.
+func TestScatteredNodes(t *testing.T) {
+	c := varied()
+	p := c.Partitions["main"]
+	var out []string
+	for i := range 8000 {
+		name := fmt.Sprintf("x%d", i)
+		c.Nodes[name] = Node{Name: name, CPUs: 16, Memory: 64_000, Usable: true}
+		if p.Nodes = append(p.Nodes, name); i%2 == 0 {
+			out = append(out, name)
+		}
+	}
+	c.Partitions["main"] = p
+	needs := workload.Needs{Exclude: nodes("--exclude=many", out...)}
+	r := workload.Request{User: "alice", Account: "plasma", Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: hour}
+	if whole, err := c.CompleteWith(r, &needs); err != nil || whole.NodeSet != "" {
+		t.Errorf("%.50s, %v", whole.NodeSet, err)
+	}
+	check(t, "scattered", c.Job(r, &needs).CheckNeeds(), "the nodes that the job may have are too scattered for a forecast: their list is longer than 8192 bytes")
+}

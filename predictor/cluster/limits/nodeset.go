@@ -38,11 +38,32 @@ func (j *Job) NodeSet() string {
 	if few(len(nodes), len(j.known())) {
 		return ""
 	}
+	if set := listed(nodes); len(set) <= mostListed {
+		return set
+	}
+	return ""
+}
+
+// mostListed is how long a NodeSet may be, in bytes. Users may have as many jobs, each with another
+// one, as they may have jobs.
+const mostListed = 8192
+
+// listed returns the list of some nodes.
+func listed(nodes []Node) string {
 	names := make([]string, len(nodes))
 	for i := range nodes {
 		names[i] = nodes[i].Name
 	}
 	return hostlist.Compress(names)
+}
+
+// setOf returns names as a set.
+func setOf(names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
 }
 
 // nodesAt returns the names of the nodes of a place: those of the partition if the place's NodeSet
@@ -53,10 +74,7 @@ func (c *Cluster) nodesAt(p workload.Place) []string {
 	if err != nil || len(names) == 0 {
 		return all
 	}
-	in := make(map[string]bool, len(names))
-	for _, name := range names {
-		in[name] = true
-	}
+	in := setOf(names)
 	some := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !in[name] })
 	if len(some) == 0 {
 		return all
