@@ -156,7 +156,7 @@ func (c container) run(t *testing.T, name string, args ...string) string {
 }
 
 func (c container) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command("nsenter", append([]string{fmt.Sprintf("--target=%d", c), "--all", name}, args...)...)
+	cmd := exec.Command("nsenter", append([]string{fmt.Sprintf("--target=%d", c), "--all", "--root", "--wd", name}, args...)...)
 	cmd.Env = environment
 	return cmd
 }
