@@ -106,8 +106,12 @@ func (a *arrays) add(s *Snapshot, j *queue.Job, k *job) {
 // processors, and others now and then. Jobs that may run on some nodes of the stage only are not in
 // the way of others beyond these nodes, however many wait.
 func (s *Snapshot) portion(tasks int64, k *job) (int64, int32) {
-	share, takes := s.share(k.in, nil), s.keeps(k.takes, &k.size)
-	if k.in == s.in || share == 1 && !s.twin.partitions.stage(k.in).partly {
+	takes := s.keeps(k.takes, &k.size)
+	if k.in == s.in {
+		return tasks, takes
+	}
+	share := s.share(k.in, nil)
+	if share == 1 && !s.twin.partitions.stage(k.in).partly {
 		return tasks, takes
 	}
 	needs := min(share*float64(tasks)*float64(takes), s.left(k.in, share))

@@ -61,6 +61,9 @@ const rounding = 1e-6
 // where every node has GPUs, and where jobs have memory for themselves, it may be that nobody can
 // use those beside the GPUs or the memory that it takes.
 func (s stage) keeps(takes int32, size *workload.Size) int32 {
+	if s.in.perGPU == 0 && s.in.perMiB == 0 {
+		return takes
+	}
 	keeps := max(float64(takes), s.in.perGPU*float64(size.GPUs), s.in.perMiB*float64(size.Memory))
 	return int32(min(math.Ceil(keeps-rounding), math.MaxInt32))
 }
@@ -68,5 +71,9 @@ func (s stage) keeps(takes int32, size *workload.Size) int32 {
 // part returns how many processors of the stage a job keeps from others, given its nodes if they
 // are known.
 func (s stage) part(k *job, names []string) int32 {
-	return int32(math.Ceil(s.share(k.in, names)*float64(s.keeps(k.takes, &k.size)) - rounding))
+	keeps := s.keeps(k.takes, &k.size)
+	if !s.partly || k.in == s.in {
+		return keeps
+	}
+	return int32(math.Ceil(s.share(k.in, names)*float64(keeps) - rounding))
 }
