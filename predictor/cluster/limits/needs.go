@@ -171,10 +171,7 @@ func (s *selection) checkNodeList() *Rule {
 	if rule := s.exist(named); rule != nil {
 		return rule
 	}
-	has := make(map[string]bool, len(s.nodes))
-	for i := range s.nodes {
-		has[s.nodes[i].Name] = true
-	}
+	has := setOf(namesOf(s.nodes))
 	for _, name := range named.Names {
 		if !has[name] {
 			return need("%s: node %s is not in partition %s, or is excluded", named.Option, name, s.Partition)

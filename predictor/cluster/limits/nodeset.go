@@ -49,12 +49,15 @@ func (j *Job) NodeSet() string {
 const mostListed = 8192
 
 // listed returns the list of some nodes.
-func listed(nodes []Node) string {
+func listed(nodes []Node) string { return hostlist.Compress(namesOf(nodes)) }
+
+// namesOf returns the names of nodes.
+func namesOf(nodes []Node) []string {
 	names := make([]string, len(nodes))
 	for i := range nodes {
 		names[i] = nodes[i].Name
 	}
-	return hostlist.Compress(names)
+	return names
 }
 
 // setOf returns names as a set.

@@ -120,11 +120,7 @@ type refusedIn struct {
 }
 
 func (r *refusals) add(of int, partition string, answer *api.PlanAnswer) {
-	prob := 0.
-	for _, p := range answer.Trajectory {
-		prob = max(prob, p.Prob)
-	}
-	*r = append(*r, refusedIn{partition, answer.Refusal.Reason, of, prob})
+	*r = append(*r, refusedIn{partition, answer.Refusal.Reason, of, highest(answer.Trajectory)})
 }
 
 // nearest returns which of the partitions the job could be promised in with the highest

@@ -27,12 +27,12 @@ func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest
 // predict is Predict. id, if not 0, is the id of a job that waits already, and would be submitted
 // anew with this request.
 func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest, id int64) (api.Prediction, error) {
+	if strings.Contains(req.Job.Partition, ",") {
+		return d.predictPartitions(ctx, user, req, id)
+	}
 	v, err := d.view(ctx)
 	if err != nil {
 		return api.Prediction{}, err
-	}
-	if strings.Contains(req.Job.Partition, ",") {
-		return d.predictPartitions(ctx, user, req, id)
 	}
 	job, now := req.Job, v.now
 	job.User, job.NodeSet = user, "" // which follows from the needs

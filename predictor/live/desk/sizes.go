@@ -132,13 +132,17 @@ type nearest struct {
 	prob float64
 }
 
-// add takes in a refused size, with the forecasts for it.
-func (n *nearest) add(size *api.Size, trajectory []api.Point) {
-	prob := 0.
+// highest returns the highest probability of a trajectory, or 0.
+func highest(trajectory []api.Point) (prob float64) {
 	for _, p := range trajectory {
 		prob = max(prob, p.Prob)
 	}
-	if n.size == nil || prob > n.prob {
+	return prob
+}
+
+// add takes in a refused size, with the forecasts for it.
+func (n *nearest) add(size *api.Size, trajectory []api.Point) {
+	if prob := highest(trajectory); n.size == nil || prob > n.prob {
 		*n = nearest{size, prob}
 	}
 }
