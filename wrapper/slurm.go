@@ -18,12 +18,25 @@ import (
 )
 
 // Slurm is the Queue behind Slurm's own commands, run as the job's owner.
-type Slurm struct{}
+type Slurm struct {
+	// Getenv returns variables of the job's environment.
+	Getenv func(string) string
+}
 
-// Job runs squeue. For the first job of an array or of a heterogeneous job, squeue also prints the
-// other tasks or components.
-func (Slurm) Job(id int64) (Job, error) {
-	out, err := run("squeue", "--noheader", "--states=all", "--jobs="+strconv.FormatInt(id, 10),
+// name returns a job as Slurm's commands are to be told it. The last task of an array has the
+// number of the array. By this number, Slurm would change all tasks.
+func (s Slurm) name(id int64) string {
+	name := strconv.FormatInt(id, 10)
+	if task := s.Getenv("SLURM_ARRAY_TASK_ID"); task != "" && s.Getenv("SLURM_ARRAY_JOB_ID") == name {
+		name += "_" + task
+	}
+	return name
+}
+
+// Job runs squeue. For the first job of a heterogeneous job, squeue also prints the other
+// components.
+func (s Slurm) Job(id int64) (Job, error) {
+	out, err := run("squeue", "--noheader", "--states=all", "--jobs="+s.name(id),
 		"--Format=JobID:30,SubmitTime:30,EligibleTime:30,StartTime:30,EndTime:30,TimeLimit:30,State:30")
 	if err != nil {
 		return Job{}, err
@@ -72,21 +85,21 @@ func parseFields(fields []string) (Job, error) {
 const timeFormat = "2006-01-02T15:04:05"
 
 // SetLimit runs scontrol update.
-func (Slurm) SetLimit(id, minutes int64) error {
-	_, err := run("scontrol", "update", fmt.Sprintf("JobId=%d", id), fmt.Sprintf("TimeLimit=%d", minutes))
+func (s Slurm) SetLimit(id, minutes int64) error {
+	_, err := run("scontrol", "update", "JobId="+s.name(id), fmt.Sprintf("TimeLimit=%d", minutes))
 	return err
 }
 
 // Cancel runs scancel.
-func (Slurm) Cancel(id int64) error {
-	_, err := run("scancel", strconv.FormatInt(id, 10))
+func (s Slurm) Cancel(id int64) error {
+	_, err := run("scancel", s.name(id))
 	return err
 }
 
 // Signal runs scancel to send a signal to the steps of a job, as sbatch --signal does. If step is
 // not "", it sends the signal to this step only.
-func (Slurm) Signal(id int64, step string, signal syscall.Signal) error {
-	target := strconv.FormatInt(id, 10)
+func (s Slurm) Signal(id int64, step string, signal syscall.Signal) error {
+	target := s.name(id)
 	if step != "" {
 		target += "." + step
 	}

@@ -118,7 +118,16 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"nice":"-1"}`:                                                 "--nice=-1 does not go together with --begin-by: it raises the job's priority",
 		`{` + by + `"nodelist":"n["}`:                                             "--nodelist: hostlist n[: ",
 		`{` + by + `"gres":":2"}`:                                                 `--gres: ":2" is not a generic resource`,
-		`{` + by + `"array":"1-3"}`:                                               "--array does not go together with --begin-by: a reservation is of one job; submit the array's tasks one by one",
+		`{` + by + `"array":"0-39%8","spank:tasks":"20"}`:                         "--tasks: 20 cannot run at the same time, as the array lets 8 run at once (%8): ask for as many, or leave out %8",
+		`{` + by + `"array":"0-39","spank:tasks":"41"}`:                           "--tasks: 41 are more than the array has, which is 40",
+		`{` + by + `"array":"0-39","spank:tasks":"half"}`:                         `--tasks: "half" is neither a number of tasks nor a share of them: 20, or 50%`,
+		`{` + by + `"array":"0-39","spank:tasks":"0%"}`:                           `--tasks: "0%" is neither`,
+		`{` + by + `"array":"0-39","spank:tasks":"101%"}`:                         `--tasks: "101%" is neither`,
+		`{` + by + `"array":"0-19999"}`:                                           "--tasks: a promise is about at most 10000 tasks, and these are 20000: ask for fewer of them",
+		`{` + by + `"spank:tasks":"2"}`:                                           "--tasks: it says how many tasks of a job array are to run, and there is no --array; Slurm's option is --ntasks-per-node, or --ntasks",
+		`{"array":"0-39","spank:tasks":"2"}`:                                      "--begin-by is missing",
+		`{"spank:finish-by":"now+1hour","array":"0-39"}`:                          "--array does not go together with --finish-by: when the last of the tasks ends cannot be forecast yet; the start of the tasks can, with --begin-by",
+		`{` + by + `"spank:sizes":"1:10,2:5","array":"0-39"}`:                     "--array does not go together with --sizes: the tasks of an array have one size",
 		`{` + by + `"clusters":"beta"}`:                                           "--clusters does not go together with --begin-by: varqd tells, and promises, of its own cluster alone (varq reserve --clusters chooses among several)",
 		`{` + by + `"uid":"1001"}`:                                                "--uid does not go together with --begin-by: a reservation is made for whoever submits the job",
 		`{` + by + `"time":"UNLIMITED"}`:                                          "--time: 0 and UNLIMITED are no limit, and without one nothing can be forecast or promised: give one, such as 1:00:00",
@@ -145,13 +154,11 @@ func TestReadRefuses(t *testing.T) {
 func TestReadRefusesVariables(t *testing.T) {
 	const by = `{"spank:begin-by":"now+1hour"`
 	for _, test := range []struct{ command, options, variable, want string }{
-		{"sbatch", by + `,"array":"1-3"}`, "SBATCH_ARRAY_INX=", "--array does not go together with --begin-by: "},
 		{"sbatch", by + `,"spread-job":"set"}`, "SBATCH_SPREAD_JOB=", "--spread-job (SBATCH_SPREAD_JOB in the environment) does not"},
-		{"sbatch", by + `,"array":"1-3"}`, "SBATCH_ARRAY_INX=1-3", "--array (SBATCH_ARRAY_INX in the environment) does not go together with --begin-by: "},
 		{"sbatch", by + `}`, "SBATCH_REQ_SWITCH=1", "--switches (SBATCH_REQ_SWITCH in the environment) does not"},
 		{"srun", by + `}`, "SLURM_REQ_SWITCH=1", "--switches (SLURM_REQ_SWITCH in the environment) does not"},
 		{"sbatch", by + `}`, "SLURM_REQ_SWITCH=1", ""},
-		{"sbatch", by + `}`, "SBATCH_ARRAY_INXX=1-3", ""},
+		{"sbatch", by + `}`, "SBATCH_REQ_SWITCHX=1", ""},
 	} {
 		_, err := Read([]byte(test.options), test.command, []string{"HOME=/", test.variable}, now, time.UTC, ours)
 		if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
@@ -194,6 +201,13 @@ func TestWrite(t *testing.T) {
 
 	if got := write(t, `{"spank:begin-by":"now+1hour","quiet":"1"}`, api.PlanAnswer{Plan: &plan}); strings.Contains(got, "say ") {
 		t.Errorf("with --quiet: %s", got)
+	}
+
+	array := plan
+	array.Array, array.Tasks = api.Array{Tasks: 40, AtOnce: 8}, 8
+	if got, want := write(t, `{"spank:begin-by":"now+1hour","array":"0-39%8"}`, api.PlanAnswer{Plan: &array}), "say promised: 8 of 40 tasks running by 2026-11-21T13:00:00 with probability 0.90 (forecast 0.93)\n"; !strings.Contains(got, want) ||
+		!strings.Contains(got, "say the array lets 8 tasks run at once; the other 32 follow, and of these nothing is promised\n") {
+		t.Errorf("an array: %s", got)
 	}
 
 	plan.HoldUntil = now + 1900

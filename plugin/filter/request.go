@@ -8,6 +8,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
 	"github.com/varq-project/varq/predictor/slurm/slurmconf"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -147,6 +148,24 @@ func (s *Submission) deadline(text string) (int64, error) {
 	return at, err
 }
 
+// tasksOption is the option that says how many tasks of an array are to run.
+const tasksOption = "tasks"
+
+// readArray reads how many tasks a job array has, and how many of them are to run.
+func (s *Submission) readArray(o options) error {
+	r := &s.Request
+	list, given := o["array"]
+	if given {
+		r.Array.Tasks, r.Array.AtOnce = slurm.CountTasks(list)
+	}
+	return read(o, tasksOption, func(text string) (int32, error) {
+		if !given {
+			return 0, errors.New("it says how many tasks of a job array are to run, and there is no --array; Slurm's option is --ntasks-per-node, or --ntasks")
+		}
+		return r.Array.ParseTasks(text)
+	}, &r.Tasks)
+}
+
 // readJob reads the job's request from Slurm's options. varqd fills in the defaults.
 func (s *Submission) readJob(o options) error {
 	job := &s.Request.Job
@@ -160,6 +179,9 @@ func (s *Submission) readJob(o options) error {
 		return err
 	}
 	job.Nice = int64(nice)
+	if err := s.readArray(o); err != nil {
+		return err
+	}
 	size, err := o.size()
 	if err != nil {
 		return err

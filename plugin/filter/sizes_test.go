@@ -157,7 +157,7 @@ func TestOrderOfAnotherSite(t *testing.T) {
 	for options, want := range map[string]string{
 		`{"spank:begin-by":"now+1hour","clusters":"beta"}`: "--clusters is given to sbatch, or SBATCH_CLUSTERS is set: give it to varq reserve instead, before --",
 		`{"spank:begin-by":"now+1hour","wait":"set"}`:      "--wait does not go together with varq reserve: sbatch would wait for a job that waits for sbatch",
-		`{"spank:begin-by":"now+1hour","array":"1-3"}`:     "--array does not go together with varq reserve: a reservation is of one job",
+		`{"spank:begin-by":"now+1hour","array":"1-3"}`:     "--array does not go together with varq reserve: each of its jobs is one job",
 		`{"spank:begin-by":"now+1hour","test-only":"set"}`: "--test-only does not go together with varq reserve: use --dry-run",
 		`{"spank:begin-by":"now+1hour","spank:begin-after":"now","spank:finish-by":"now+2hours","spank:risk":"0.9"}`: "--finish-by is given to sbatch, or the script has it: give varq reserve --latest, --finish-by or --earliest instead, before --\n" +
 			"--risk is given to sbatch, or the script has it: give varq reserve --latest, --finish-by or --earliest instead, before --\n" +
@@ -192,7 +192,7 @@ func TestOrderOfSeries(t *testing.T) {
 		`{"spank:begin-by":"now+1hour","test-only":"set"}`:              "--test-only does not go together with varq every: sbatch would submit no job; leave it out",
 		`{"spank:begin-by":"now+1hour","quiet":"set"}`:                  "--quiet does not go together with varq every: sbatch would not print the job's number",
 		`{"spank:begin-by":"now+1hour","clusters":"gamma"}`:             "--clusters does not go together with varq every: varqd tells, and promises, of its own cluster alone",
-		`{"spank:begin-by":"now+1hour","array":"1-3"}`:                  "--array does not go together with varq every: a reservation is of one job",
+		`{"spank:begin-by":"now+1hour","array":"1-3"}`:                  "--array does not go together with varq every: the job that recurs is one job",
 		`{"spank:begin-by":"now+1hour","spank:finish-by":"now+2hours"}`: "--finish-by does not go together with --begin-by",
 	} {
 		if _, err := Read([]byte(options), "sbatch", order, now, time.UTC, ours); err == nil || !strings.HasPrefix(err.Error(), want) {

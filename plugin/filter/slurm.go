@@ -19,6 +19,7 @@ func (o options) leaveOutNothing() { maps.DeleteFunc(o, option.AsksForNothing) }
 
 // unwelcomeToReserve has those that varq reserve excludes as well.
 var unwelcomeToReserve = []option.Why{
+	{Name: "array", Why: "each of its jobs is one job; sbatch --begin-by promises the start of an array's tasks"},
 	{Name: "wait", Why: "sbatch would wait for a job that waits for sbatch; use --dependency of another job, or sacct, to wait for its end"},
 	{Name: "test-only", Why: "use --dry-run of varq reserve"},
 }
@@ -29,6 +30,7 @@ var window = []string{finishBy, risk, beginAfter}
 
 // unwelcomeToEvery has those that varq every excludes as well.
 var unwelcomeToEvery = []option.Why{
+	{Name: "array", Why: "the job that recurs is one job; leave it out"},
 	{Name: "wait", Why: "sbatch has to submit a job that recurs, and end; leave it out"},
 	{Name: "test-only", Why: "sbatch would submit no job; leave it out (varq quote tells what can be promised)"},
 	{Name: "quiet", Why: "sbatch would not print the job's number, not even with --parsable; leave it out"},
@@ -41,7 +43,7 @@ var unwelcomeToSize = []string{"cluster-constraint", "clusters", "ntasks-per-tre
 // variables has what follows SBATCH_, SLURM_ or SALLOC_ in the environment variable from which
 // Slurm takes an option that is unwelcome.
 var variables = map[string]string{
-	"array": "ARRAY_INX", "batch": "BATCH", "bb": "BURST_BUFFER", "cluster-constraint": "CLUSTER_CONSTRAINT", "clusters": "CLUSTERS",
+	"batch": "BATCH", "bb": "BURST_BUFFER", "cluster-constraint": "CLUSTER_CONSTRAINT", "clusters": "CLUSTERS",
 	"consolidate-segments": "CONSOLIDATE_SEGMENTS", "core-spec": "CORE_SPEC", "cores-per-socket": "NCORES_PER_SOCKET",
 	"delay-boot": "DELAY_BOOT", "dependency": "DEPENDENCY", "distribution": "DISTRIBUTION", "exclusive": "EXCLUSIVE",
 	"gpus-per-socket": "GPUS_PER_SOCKET", "gres-flags": "GRES_FLAGS", "hint": "HINT", "immediate": "IMMEDIATE", "jobid": "JOB_ID",

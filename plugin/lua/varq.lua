@@ -15,7 +15,7 @@
 
 local M = {}
 
-local own = { "begin-by", "prob", "begin-after", "best-effort", "on-miss", "max-cost", "finish-by", "risk", "checkpoint-interval", "risky-nodes", "sizes", "size-by", "size", "risk-aversion", "lock-in" }
+local own = { "begin-by", "prob", "begin-after", "best-effort", "on-miss", "max-cost", "finish-by", "risk", "checkpoint-interval", "risky-nodes", "sizes", "size-by", "size", "risk-aversion", "lock-in", "tasks" }
 
 -- What is to be said once Slurm has accepted the job that is being submitted; nil
 -- without a promise.

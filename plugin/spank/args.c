@@ -50,6 +50,8 @@ static struct spank_option options[] = {
 	  .usage = "with no, the size may change as long as the job waits" },
 	{ .name = "size-by", .arginfo = "LIST", .has_arg = 1, .cb = take_option,
 	  .usage = "of --sizes the best by end,cost,-prob,nodes,..." },
+	{ .name = "tasks", .arginfo = "N|N%", .has_arg = 1, .cb = take_option,
+	  .usage = "of an array: have this many of its tasks running, not all" },
 	{ .name = "max-cost", .arginfo = "N|Nx", .has_arg = 1, .cb = take_option,
 	  .usage = "idle nodes cost at most N node-hours, or N times the quote" },
 };

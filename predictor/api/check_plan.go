@@ -5,6 +5,7 @@ package api
 func (r *PlanRequest) Check() error {
 	var c checker
 	c.work(&r.Job, r.Needs, r.Sizes)
+	c.array(r.Array, r.Tasks, len(r.Sizes) > 0)
 	c.probability("prob", r.Prob)
 	c.either("on_miss", r.OnMiss, OnMissRun, OnMissCancel)
 	c.either("risky_nodes", r.RiskyNodes, RiskyAvoid, RiskyAllow)
@@ -35,6 +36,7 @@ func (r *PlanRequest) checkEnd(c *checker) {
 	} {
 		c.odd(of.given, of.field, "does not go together with %v: the job is submitted at once, and its nodes never idle", asked)
 	}
+	c.odd(r.Array.Tasks > 0, "array", "does not go together with %v: when the last of the tasks ends cannot be forecast yet; the start of the tasks can, with %v", asked, Field("begin_by"))
 	c.odd(len(r.Sizes) > 0, "sizes", "does not go together with %v: it is the start that is promised, and how long the work may take then", asked)
 	c.odd(r.Prefer != "", "prefer", "does not go together with %v: it chooses among sizes", asked)
 }
@@ -54,6 +56,7 @@ func (r *PlanRequest) checkStart(c *checker) {
 	if r.Group != "" || r.Home != "" {
 		c.group(r.Group)
 		c.site("home", r.Home)
+		c.odd(r.Array.Tasks > 0, "array", "does not go together with %v: a member of a group is one job", Field("group"))
 		c.odd(r.Tentative == 0, "group", "needs %v: a member of a group is confirmed once the group is known", Field("tentative"))
 	}
 }

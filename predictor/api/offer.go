@@ -16,6 +16,7 @@ const (
 	OfferFree  = "best-effort"
 	OfferLater = "deadline"   // the earliest deadline for this probability
 	OfferNodes = "nodes"      // the same request with fewer nodes, or fewer CPUs on one node
+	OfferTasks = "tasks"      // the same array, with fewer of its tasks at the same time
 	OfferTime  = "time"       // the same request with a shorter time limit of the work
 	OfferCost  = "cost"       // the same request with a higher ceiling on the cost of idle nodes
 	OfferEnd   = "end"        // another deadline of the end, and its probability
@@ -35,6 +36,8 @@ type Offer struct {
 	Nodes     int32 `json:"nodes"`
 	CPUs      int32 `json:"cpus"`
 	Limit     int64 `json:"limit"` // of the work
+	// Tasks is that of a PlanRequest, for an array.
+	Tasks int32 `json:"tasks,omitempty"`
 	// CheckpointInterval is that of an OfferSaves, as in a PlanRequest.
 	CheckpointInterval int64 `json:"checkpoint_interval,omitempty"`
 	// Scale are the options with which the job is smaller; see workload.Needs.
@@ -74,6 +77,8 @@ func (o *Offer) Options(refused *PlanRequest, zone *time.Location) []string {
 			return []string{fmt.Sprintf("--ntasks=%d", o.CPUs)}
 		}
 		return []string{fmt.Sprintf("--nodes=%d", o.Nodes)}
+	case OfferTasks:
+		return []string{fmt.Sprintf("--tasks=%d", o.Tasks)}
 	case OfferCost:
 		return []string{"--max-cost=" + HoursUp(o.Worst.NodeSeconds)}
 	case OfferTime:

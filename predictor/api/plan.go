@@ -21,6 +21,10 @@ type PlanRequest struct {
 	// Needs say on which nodes the job may run, and what else must be free for it. nil
 	// stands for any nodes of the partition, and nothing else.
 	Needs *workload.Needs `json:"needs,omitempty"`
+	// Array is the job array of which Job is a task. Tasks is how many of its tasks are to run by the
+	// deadline at the same time; 0 stands for as many as may. They are those that start first.
+	Array Array `json:"array,omitzero"`
+	Tasks int32 `json:"tasks,omitempty"`
 	// Sizes, if not empty, are the sizes of which the job is to have one, and Prefer says which,
 	// as package elastic reads preferences; empty stands for its default. Job has then no size and
 	// no limit of its own. At most MaxProbeSizes.
@@ -162,6 +166,10 @@ type Plan struct {
 	GroupProb float64 `json:"group_prob,omitempty"`
 	// WorkLimit is the time limit of the work alone.
 	WorkLimit int64 `json:"work_limit"`
+	// Array is that of the request, and Tasks how many of its tasks the promise is about: those that
+	// start first. The costs are those of as many tasks. Tasks is 0 for a job that is no array.
+	Array Array `json:"array,omitzero"`
+	Tasks int32 `json:"tasks,omitempty"`
 	// SizeNodes is the number of nodes of the size that was chosen, if the request has several.
 	SizeNodes int32 `json:"size_nodes,omitempty"`
 	// Earliest is the ceiling on the cost of idle nodes, as a time: varqd does not let the
@@ -229,7 +237,7 @@ func (p *Plan) AtMost() Cost {
 }
 
 // MostNodes returns the number of nodes that the costs are of: the most that Slurm may give to the
-// job.
+// job, or to all of the tasks.
 func (p *Plan) MostNodes() int32 {
 	if p.WorkLimit <= 0 {
 		return 0
@@ -240,11 +248,15 @@ func (p *Plan) MostNodes() int32 {
 // Spread says, if the request leaves the number of nodes open, of how many the costs are, and why.
 // Otherwise it is empty.
 func (p *Plan) Spread(r *PlanRequest) string {
-	least := max(1, r.Job.Nodes)
-	if p.SizeNodes != 0 || r.Needs == nil || r.Needs.MostNodes <= least || p.MostNodes() <= least {
+	least, most := max(1, r.Job.Nodes), p.MostNodes()/max(1, p.Tasks)
+	if p.SizeNodes != 0 || r.Needs == nil || r.Needs.MostNodes <= least || most <= least {
 		return ""
 	}
-	return fmt.Sprintf("the costs are those on %d nodes, over which Slurm may spread the job; --nodes says on how many it is to run", p.MostNodes())
+	what := "the job"
+	if p.Tasks > 0 {
+		what = "each task"
+	}
+	return fmt.Sprintf("the costs are those on %d nodes, over which Slurm may spread %s; --nodes says on how many it is to run", most, what)
 }
 
 // Unlimited says, if the request names no time limit, which one the work has. Otherwise it is

@@ -33,7 +33,18 @@ type Event struct {
 	Text string `json:"text"`
 }
 
-// Request returns the request of the reservation's job with a time limit, in seconds.
+// Waiting returns how many tasks of the reservation's array are still to start so that the promise
+// is kept; 0 for a job that is no array.
+func (r *Reservation) Waiting() int32 { return max(0, r.Tasks-r.Started) }
+
+// NodesOf returns on how many nodes n of the tasks are at least.
+func (r *Reservation) NodesOf(n int32) int32 {
+	tasks := int64(max(1, r.Tasks))
+	return int32((int64(r.TasksNodes)*int64(n) + tasks - 1) / tasks)
+}
+
+// Request returns the request of the reservation's job, or of a task, with a time limit, in
+// seconds.
 func (r *Reservation) Request(limit int64) workload.Request {
 	return workload.Request{
 		User: r.User, Account: r.Account, Partition: r.Partition, NodeSet: r.NodeSet, QOS: r.QOS, Size: r.Size, Limit: limit,
@@ -60,9 +71,14 @@ type Reservation struct {
 	// job may run on any of them, or on all but a few.
 	NodeSet string `json:"node_set,omitempty"`
 	QOS     string `json:"qos,omitempty"`
+	// Size is that of the job, or of a task of an array, and Pieces are what it needs of single
+	// nodes.
 	workload.Size
-	// Pieces are what the job needs of single nodes.
 	Pieces workload.Pieces `json:"-"`
+	// TasksNodes is on how many nodes the tasks of an array that the promise is about are at least.
+	TasksNodes int32 `json:"-"`
+	// Started is how many tasks of the array have started.
+	Started int32 `json:"started_tasks,omitempty"`
 	// Allocated is the number of nodes that the job was given when it started, which may be less
 	// than its costs are of; 0 before.
 	Allocated  int32  `json:"allocated_nodes,omitempty"`
@@ -124,5 +140,6 @@ func (r *Reservation) Unused() bool {
 	return r.Job == 0 && (r.TakenBack || r.State == StateCancelled)
 }
 
-// Has returns the number of nodes that the job has had, or asks for if it has not started.
-func (r *Reservation) Has() int32 { return cmp.Or(r.Allocated, r.Nodes) }
+// Has returns the number of nodes that the job, or all promised tasks, have had, or ask for if they
+// have not started.
+func (r *Reservation) Has() int32 { return cmp.Or(r.Allocated, r.Nodes*max(1, r.Tasks)) }

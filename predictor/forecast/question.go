@@ -14,6 +14,8 @@ type Question struct {
 	// Job is the job that asks, or 0 if there is none yet. The queue may have this job
 	// already. It is not ahead of itself, so the answer leaves it out of the queue.
 	Job int64
+	// Tasks is how many tasks of an array the Request is of, all together; 0 for a job that is none.
+	Tasks int32
 }
 
 // AtSubmission returns the question how long j will wait, asked when j begins to wait.

@@ -199,17 +199,11 @@ type Pieces struct {
 	Exclusive bool
 }
 
-// Times returns what n jobs with these pieces need of single nodes, as far as that is known: those
+// Times returns what n jobs with these pieces need of single nodes, as far as that is known. Those
 // of several jobs may be on one node, unless they are whole nodes.
 func (p Pieces) Times(n int32) Pieces {
-	switch {
-	case n == 1:
-		return p
-	case p.Exclusive:
-		p.Count = times(n, p.Count)
-		return p
-	}
-	return Pieces{}
+	p.Count = times(n, p.Count)
+	return p
 }
 
 // LimitSlack is by how many seconds, at most, the time limit that varq sets is longer than the work

@@ -31,6 +31,9 @@ func (s *Script) Given() map[string]string {
 	given := map[string]string{}
 	for _, option := range s.Options {
 		value := "set"
+		if option[0] == "--nice" {
+			value = "100" // which sbatch tells instead
+		}
 		if len(option) > 1 {
 			value = option[1]
 		}

@@ -18,7 +18,7 @@ const now = 1795262400
 
 // least is the share of the scripts of a sample, each owner weighing the same, that get a forecast
 // at least.
-var least = map[string]float64{"alike": .88, "mixed": .88, "centre": .88}
+var least = map[string]float64{"alike": .95, "mixed": .95, "centre": .95}
 
 // TestCorpus says how many scripts of a corpus would be promised a start: that of testdata, or that
 // which VARQ_SCRIPTS names.

@@ -1,6 +1,8 @@
 package predictor
 
 import (
+	"cmp"
+
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/pending"
 	"github.com/varq-project/varq/predictor/workload"
@@ -19,16 +21,18 @@ type promise struct {
 	submit, deadline int64   // Unix seconds
 	budget           float64 // seconds from submit to deadline when the promise was made
 	miss             float64 // upper bound on the probability of a start after the deadline
+	left             int32   // of an array: promised tasks that have not started
 }
 
 func newPromises() promises {
 	return promises{open: pending.New[promise](), odds: newOdds()}
 }
 
-// Promise records that a job, to be submitted at q.Submit, is promised a start by a
-// deadline in Unix seconds because of the answer to q. The caller calls it again when the
-// job is moved to another q.Submit. good then says whether the promise is still good: false
-// if the job is moved because the promise would probably be missed.
+// Promise records that a job, to be submitted at q.Submit, is promised a start by a deadline in
+// Unix seconds because of the answer to q. Of an array, job is its number, and the start that of
+// the last of q.Tasks. The caller calls it again when the job is moved to another q.Submit. good
+// then says whether the promise is still good: false if the job is moved because the promise would
+// probably be missed.
 //
 // Odds are learnt from the forecast on which the decision was made, so a call with the same
 // q.Submit as before changes nothing. Forecasts made later are better: shortly before a
@@ -49,7 +53,7 @@ func (p *Predictor) Promise(job int64, q *forecast.Question, deadline int64, goo
 		budget := float64(deadline - q.Submit)
 		var a forecast.Answer
 		if p.Forecast(q, &a) {
-			open.Put(job, promise{q.User, q.Place(), q.Submit, deadline, budget, 1 - a.Lower.Within(budget)})
+			open.Put(job, promise{q.User, q.Place(), q.Submit, deadline, budget, 1 - a.Lower.Within(budget), max(1, q.Tasks)})
 		}
 	}
 }
@@ -66,7 +70,15 @@ func (p *Predictor) Inherit(from *Predictor) {
 // of a reservation, for its user and for the record, is judged by live/keeper in outcome.
 func (p *promises) score(j *workload.Job) {
 	p.odds.revert(j.Start)
-	if made, ok := p.open.Take(j.ID); ok && made.submit == j.Since() && made.place == j.Place() {
+	id := cmp.Or(j.Array, j.ID)
+	made, ok := p.open.Get(id)
+	asPlanned := ok && made.submit == j.Since() && made.place == j.Place()
+	if made.left--; asPlanned && made.left > 0 {
+		p.open.Put(id, made)
+		return
+	}
+	p.open.Take(id)
+	if asPlanned {
 		p.odds.learn(&made, j.Start)
 	}
 }

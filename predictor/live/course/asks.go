@@ -17,7 +17,7 @@ import (
 var askedParts = []string{
 	"partition", "account", "QOS", "nodes", totalCPUs, "GPUs", "memory", "features", "node list", "excluded nodes", dependency,
 	leastCPUs, "tasks", "CPUs per task", "CPUs per node", "memory per node", "memory per CPU", "disk per node", "other resources",
-	"licences", reservation, contiguous, deadline, nice, "switches",
+	"licences", reservation, contiguous, deadline, nice, "switches", "tasks at once",
 }
 
 const (
@@ -49,7 +49,7 @@ func Asks(j *slurm.QueueEntry) string {
 		j.Features, j.NodeList, j.Excluded, j.Dependency,
 		number(s.CPUs), number(s.Tasks), number(s.CPUsPerTask), number(s.CPUsPerNode),
 		number(s.MemoryPerNode), number(s.MemoryPerCPU), number(s.DiskPerNode), s.TRES,
-		s.Licenses, s.Reservation, together, end, number(j.Nice), number(s.Switches),
+		s.Licenses, s.Reservation, together, end, number(j.Nice), number(s.Switches), number(int64(j.AtOnce)),
 	} {
 		v.Set(askedParts[i], value)
 	}
@@ -156,8 +156,14 @@ func Unlike(e *ledger.Entry, j *workload.Job) string {
 		}
 	}
 	switch {
+	case e.Tasks == 0 && j.Array != 0:
+		return "it is a job array"
+	case e.Tasks > 0 && j.Array == 0:
+		return "it is no job array"
 	case j.Start != 0:
 		return ""
+	case j.Tasks > e.Array.Tasks:
+		return fmt.Sprintf("it has %d tasks instead of %d", j.Tasks, e.Array.Tasks)
 	case j.Nodes > e.Nodes && j.CPUs > e.CPUs:
 		return fmt.Sprintf("it asks for %d nodes instead of %d", j.Nodes, e.Nodes)
 	case int64(j.CPUs) > threads*int64(e.CPUs):

@@ -35,9 +35,13 @@ func (q *Queue) Shows(e *ledger.Entry) bool {
 	return q.asked == nil || e.Job != 0 && q.asked[e.Job]
 }
 
-// Find returns the job that e is bound to. If e is bound to no job, it returns the job
-// that claims e's plan. It returns nil if that job is not in the queue.
+// Find returns the job that e is bound to. If e is bound to no job, it returns the job that claims
+// e's plan. It returns nil if that job is not in the queue. Of an array it returns a job that
+// stands for the tasks that e promises.
 func (q *Queue) Find(e *ledger.Entry) *slurm.QueueEntry {
+	if e.Tasks > 0 {
+		return q.findArray(e)
+	}
 	if e.Job == 0 {
 		return q.Plans.Claimant(e.ID, e.User)
 	}

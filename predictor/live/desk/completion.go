@@ -55,7 +55,7 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 		refusal, err = d.checkRules(ctx, q.terms, plan)
 	}
 	if promise && refusal == nil && err == nil {
-		refusal, err = q.promise(plan, &r.Job, r.Pieces)
+		refusal, err = q.promise(plan, &trajectory.Answer{Job: r.Job, Pieces: r.Pieces})
 	}
 	switch {
 	case err != nil:

@@ -73,9 +73,10 @@ func (d *occupancy) ObservePlain(queue iter.Seq[*slurm.QueueEntry], promised map
 		}
 		start := max(j.Eligible, now)
 		started = append(started, &workload.Job{Request: job, Start: start, Tasks: n})
-		claim := workload.Claim{Request: job, Pieces: takes.Pieces(job, &needs), Job: j.ID, Plain: !j.Waking, Start: start, From: start}
-		job.CPUs, job.Memory = takes.CPUs(job), takes.Memory(job)
-		claim.Size, claim.Pieces = workload.Size.Times(job.Size, n), claim.Pieces.Times(n)
+		claim := workload.Claim{Request: job, Job: j.ID, Plain: !j.Waking, Start: start, From: start}
+		all := cluster.Job(job, &needs)
+		all.CPUs, all.Memory = takes.CPUs(job), takes.Memory(job)
+		claim.Size, claim.Pieces = all.Together(n), all.Pieces().Times(n)
 		claims = append(claims, claim)
 	}
 	d.plain.Store(&claims)

@@ -79,8 +79,8 @@ func TestPlainJobsClaim(t *testing.T) {
 		{2, desktest.Epoch + 600, 2, 2, apart(2)},
 		{1, desktest.Epoch + 900, 2, 2, apart(2)},
 		{9, desktest.Epoch + 1000, 2, 250, workload.Pieces{Count: 2, Exclusive: true}},
-		{10, desktest.Epoch + 1100, 6, 6, workload.Pieces{}},
-		{11, desktest.Epoch + 1200, 5, 10, workload.Pieces{}},
+		{10, desktest.Epoch + 1100, 2, 6, apart(6)},
+		{11, desktest.Epoch + 1200, 1, 10, workload.Pieces{Count: 5, Each: workload.Size{CPUs: 2}}},
 		{12, desktest.Epoch + 1300, 6, 750, workload.Pieces{Count: 6, Exclusive: true}},
 	}
 	got, promised := claimed()
@@ -92,7 +92,7 @@ func TestPlainJobsClaim(t *testing.T) {
 	s.Refresh()
 	got, _ = claimed()
 	// 3 jobs, and 2 tasks
-	want = append(want[:3], has{10, desktest.Epoch + 1100, 4, 4, workload.Pieces{}})
+	want = append(want[:3], has{10, desktest.Epoch + 1100, 2, 4, apart(4)})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("of a user who may have %d jobs at once: %s", five, diff)
 	}

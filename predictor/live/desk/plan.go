@@ -10,7 +10,6 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Plan plans a reservation for user. If promise is true, the plan is a promise, and is in the
@@ -107,6 +106,7 @@ func (q *question) allowed(got *trajectory.Answer) *api.Refusal {
 func (q *question) startPlan(got *trajectory.Answer) api.Plan {
 	plan, req := apiPlan(&q.request, got.Plan), q.asked
 	plan.WorkLimit = got.Job.Limit
+	plan.Array, plan.Tasks = req.Array, q.request.Tasks
 	plan.Learning, plan.AsOf = q.desk.Outlook.Learning(), q.desk.Outlook.Seen()
 	q.terms.agree(&plan, &q.request)
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
@@ -139,7 +139,7 @@ func (q *question) grantStart(got *trajectory.Answer, plan *api.Plan, promise bo
 	if err := q.desk.stillRoom(q.ctx, got, q.claims); err != nil {
 		return nil, err
 	}
-	return q.promise(plan, &got.Job, got.Pieces)
+	return q.promise(plan, got)
 }
 
 // stillLearning ends the reason of a refusal that rests on a forecast, while the whole past is
@@ -163,9 +163,7 @@ func (d *Desk) StartGranting(ctx context.Context) (granted func(), err error) {
 // not count.
 func (d *Desk) beside(ctx context.Context, planner *trajectory.Planner, got *trajectory.Answer, job, deadline int64, plan string) (*api.Refusal, error) {
 	jobs, unread := d.jobs(ctx, plan)
-	view := planner.Cluster.Job(got.Job, nil)
-	rule := view.CheckShares(job, deadline, jobs)
-	longest, _ := view.LimitBeside(job, deadline, jobs)
+	rule, longest := planner.Beside(got, job, deadline, jobs)
 	switch err := unread(); {
 	case err != nil:
 		return nil, err
@@ -177,14 +175,14 @@ func (d *Desk) beside(ctx context.Context, planner *trajectory.Planner, got *tra
 	return nil, nil
 }
 
-// promise gives plan an identifier, and writes the reservation of a job with this plan into the
+// promise gives plan an identifier, and writes the reservation of the job of an answer into the
 // ledger. If the user has too many promises without a job, it returns a refusal instead.
-func (q *question) promise(plan *api.Plan, job *workload.Request, pieces workload.Pieces) (*api.Refusal, error) {
-	d := q.desk
+func (q *question) promise(plan *api.Plan, got *trajectory.Answer) (*api.Refusal, error) {
+	d, job := q.desk, &got.Job
 	plan.ID = api.NewPlanID()
 	plan.Comment = api.CommentPrefix + plan.ID
 	err := d.Ledger.Promise(q.ctx, &api.Reservation{
-		Plan: *plan, User: job.User, Account: job.Account, Partition: job.Partition, NodeSet: job.NodeSet, QOS: job.QOS, Size: job.Size, Pieces: pieces,
+		Plan: *plan, User: job.User, Account: job.Account, Partition: job.Partition, NodeSet: job.NodeSet, QOS: job.QOS, Size: job.Size, Pieces: got.Pieces, TasksNodes: got.TasksNodes,
 		BestEffort: q.asked.BestEffort, Promised: q.now,
 	}, d.boundUntil())
 	no := hoards(err)
@@ -227,7 +225,7 @@ func apiRefusal(no *trajectory.Refusal) *api.Refusal {
 	for _, o := range no.Offers {
 		offer := api.Offer{
 			Kind: string(o.Kind), Prob: o.Request.Prob, BeginBy: o.Request.Deadline, HoldUntil: o.Request.HoldUntil,
-			Nodes: o.Request.Job.Nodes, CPUs: o.Request.Job.CPUs, Limit: o.Request.Job.Limit, Worst: api.Cost(o.Plan.Worst),
+			Nodes: o.Request.Job.Nodes, CPUs: o.Request.Job.CPUs, Limit: o.Request.Job.Limit, Tasks: o.Request.Tasks, Worst: api.Cost(o.Plan.Worst),
 		}
 		if o.Kind == trajectory.OfferNodes && o.Request.Needs != nil {
 			offer.Scale = o.Request.Needs.Scale

@@ -31,8 +31,9 @@ func (d *Desk) Again(e *ledger.Entry, j *slurm.QueueEntry, now int64) (*trajecto
 		},
 		Others: others,
 		Pieces: e.Pieces,
-		ID:     e.Job,
-		Now:    now, Deadline: e.BeginBy, HoldUntil: e.HoldUntil, Earliest: e.Progress.Earliest, Prob: e.Prob,
+		Tasks:  e.Waiting(), TasksNodes: e.NodesOf(e.Waiting()),
+		ID:  e.Job,
+		Now: now, Deadline: e.BeginBy, HoldUntil: e.HoldUntil, Earliest: e.Progress.Earliest, Prob: e.Prob,
 	}
 	if e.Progress.Yielded { // it is forecast as it is
 		r.Job.Size, r.Job.Limit, r.Pieces = j.Size, j.Limit, workload.Pieces{}
@@ -74,7 +75,7 @@ func (d *Desk) Objection(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	}
 	job := e.Request(e.WorkLimit)
 	plan := &trajectory.Plan{Limit: e.TimeLimit, Slot: slot, Start: slot, Last: slot, Estimate: workload.Estimate{Prob: e.Prob}}
-	got := trajectory.Answer{Job: job, Pieces: e.Pieces, Plan: plan}
+	got := trajectory.Answer{Job: job, Pieces: e.Pieces, Tasks: e.Tasks, TasksNodes: e.TasksNodes, Plan: plan}
 	no, err := d.beside(ctx, planner, &got, j.ID, e.Deadline(), e.ID)
 	if no != nil {
 		return no.Reason, nil

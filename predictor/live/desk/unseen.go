@@ -56,6 +56,6 @@ func (d *occupancy) unseen(ctx context.Context) ([]ledger.Entry, error) {
 // jobOf returns the job of a promise as it is to be submitted.
 func jobOf(e *ledger.Entry) *workload.Job {
 	return &workload.Job{
-		ID: e.Job, Eligible: e.BeginTime, Start: e.Start, Request: e.Request(e.TimeLimit),
+		ID: e.Job, Eligible: e.BeginTime, Start: e.Start, Tasks: e.Tasks, Request: e.Request(e.TimeLimit),
 	}
 }

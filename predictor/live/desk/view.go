@@ -68,7 +68,7 @@ type question struct {
 
 // question converts a user's request, with the site's defaults.
 func (v *view) question(user string, req *api.PlanRequest) *question {
-	r := trajectory.Request{Job: req.Job, Others: req.Others, Needs: req.Needs, Now: v.now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob}
+	r := trajectory.Request{Job: req.Job, Tasks: promisedTasks(req), Others: req.Others, Needs: req.Needs, Now: v.now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob}
 	r.Job.User, r.Job.NodeSet = user, "" // which follows from the needs
 	r.Job = v.Cluster.OnCores(r.Job, req.Needs)
 	switch {
@@ -84,6 +84,15 @@ func (v *view) question(user string, req *api.PlanRequest) *question {
 		terms.setEarliest(v.Planner, &r)
 	}
 	return &question{view: v, request: r, terms: terms, asked: req}
+}
+
+// promisedTasks returns how many tasks of a request's array the promise is to be about, or 0 for a
+// job that is none.
+func promisedTasks(req *api.PlanRequest) int32 {
+	if req.Array.Tasks == 0 {
+		return 0
+	}
+	return cmp.Or(req.Tasks, req.Array.Width())
 }
 
 // refuse returns the answer with a refusal. promise is true if the request was for a promise.

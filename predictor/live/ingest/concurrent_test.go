@@ -30,7 +30,7 @@ func TestAnswersWhileLearning(t *testing.T) {
 		func() { g.Predict(r, 0) },
 		func() { g.Queue() },
 		func() { g.StartsObserved() },
-		func() { g.Promise(7, r, now+1000, now+2000, true) },
+		func() { g.Promise(7, 0, r, now+1000, now+2000, true) },
 		func() { g.Ask(&forecast.Question{Request: r, Now: now, Submit: now}) },
 		func() {
 			for range g.Jobs {

@@ -58,7 +58,7 @@ type Outlook interface {
 	// for begin as of the first call for this job and begin. holds is false if the present forecast
 	// is below the probability promised. Then the forecast of an earlier call for this job, if
 	// there was one, stays in use.
-	Promise(job int64, r workload.Request, begin, deadline int64, holds bool)
+	Promise(job int64, tasks int32, r workload.Request, begin, deadline int64, holds bool)
 	// Learning reports whether forecasts rest only on the newest part of the past, because the rest
 	// is still being learnt.
 	Learning() bool

@@ -80,15 +80,15 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	}
 	revised := planner.Replan(r, current)
 	k.Metrics.replans.Inc()
-	if !e.Progress.Yielded {
-		promised := r.Job
+	if !e.Progress.Yielded && !partlyStarted(e, j) {
+		promised := r.All()
 		promised.Limit = revised.Limit
-		k.Outlook.Promise(e.Job, promised, revised.Begin, e.BeginBy, revised.Prob >= e.Prob)
+		k.Outlook.Promise(e.Job, e.Tasks, promised, revised.Begin, e.BeginBy, revised.Prob >= e.Prob)
 	}
 	switch {
 	case stopped:
 		return nil
-	case e.Progress.Yielded, requeued && revised.Begin < current.Begin:
+	case e.Progress.Yielded, partlyStarted(e, j), requeued && revised.Begin < current.Begin:
 		k.setForecast(planner.Cluster, &r, e, j, &revised)
 		k.memory.setRescue(e.ID, nil)
 		return nil
@@ -154,7 +154,7 @@ func (k *reviser) changeJob(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 		return errMeanwhile
 	case err != nil:
 		return fmt.Errorf("read the job before revising it: %w", err)
-	case fresh.Submit != j.Submit || fresh.Eligible != j.Eligible || fresh.Limit != j.Limit || fresh.Start != 0 || fresh.Held || course.Asks(&fresh) != course.Asks(j):
+	case fresh.Submit != j.Submit || fresh.Eligible != j.Eligible || fresh.Limit != j.Limit || fresh.Start != 0 || fresh.Tasks != j.Tasks || fresh.Held || course.Asks(&fresh) != course.Asks(j):
 		return errMeanwhile
 	}
 	c.Progress.BeginTime, c.Progress.TimeLimit = to.Begin, to.Limit

@@ -122,6 +122,9 @@ func (k *settler) settleAbsent(ctx context.Context, e *ledger.Entry, runs []work
 	if e.Group != "" && !e.Unconfirmed() && e.Progress.Gate == "" && !k.homes.fateKnown(e, now) {
 		return nil // it is not known yet whether its work ran
 	}
+	if e.Tasks > 0 {
+		return k.settleArray(ctx, e, runs, now)
+	}
 	if err := k.noteRuns(ctx, e, runs, now); err != nil {
 		return err
 	}
@@ -234,7 +237,10 @@ func (k *settler) settleEnded(ctx context.Context, plan string, j *workload.Job,
 		return err
 	}
 	e := &entries[0]
-	if !e.Open {
+	switch {
+	case e.Tasks > 0:
+		return k.bindPast(ctx, e, j)
+	case !e.Open:
 		return k.correct(ctx, e, j, now)
 	}
 	if e.Group != "" && !e.Unconfirmed() && e.Progress.Gate == "" {

@@ -130,7 +130,7 @@ func (k *Keeper) readBound(ctx context.Context, now int64, read func(context.Con
 	}
 	var jobs []slurm.QueueEntry
 	asked := map[int64]bool{}
-	entries = slices.DeleteFunc(entries, func(e ledger.Entry) bool { return e.Job == 0 || e.Progress.WorkStart != 0 })
+	entries = slices.DeleteFunc(entries, func(e ledger.Entry) bool { return e.Job == 0 || e.Tasks > 0 || e.Progress.WorkStart != 0 })
 	for u, e := range k.inTurn(entries, now) {
 		if len(asked) == boundAtOnce {
 			break
@@ -247,6 +247,9 @@ func (k *Keeper) apply(ctx context.Context, q *course.Queue, now int64) ([]ledge
 	}
 	k.memory.retain(entries, now)
 	k.members.homes.retain(entries)
+	if err := k.noteArrays(ctx, q, entries); err != nil {
+		return nil, err
+	}
 	for _, t := range transitions {
 		for _, d := range t.due(q, entries, now) {
 			if !d.e.Open || k.memory.changedSince(d.e.ID, now) { // by now

@@ -68,6 +68,9 @@ func (l *Ledger) readBook(ctx context.Context) ([]*openEntry, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := l.readTasks(ctx, fresh); err != nil {
+		return nil, err
+	}
 	if some {
 		for plan := range b.stale {
 			delete(b.byPlan, plan)

@@ -28,8 +28,11 @@ func claimOf(e *Entry) claim {
 	if unconfirmed {
 		c.begin = e.BeginTime
 	}
-	c.Request = e.Request(e.WorkLimit)
-	c.Pieces, c.Job = e.Pieces, e.Job
+	c.Request, c.Pieces, c.Job = e.Request(e.WorkLimit), e.Pieces, e.Job
+	if n := e.Waiting(); e.Tasks > 0 {
+		c.Size, c.Pieces = c.Times(n), c.Pieces.Times(n)
+		c.Nodes = e.NodesOf(n)
+	}
 	if more := p.TimeLimit - max(0, e.HoldUntil-p.BeginTime) - e.WorkLimit; p.Yielded && more > workload.LimitSlack {
 		c.Limit += more
 	}
@@ -52,7 +55,12 @@ func (l *Ledger) Claims(ctx context.Context, now int64) ([]workload.Claim, error
 	var list []workload.Claim
 	for _, o := range open {
 		c, start := o.claim.Claim, o.Progress.Start
+		if o.Tasks > 0 {
+			list = append(list, o.taskClaims()...)
+		}
 		switch {
+		case o.Tasks > 0 && o.Waiting() == 0:
+			continue
 		case start == 0 && (o.Deadline() < now || !o.claim.waits || o.Progress.Held && o.claim.begin <= now):
 			continue
 		case c.Job == 0 && (o.Withdrawn != 0 || o.Promised+unclaimedFor <= now):
@@ -63,6 +71,18 @@ func (l *Ledger) Claims(ctx context.Context, now int64) ([]workload.Claim, error
 		list = append(list, c)
 	}
 	return list, nil
+}
+
+// taskClaims returns what the tasks of an array claim that have started.
+func (o *openEntry) taskClaims() (claims []workload.Claim) {
+	for _, t := range o.TaskRuns {
+		if t.Gone == 0 {
+			claims = append(claims, workload.Claim{
+				Request: o.Request(o.claim.Limit), Pieces: o.Pieces, Job: t.Job, Runs: true, Start: t.Start, From: max(t.Start, o.HoldUntil),
+			})
+		}
+	}
+	return claims
 }
 
 // times returns from when on the job has nodes, and when its work begins.

@@ -25,6 +25,10 @@ func promiseColumns(r *api.Reservation) sqlitefile.Columns {
 		{Name: "piece_gpus", Pointer: &r.Pieces.Each.GPUs},
 		{Name: "piece_memory", Pointer: &r.Pieces.Each.Memory},
 		{Name: "exclusive", Pointer: &r.Pieces.Exclusive},
+		{Name: "array_tasks", Pointer: &r.Array.Tasks},
+		{Name: "array_at_once", Pointer: &r.Array.AtOnce},
+		{Name: "tasks", Pointer: &r.Tasks},
+		{Name: "tasks_nodes", Pointer: &r.TasksNodes},
 		{Name: "begin_time", Pointer: &r.BeginTime},
 		{Name: "time_limit", Pointer: &r.TimeLimit},
 		{Name: "begin_by", Pointer: &r.BeginBy},
@@ -99,6 +103,7 @@ func entryColumns(e *Entry) sqlitefile.Columns {
 		{Name: "job", Pointer: &e.Job},
 		{Name: "end", Pointer: &e.End},
 		{Name: "run", Pointer: &e.Run},
+		{Name: "started", Pointer: &e.Started},
 		{Name: "evicted", Pointer: &e.Evicted},
 		{Name: fmt.Sprintf("substr(note, 1, %d)", mostText), Pointer: &e.Note},
 	}...)

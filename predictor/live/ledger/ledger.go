@@ -54,6 +54,8 @@ type Entry struct {
 	Withdrawn int64
 	// Refused is a job that has named the plan but is promised nothing, or 0.
 	Refused int64
+	// TaskRuns are the tasks of an open promise's array that have started, by the time of that.
+	TaskRuns []TaskRun
 	// Run is the submit time of the run by which the promise was judged, or 0.
 	Run int64
 }

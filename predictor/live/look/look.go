@@ -18,14 +18,20 @@ type Look struct {
 	// Plans are the jobs by the plans that their comments name, and Sizes by the questions about
 	// sizes.
 	Plans, Sizes Named
+	// Arrays are the entries of job arrays, by the numbers of these: tasks, and those that Slurm has
+	// not split off yet.
+	Arrays map[int64][]*slurm.QueueEntry
 }
 
 // New returns the Look of jobs, which it keeps.
 func New(jobs []slurm.QueueEntry, at int64) *Look {
-	l := &Look{At: at, Jobs: jobs, ByID: make(map[int64]*slurm.QueueEntry, len(jobs)), Plans: Named{}, Sizes: Named{}}
+	l := &Look{At: at, Jobs: jobs, ByID: make(map[int64]*slurm.QueueEntry, len(jobs)), Plans: Named{}, Sizes: Named{}, Arrays: map[int64][]*slurm.QueueEntry{}}
 	for i := range jobs {
 		j := &jobs[i]
 		l.ByID[j.ID] = j
+		if j.ArrayJob != 0 {
+			l.Arrays[j.ArrayJob] = append(l.Arrays[j.ArrayJob], j)
+		}
 		if plan, ok := api.PlanInComment(j.Comment); ok {
 			l.Plans[plan] = append(l.Plans[plan], j)
 		}

@@ -117,11 +117,13 @@ func (o *Outlook) Downey(r workload.Request) (a forecast.Answer, ok bool) {
 	return a, ok
 }
 
-// Promise records that a job with request r is promised a start by a deadline, because of
-// the forecast for a job that becomes eligible at begin. Holds is false if the job is moved
-// to begin although its promise no longer holds. A call counts only before begin, and only
-// if it is the first for the job and that begin time.
-func (o *Outlook) Promise(job int64, r workload.Request, begin, deadline int64, holds bool) {
+// Promise records that a job with request r is promised a start by a deadline, because of the
+// forecast for a job that becomes eligible at begin. Holds is false if the job is moved to begin
+// although its promise no longer holds. A call counts only before begin, and only if it is the
+// first for the job and that begin time. Of an array, job is its number, and r what so many of its
+// tasks need together, of which the last is to start by the deadline; tasks is 0 for a job that is
+// no array.
+func (o *Outlook) Promise(job int64, tasks int32, r workload.Request, begin, deadline int64, holds bool) {
 	m, now := o.model.Load(), o.Now()
 	if m == nil || begin < now {
 		return
@@ -129,7 +131,7 @@ func (o *Outlook) Promise(job int64, r workload.Request, begin, deadline int64, 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.sets.setLine(&r)
-	m.predictor.Promise(job, &forecast.Question{Request: r, Now: now, Submit: begin, Job: job}, deadline, holds)
+	m.predictor.Promise(job, &forecast.Question{Request: r, Now: now, Submit: begin, Job: job, Tasks: tasks}, deadline, holds)
 }
 
 // Odds returns what has become of promises, as Predictor.Odds does, or nil before the first Model

@@ -134,7 +134,7 @@ func TestNothingIsKnownBeforeAModelServes(t *testing.T) {
 	r := past()[0].Request
 	estimates := []workload.Estimate{{Prob: .5}}
 	o.Forecast(r, now, []workload.Candidate{{Submit: now, Limit: 600, Budget: 600}}, estimates)
-	o.Promise(7, r, now+1000, now+2000, true)
+	o.Promise(7, 0, r, now+1000, now+2000, true)
 	if names, _ := o.Ask(&forecast.Question{Request: r, Now: now, Submit: now}); len(names) > 0 {
 		t.Errorf("%s answer", names)
 	}
@@ -251,7 +251,7 @@ func burst(t *testing.T, user string, promised bool, mark func(*workload.Job), d
 			j.User = user
 			mark(&j)
 			if promised {
-				o.Promise(j.ID, j.Request, j.Eligible, j.Eligible+budget, true)
+				o.Promise(j.ID, 0, j.Request, j.Eligible, j.Eligible+budget, true)
 			}
 			jobs = append(jobs, j)
 		}

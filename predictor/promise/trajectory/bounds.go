@@ -2,6 +2,7 @@ package trajectory
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"sort"
 
@@ -47,7 +48,7 @@ func (p *Planner) bounds(r *Request) bounds {
 			b.longest, b.longestRule, b.consequence = seconds, rule, tooLittle
 		}
 	}
-	b.blocked = job.Blocked(r.Pieces)
+	b.blocked = p.Cluster.Job(r.All(), r.Needs).Blocked(r.Pieces)
 	b.resume, b.resumeRule = job.Resume()
 	b.waking, _ = job.Waking()
 	return b
@@ -89,6 +90,27 @@ func (p *Planner) leaveHold(job workload.Request) int64 {
 	return min(job.Limit, max(60, (longest-hold)/60*60))
 }
 
+// checkShares returns the rule by which the tasks of r would wait for others to end, beside jobs,
+// or nil.
+func (p *Planner) checkShares(r *Request, jobs iter.Seq[*workload.Job]) *limits.Rule {
+	return p.Cluster.Job(r.Job, r.Needs).CheckShares(r.ID, r.Deadline, r.besideTasks(jobs))
+}
+
+// limitBeside returns the longest time limit that the tasks of r may have beside jobs, as
+// limits.Job.LimitBeside.
+func (p *Planner) limitBeside(r *Request, jobs iter.Seq[*workload.Job]) (int64, limits.Rule) {
+	return p.Cluster.Job(r.All(), r.Needs).LimitBeside(r.ID, r.Deadline, jobs)
+}
+
+// Beside returns the rule by which the planned job would wait for others to end, beside jobs, or
+// nil; and the longest time limit that it may have beside them, or limits.None. id is that of the
+// job if it has been submitted already.
+func (p *Planner) Beside(a *Answer, id, deadline int64, jobs iter.Seq[*workload.Job]) (*limits.Rule, int64) {
+	r := &Request{Job: a.Job, Tasks: a.Tasks, TasksNodes: a.TasksNodes, ID: id, Deadline: deadline}
+	longest, _ := p.limitBeside(r, jobs)
+	return p.checkShares(r, jobs), longest
+}
+
 // alwaysAllowed is how many seconds the nodes of any job may idle, whatever MaxHold is.
 const alwaysAllowed = 3600
 
@@ -97,7 +119,7 @@ const alwaysAllowed = 3600
 func (p *Planner) allowed(r *Request) bounds {
 	b := p.bounds(r)
 	if p.Cluster != nil && p.Jobs != nil {
-		if seconds, rule := p.Cluster.Job(r.Job, r.Needs).LimitBeside(r.ID, r.Deadline, p.Jobs); seconds != limits.None && seconds < b.longest {
+		if seconds, rule := p.limitBeside(r, p.Jobs); seconds != limits.None && seconds < b.longest {
 			b.longest, b.longestRule, b.consequence = seconds, rule, tooLittle
 		}
 	}

@@ -16,7 +16,7 @@ func Crowd(c *limits.Cluster, r *Request, from int64, late bool, little string) 
 		return others
 	}
 	end := r.Deadline + r.Job.Limit
-	for _, w := range c.Job(r.Job, r.Needs).Blocked(r.Pieces) {
+	for _, w := range c.Job(r.All(), r.Needs).Blocked(r.Pieces) {
 		if w.Start < end && w.End > from {
 			return w.Says + r.meets(&w, c.Zone)
 		}

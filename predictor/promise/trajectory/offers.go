@@ -18,6 +18,7 @@ const (
 	OfferFree  Kind = "best-effort"
 	OfferLater Kind = "deadline" // the earliest deadline for this probability
 	OfferNodes Kind = "nodes"    // the same request with fewer nodes, or fewer CPUs on one node
+	OfferTasks Kind = "tasks"    // the same array, with fewer of its tasks at the same time
 	OfferTime  Kind = "time"     // the same request with a shorter time limit of the work
 	// the same request with a higher ceiling on the cost of idle nodes
 	OfferCost Kind = "cost"
@@ -63,6 +64,7 @@ func (p *Planner) offers(r *Request, points []Point) []Offer {
 		{OfferProb, func(r *Request) bool { return lessProb(r, points) }},
 		{OfferFree, func(r *Request) bool { return p.freely(r, points) }},
 		{OfferLater, p.later},
+		{OfferTasks, p.fewer},
 		{OfferNodes, p.smaller},
 		{OfferTime, p.shorter},
 	} {
@@ -240,11 +242,26 @@ func (r *Request) delayed(seconds int64) Request {
 	return d
 }
 
+// fewer reduces the number of tasks until the request can be promised. It returns false if there is
+// one only.
+func (p *Planner) fewer(r *Request) bool {
+	n := largest(int64(r.tasks()), func(n int64) bool {
+		r.Tasks = int32(n)
+		a, _ := p.try(r, thinned)
+		return a.Plan != nil
+	})
+	r.Tasks = int32(n)
+	return n > 0
+}
+
 // smaller reduces the number of nodes, or of CPUs if there is one node, until the request
 // can be promised. It reduces all other resources in proportion, but on one node only the
 // memory of CPUs. If there are Needs, the request
 // must be what the options of their Scale come to with other counts.
 func (p *Planner) smaller(r *Request) bool {
+	if r.tasks() > 1 { // fewer offers what its user would rather have
+		return false
+	}
 	whole, size := *r, int64(r.Job.Nodes)
 	one := size == 1
 	if one {

@@ -293,13 +293,18 @@ func checkOffer(t *testing.T, p *Planner, q Request, o Offer) {
 			t.Fatalf("not fewer nodes: %+v for %+v", o.Request, q)
 		}
 		same.Job.Size = q.Job.Size
+	case OfferTasks:
+		if same.Tasks >= q.Tasks || same.Tasks < 1 {
+			t.Fatalf("not fewer tasks: %+v for %+v", o.Request, q)
+		}
+		same.Tasks = q.Tasks
 	case OfferTime:
 		if same.Job.Limit >= q.Job.Limit || same.Job.Limit <= 0 {
 			t.Fatalf("not less time: %+v for %+v", o.Request, q)
 		}
 		same.Job.Limit = q.Job.Limit
 	}
-	same.Job.Partition = q.Job.Partition
+	same.Job.Partition, same.TasksNodes = q.Job.Partition, q.TasksNodes
 	if !reflect.DeepEqual(same, q) {
 		t.Fatalf("offer %s differs in more than that: %+v for %+v", o.Kind, o.Request, q)
 	}

@@ -53,12 +53,13 @@ type Planner struct {
 
 // Answer is a plan or a refusal: exactly one of the two is set.
 type Answer struct {
-	// Job is the work with Slurm's defaults filled in, and Pieces are what it needs of single
-	// nodes.
-	Job     workload.Request
-	Pieces  workload.Pieces
-	Plan    *Plan
-	Refusal *Refusal
+	// Job is the work with Slurm's defaults filled in. Pieces, Tasks and TasksNodes are as in the
+	// Request.
+	Job               workload.Request
+	Pieces            workload.Pieces
+	Tasks, TasksNodes int32
+	Plan              *Plan
+	Refusal           *Refusal
 	// Trajectory has the forecasts, in increasing order of Begin. It is empty if the
 	// request was refused before any forecast.
 	Trajectory []Point
@@ -159,10 +160,10 @@ func (p *Planner) decide(r *Request) (a Answer, hopeless bool) {
 // neither a plan nor a refusal.
 func (p *Planner) try(r *Request, most int64) (Answer, bounds) {
 	if no := p.admit(r); no != nil {
-		return Answer{Job: r.Job, Pieces: r.Pieces, Refusal: no}, bounds{}
+		return Answer{Job: r.Job, Refusal: no}, bounds{}
 	}
 	b := p.allowed(r)
-	a := Answer{Job: r.Job, Pieces: r.Pieces, Trajectory: p.trajectory(r, b, r.thin(b, p.horizon(), most))}
+	a := Answer{Job: r.Job, Pieces: r.Pieces, Tasks: r.Tasks, TasksNodes: r.TasksNodes, Trajectory: p.trajectory(r, b, r.thin(b, p.horizon(), most))}
 	if i := p.settle(r, a.Trajectory, r.Prob); i >= 0 {
 		a.Plan = p.plan(r, a.Trajectory[i])
 	}
@@ -187,7 +188,7 @@ func (p *Planner) admit(r *Request) *Refusal {
 			return &Refusal{Reason: rule.Says}
 		}
 		if p.Jobs != nil {
-			if rule := job.CheckShares(r.ID, r.Deadline, p.Jobs); rule != nil {
+			if rule := p.checkShares(r, p.Jobs); rule != nil {
 				return &Refusal{Reason: rule.Says, Limit: rule.Name}
 			}
 		}
@@ -222,7 +223,11 @@ func (p *Planner) complete(r *Request) error {
 	if r.Job.Limit == 0 && r.HoldUntil != 0 {
 		job.Limit = p.leaveHold(job)
 	}
-	r.Job, r.Pieces = job, p.Cluster.Job(job, r.Needs).Pieces()
+	view := p.Cluster.Job(job, r.Needs)
+	r.Job, r.Pieces = job, view.Pieces()
+	if r.tasks() > 1 {
+		r.TasksNodes = view.Together(r.Tasks).Nodes
+	}
 	return nil
 }
 
@@ -286,7 +291,7 @@ func (p *Planner) forecasts(r *Request, b bounds, n int64) []Point {
 		return nil
 	}
 	est := make([]workload.Estimate, len(c))
-	p.Forecaster.Forecast(r.Job, r.Now, c, est)
+	p.Forecaster.Forecast(r.All(), r.Now, c, est)
 	points := make([]Point, len(c))
 	for i := range c {
 		points[i] = Point{Begin: c[i].Submit, Limit: c[i].Limit, Estimate: est[i], until: c[i].Submit + c[i].Budget}
@@ -344,15 +349,18 @@ func (p *Planner) plan(r *Request, pt Point) *Plan {
 // Work returns the cost of the work of r, whose job is complete.
 func (p *Planner) Work(r Request) Cost { return p.rate(&r).during(float64(r.Job.Limit)) }
 
-// rate returns what the job costs in a second at most, when it is as large as it may be.
+// rate returns what the job, or all tasks, cost in a second at most, when they are as large as they
+// may be.
 func (p *Planner) rate(r *Request) Cost {
 	if p.Cluster == nil {
-		return Cost{NodeSeconds: float64(r.Job.Nodes), BillingSeconds: float64(r.Job.CPUs)}
+		all := r.All()
+		return Cost{NodeSeconds: float64(all.Nodes), BillingSeconds: float64(all.CPUs)}
 	}
 	var most Cost
+	tasks := float64(r.tasks())
 	for _, job := range append(p.others(r), p.Cluster.Job(r.Job, r.Needs)) {
-		most.NodeSeconds = max(most.NodeSeconds, float64(job.Largest().Nodes))
-		most.BillingSeconds = max(most.BillingSeconds, job.MostBilling())
+		most.NodeSeconds = max(most.NodeSeconds, tasks*float64(job.Largest().Nodes))
+		most.BillingSeconds = max(most.BillingSeconds, tasks*job.MostBilling())
 	}
 	return most
 }
@@ -366,9 +374,9 @@ func (c Cost) during(seconds float64) Cost {
 // Slurm may give to the job.
 func (p *Planner) MostNodes(r Request) int32 {
 	if p.Cluster == nil || p.complete(&r) != nil {
-		return max(1, r.Job.Nodes)
+		return max(1, r.All().Nodes)
 	}
-	return p.Cluster.Job(r.Job, r.Needs).Largest().Nodes
+	return r.tasks() * p.Cluster.Job(r.Job, r.Needs).Largest().Nodes
 }
 
 func (p *Planner) horizon() int64 {

@@ -57,7 +57,7 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 		return &Refusal{Reason: fmt.Sprintf("not enough history for a probability of %.6g: %d waits known, at least %d needed", r.Prob, sample, need)}
 	}
 	if p.Cluster != nil {
-		if shortage := p.Cluster.Job(r.Job, r.Needs).ShortageBy(r.Now, r.Deadline); shortage != "" {
+		if shortage := p.Cluster.Job(r.All(), r.Needs).ShortageBy(r.Now, r.Deadline); shortage != "" {
 			return &Refusal{Reason: shortage}
 		}
 	}

@@ -174,7 +174,7 @@ func (p *Planner) waiting(r *Request, b bounds, s Submission) float64 {
 // forecast forecasts a single candidate.
 func (p *Planner) forecast(r *Request, c workload.Candidate) workload.Estimate {
 	var e [1]workload.Estimate
-	p.Forecaster.Forecast(r.Job, r.Now, []workload.Candidate{c}, e[:])
+	p.Forecaster.Forecast(r.All(), r.Now, []workload.Candidate{c}, e[:])
 	return e[0]
 }
 

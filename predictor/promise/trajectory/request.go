@@ -1,7 +1,9 @@
 package trajectory
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
@@ -18,13 +20,18 @@ type Request struct {
 	// Others are further partitions in which Slurm may start the job, if its user has named several.
 	// The forecast is of Job's partition alone, so that the others can only make a start sooner.
 	Others []string
+	// Tasks is how many jobs like Job, the tasks of an array, are to run at the same time; 0 stands
+	// for 1. The deadline is that of the one which starts last.
+	Tasks int32
 	// ID is that of the job if it has been submitted already, and 0 otherwise, as
 	// workload.Candidate.Job says.
 	ID int64
 	// Needs say on which nodes the job may run; nil if on any.
 	Needs *workload.Needs
-	// Pieces are what it needs of single nodes. Plan finds them by Needs.
-	Pieces workload.Pieces
+	// Pieces are what one of them needs of single nodes, and TasksNodes is on how many nodes all
+	// Tasks are at least; 0 if that is not known. Plan finds both by Needs.
+	Pieces     workload.Pieces
+	TasksNodes int32
 	// Now is the present time, and Deadline the time by which the job must start, both
 	// in Unix seconds.
 	Now, Deadline int64
@@ -55,10 +62,42 @@ func (r *Request) check() error {
 		return fmt.Errorf("the job may not become eligible until after the deadline")
 	case r.Job.Limit < 0 || r.Job.Limit > year:
 		return fmt.Errorf("the time limit %d s is not between 0 and a year", r.Job.Limit)
+	case r.Tasks < 0:
+		return fmt.Errorf("an array cannot have less than no tasks")
 	case r.Job.Nodes < 0 || r.Job.CPUs < 0 || r.Job.GPUs < 0 || r.Job.Memory < 0:
 		return fmt.Errorf("a job cannot ask for less than nothing")
 	}
 	return nil
+}
+
+// tasks returns how many jobs are to run at the same time.
+func (r *Request) tasks() int32 { return max(1, r.Tasks) }
+
+// All returns a job that needs what all tasks need together. It starts no sooner than the last of
+// the tasks, since these need not wait for one another.
+func (r *Request) All() workload.Request {
+	job := r.Job
+	if r.tasks() > 1 {
+		job.Size = job.Times(r.Tasks)
+		job.Nodes = cmp.Or(r.TasksNodes, job.Nodes)
+	}
+	return job
+}
+
+// besideTasks yields jobs, and the tasks of the request but one, as if they had started.
+func (r *Request) besideTasks(jobs iter.Seq[*workload.Job]) iter.Seq[*workload.Job] {
+	if r.tasks() == 1 {
+		return jobs
+	}
+	others := &workload.Job{Request: r.Job, Start: r.Deadline, Tasks: r.Tasks - 1}
+	return func(yield func(*workload.Job) bool) {
+		for j := range jobs {
+			if !yield(j) {
+				return
+			}
+		}
+		yield(others)
+	}
 }
 
 // idle returns the longest time, in seconds, for which the nodes of a job that becomes

@@ -71,7 +71,7 @@ func (p *Planner) lasts(r *Request, enough, less int64, least float64) int64 {
 // claim returns what the job of r claims if it has its nodes from a time on, and its work begins
 // then, but not before HoldUntil.
 func (r *Request) claim(from int64) workload.Claim {
-	c := workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: from}
+	c := workload.Claim{Request: r.All(), Pieces: r.Pieces.Times(r.tasks()), Job: r.ID, From: from}
 	c.Limit += max(0, r.HoldUntil-from)
 	return c
 }
@@ -79,7 +79,7 @@ func (r *Request) claim(from int64) workload.Claim {
 // Claim returns what the planned job claims, with the room for which the plan was made: of one that
 // must have its nodes before its work begins, from then on.
 func (a *Answer) Claim() workload.Claim {
-	r := Request{Job: a.Job, Pieces: a.Pieces, HoldUntil: a.Plan.Slot}
+	r := Request{Job: a.Job, Tasks: a.Tasks, TasksNodes: a.TasksNodes, Pieces: a.Pieces, HoldUntil: a.Plan.Slot}
 	return r.claim(min(a.Plan.Slot, a.Plan.Last))
 }
 

@@ -28,7 +28,7 @@ func (p *Planner) Within(r Request, waits []int64) []float64 {
 		return probs
 	}
 	est := make([]workload.Estimate, len(c))
-	p.Forecaster.Forecast(r.Job, r.Now, c, est)
+	p.Forecaster.Forecast(r.All(), r.Now, c, est)
 	for i := range est {
 		if est[i].Down == "" {
 			r.Deadline = r.Now + waits[of[i]]

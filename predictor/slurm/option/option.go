@@ -20,7 +20,7 @@ const OneCluster = "varqd tells, and promises, of its own cluster alone (varq re
 // Understood has the options of which the request to varqd has what they ask for, or which say what
 // varq itself is to do.
 var Understood = strings.Fields(`
-	account clusters comment constraint cpus-per-gpu cpus-per-task exclude exclusive gpus gpus-per-node gpus-per-task gres hint licenses
+	account array clusters comment constraint cpus-per-gpu cpus-per-task exclude exclusive gpus gpus-per-node gpus-per-task gres hint licenses
 	mem mem-per-cpu mem-per-gpu mincpus nice nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node overcommit oversubscribe
 	parsable partition qos quiet reservation test-only threads-per-core time tmp`)
 
@@ -40,7 +40,6 @@ type Why struct{ Name, Why string }
 
 // Unwelcome has the options that a reservation excludes.
 var Unwelcome = []Why{
-	{"array", "a reservation is of one job; submit the array's tasks one by one"},
 	{"async", "the command does not wait for its job"},
 	{"batch", "when nodes are free of which one has certain features cannot be forecast"},
 	{"bb", buffers}, {"bbf", buffers},

@@ -33,6 +33,9 @@ type pastJob struct {
 		// the last why it was pending, but for priority and resources
 		Reason string `json:"reason"`
 	} `json:"state"`
+	Array struct {
+		JobID number `json:"job_id"`
+	} `json:"array"`
 	Time struct {
 		Submission number `json:"submission"`
 		Eligible   number `json:"eligible"`
@@ -161,7 +164,7 @@ func runsQuery(v version) url.Values {
 
 // Accounted returns the jobs in accounting with this id, by submission. There may be
 // several: each requeue is a submission, and Slurm uses ids again when a cluster's state is
-// lost. There may be none.
+// lost. There may be none. Of the id of an array, they are its tasks.
 func (c *Client) Accounted(ctx context.Context, id int64) ([]workload.Job, error) {
 	var jobs []workload.Job
 	for job, err := range c.pastJobs(ctx, "/job/"+strconv.FormatInt(id, 10), func(version) url.Values { return nil }) {
@@ -200,7 +203,11 @@ func (c *Client) AccountedAll(ctx context.Context, ids []int64) (map[int64][]wor
 		if err != nil {
 			return nil, err
 		}
-		runs[job.ID] = append(runs[job.ID], job)
+		id := job.ID
+		if job.Array != 0 && slices.Contains(ids, job.Array) {
+			id = job.Array
+		}
+		runs[id] = append(runs[id], job)
 	}
 	for _, jobs := range runs {
 		bySubmission(jobs)
@@ -255,6 +262,7 @@ func (j *pastJob) job() workload.Job {
 			Size:      slurm.RequestedSize(requested, allocated),
 			Limit:     limitSeconds(j.Time.Limit),
 		},
+		Array:    j.Array.JobID.or(0),
 		Given:    slurm.SizeOf(allocated).CPUs,
 		Submit:   j.Time.Submission.or(0),
 		Eligible: j.Time.Eligible.or(0),

@@ -42,6 +42,9 @@ const mostCost = 1000
 // quoted cost. Their work starts at the deadline. With another forecaster there is by default
 // no bound on the time for which they hold processors, as in the paper.
 //
+// With arrays=all, half or first, bursts of like jobs are arrays, and a promise is of so many of
+// their tasks. Only arrays ask then, and the share is that of them.
+//
 // The forecasters are qbets, history and blend. The value of restart is Restart.A;
 // Restart.B is A - 1. The value of max-hold is a multiple of the job's time limit, that of
 // max-cost a multiple of what was quoted, or none.
@@ -119,6 +122,8 @@ func (v *VARQ) set(key, value string) (err error) {
 		}
 	case "max-cost":
 		v.MaxCost, err = parseCost(value)
+	case "arrays":
+		v.Arrays, err = parseArrays(value)
 	case "best-effort":
 		v.BestEffort = true
 		if value != "" {
@@ -127,7 +132,7 @@ func (v *VARQ) set(key, value string) (err error) {
 	case "forecaster":
 		v.Method, err = parseMethod(value)
 	default:
-		err = errors.New("VARQ's reservations have only prob, every, replan, max-hold, max-cost, best-effort and forecaster")
+		err = errors.New("VARQ's reservations have only prob, arrays, every, replan, max-hold, max-cost, best-effort and forecaster")
 	}
 	return err
 }
@@ -206,6 +211,9 @@ func (r Reservations) String() string {
 		}
 		if v.MaxCost != defaultCost {
 			text += ",max-cost=" + formatCost(v.MaxCost)
+		}
+		if v.Arrays != NoArrays {
+			text += ",arrays=" + v.Arrays.String()
 		}
 		if v.BestEffort {
 			text += ",best-effort"

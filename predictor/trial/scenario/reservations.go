@@ -27,6 +27,9 @@ type Hard struct {
 type VARQ struct {
 	Share float64 // of the jobs
 	Prob  float64 // the wanted probability of starting by the deadline
+	// Arrays, if not NoArrays, makes arrays of bursts of like jobs, and says of how many of their
+	// tasks a promise is. Only arrays ask then, and Share is the share of them.
+	Arrays Arrays
 	// Every is the interval between deadlines in seconds, at least 1. The deadline of
 	// a job is the first multiple of Every after its submission (VARQ 2007, section
 	// 4.4).

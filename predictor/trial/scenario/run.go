@@ -66,6 +66,29 @@ func newRunner(s *Scenario, callbacks Callbacks) *runner {
 // submit advances the simulation to the submission of the workload's next job, and
 // submits the job or reserves for it.
 func (r *runner) submit(job *sched.Job) {
+	j := r.arrive(job)
+	// u decides whether the job asks for a reservation, and v how far ahead. Both are
+	// drawn for every job, even if unused, so that the draws for a job do not depend on
+	// the policy or on the share.
+	u, v := r.random.Float64(), r.random.Float64()
+	hard, varq := r.Reservations.Hard, r.Reservations.VARQ
+	switch {
+	case hard != nil && u < hard.Share:
+		r.excluded[j] = &grant{hard: true}
+		r.sim.Reserve(j, j.Submit+int64(v*float64(hard.Ahead)))
+	case varq != nil && u < varq.Share:
+		r.reserve(j)
+	case u < r.Aside:
+		r.excluded[j] = &grant{}
+		r.enqueue(j)
+	default:
+		r.enqueue(j)
+	}
+}
+
+// arrive advances the simulation to the submission of a job, and returns the job as the simulation
+// has it.
+func (r *runner) arrive(job *sched.Job) *sched.Job {
 	if r.series == nil {
 		r.sim.Advance(job.Submit)
 		r.series = newSeries(job.Submit)
@@ -85,23 +108,7 @@ func (r *runner) submit(job *sched.Job) {
 			j.Estimate = max(1, min(seconds, j.Limit))
 		}
 	}
-	// u decides whether the job asks for a reservation, and v how far ahead. Both are
-	// drawn for every job, even if unused, so that the draws for a job do not depend on
-	// the policy or on the share.
-	u, v := r.random.Float64(), r.random.Float64()
-	hard, varq := r.Reservations.Hard, r.Reservations.VARQ
-	switch {
-	case hard != nil && u < hard.Share:
-		r.excluded[j] = &grant{hard: true}
-		r.sim.Reserve(j, j.Submit+int64(v*float64(hard.Ahead)))
-	case varq != nil && u < varq.Share:
-		r.reserve(j)
-	case u < r.Aside:
-		r.excluded[j] = &grant{}
-		r.enqueue(j)
-	default:
-		r.enqueue(j)
-	}
+	return j
 }
 
 // enqueue puts j into the queue now.
@@ -153,10 +160,15 @@ func (r *runner) Started(now int64, j *sched.Job) {
 	if c == nil || !c.hard {
 		r.queued--
 	}
+	promised := c != nil && c.promise != nil
 	if r.varqd != nil {
-		r.varqd.started(j)
+		array := int64(0)
+		if promised && c.promise.tasks != nil {
+			array = c.promise.ID
+		}
+		r.varqd.started(j, array)
 	}
-	if c != nil && c.promise != nil {
+	if promised {
 		r.startPromised(now, j, c.promise)
 	}
 }

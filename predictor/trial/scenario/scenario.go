@@ -98,6 +98,16 @@ func (o *Outcome) Kept() bool { return o.Refusal == "" && o.Start <= o.Deadline 
 // for each job that has ended.
 func (s *Scenario) Run(jobs iter.Seq2[sched.Job, error], callbacks Callbacks) (*Result, error) {
 	r := newRunner(s, callbacks)
+	if s.Reservations.arrays() != NoArrays {
+		for tasks, err := range bursts(jobs, r.varqd.request) {
+			if err != nil {
+				return nil, err
+			}
+			r.submitBurst(tasks)
+		}
+		r.sim.Drain()
+		return r.result(), nil
+	}
 	for j, err := range jobs {
 		if err != nil {
 			return nil, err

@@ -38,7 +38,10 @@ type promise struct {
 	forecast              float64 // the probability at the time of the promise
 	// processor seconds held before the work, at most, at that time
 	quoted                    float64
-	submitted, started, ended bool // what the job has done
+	submitted, started, ended bool         // what the job has done
+	tasks                     []*sched.Job // of an array
+	starts                    int          // tasks that have started
+	worked, held              float64      // processor seconds of these
 }
 
 func newVarqd(s *Scenario) *varqd {
@@ -65,10 +68,10 @@ func (v *varqd) submitted(j *sched.Job) {
 	v.forecaster.Submitted(&job)
 }
 
-// started observes that j starts.
-func (v *varqd) started(j *sched.Job) {
+// started observes that j starts, a task of array if that is not 0.
+func (v *varqd) started(j *sched.Job, array int64) {
 	job := v.workloadJob(j)
-	job.Start = j.Start
+	job.Start, job.Array = j.Start, array
 	v.queue.Start(job)
 	v.forecaster.Started(&job)
 }
@@ -83,27 +86,44 @@ func (v *varqd) ended(j *sched.Job) {
 
 // register tells the forecaster the present plan of p. holds says whether the present
 // forecast still reaches the probability of p.
-func (v *varqd) register(j *sched.Job, p *promise, holds bool) {
-	q := forecast.Question{Request: p.Job, Now: p.Now, Submit: p.Begin, Job: j.ID}
+func (v *varqd) register(p *promise, holds bool) {
+	q := forecast.Question{Request: p.All(), Now: p.Now, Submit: p.Begin, Job: p.ID, Tasks: p.Tasks}
 	q.Limit = p.Limit
-	v.forecaster.Promise(j.ID, &q, p.Deadline, holds)
+	v.forecaster.Promise(p.ID, &q, p.Deadline, holds)
 }
 
 // reserve asks for a reservation for j at its submission. If the request is refused, j
 // joins the queue at once.
 func (r *runner) reserve(j *sched.Job) {
+	p := r.ask(j, 0)
+	if p == nil {
+		r.excluded[j] = &grant{}
+		r.enqueue(j)
+		return
+	}
+	v, now := r.varqd, j.Submit
+	r.excluded[j] = &grant{promise: p}
+	v.register(p, true)
+	j.Estimate = 0 // the estimate leaves out the time held before the work
+	r.await(j, p)
+	if v.Replan > 0 {
+		r.sim.Call(now+v.Replan, func(now int64) { r.replan(now, j, p) })
+	}
+}
+
+// ask asks for a reservation for j, or for so many tasks like it, and returns the promise, or nil
+// if it is refused.
+func (r *runner) ask(j *sched.Job, tasks int32) *promise {
 	v, now := r.varqd, j.Submit
 	v.asked++
-	request := trajectory.Request{Job: v.request(j), ID: j.ID, Now: now, Deadline: (now/v.Every + 1) * v.Every, Prob: v.Prob}
+	request := trajectory.Request{Job: v.request(j), Tasks: tasks, ID: j.ID, Now: now, Deadline: (now/v.Every + 1) * v.Every, Prob: v.Prob}
 	if !v.BestEffort {
 		request.HoldUntil = request.Deadline
 	}
 	answer := v.planner.Decide(request)
 	if answer.Plan == nil {
 		r.refused(j, &request, &answer)
-		r.excluded[j] = &grant{}
-		r.enqueue(j)
-		return
+		return nil
 	}
 	v.week(request.Deadline).Of++
 	v.prob += answer.Plan.Estimate.Prob
@@ -111,19 +131,12 @@ func (r *runner) reserve(j *sched.Job) {
 	if v.MaxCost > 0 {
 		request.Earliest = request.Ceiling(answer.Plan.Begin, v.MaxCost)
 	}
-	p := &promise{
+	return &promise{
 		Request:    request,
 		Submission: trajectory.Submission{Begin: answer.Plan.Begin, Limit: answer.Plan.Limit},
 		asked:      now,
 		forecast:   answer.Plan.Estimate.Prob,
-		quoted:     float64(max(0, request.HoldUntil-answer.Plan.Begin)) * float64(j.Procs),
-	}
-	r.excluded[j] = &grant{promise: p}
-	v.register(j, p, true)
-	j.Estimate = 0 // the estimate leaves out the time held before the work
-	r.await(j, p)
-	if v.Replan > 0 {
-		r.sim.Call(now+v.Replan, func(now int64) { r.replan(now, j, p) })
+		quoted:     float64(max(0, request.HoldUntil-answer.Plan.Begin)) * float64(j.Procs) * float64(max(1, tasks)),
 	}
 }
 
@@ -154,7 +167,7 @@ func (r *runner) replan(now int64, j *sched.Job, p *promise) {
 	if p.submitted {
 		r.sim.Shorten(j, p.Limit)
 	} else {
-		r.varqd.register(j, p, revised.Prob >= p.Prob)
+		r.varqd.register(p, revised.Prob >= p.Prob)
 		if p.Begin != before.Begin {
 			r.varqd.moves++
 			r.await(j, p)
@@ -167,6 +180,10 @@ func (r *runner) replan(now int64, j *sched.Job, p *promise) {
 // processors until its work may start. When the work starts, startPromised shortens the
 // job's limit so that the work keeps no more than its own limit.
 func (r *runner) startPromised(now int64, j *sched.Job, p *promise) {
+	if p.tasks != nil {
+		r.startTask(now, j, p)
+		return
+	}
 	v := r.varqd
 	p.started = true
 	if now <= p.Deadline {

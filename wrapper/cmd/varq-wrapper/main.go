@@ -151,7 +151,7 @@ func (f *flags) trimLimit() (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
-	if err := wrapper.TrimLimit(wrapper.Slurm{}, f.job, f.begin, t); err != nil {
+	if err := wrapper.TrimLimit(wrapper.Slurm{Getenv: os.Getenv}, f.job, f.begin, t); err != nil {
 		return exitFailed, fmt.Errorf("the job keeps a longer time limit than it needs: %w", err)
 	}
 	return 0, nil
@@ -234,7 +234,7 @@ func (f *flags) byHand() (ticket.Ticket, error) {
 }
 
 func hold(t ticket.Ticket) *wrapper.Hold {
-	return &wrapper.Hold{Ticket: t, Queue: wrapper.Slurm{}, Clock: wrapper.WallClock{}, Gate: askGate, Trim: wrapper.StartTrim, Log: os.Stderr}
+	return &wrapper.Hold{Ticket: t, Queue: wrapper.Slurm{Getenv: os.Getenv}, Clock: wrapper.WallClock{}, Gate: askGate, Trim: wrapper.StartTrim, Log: os.Stderr}
 }
 
 // gateTimeout bounds how long varqd may take to ask another site whether the work may begin.

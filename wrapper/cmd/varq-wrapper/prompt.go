@@ -73,7 +73,7 @@ func (f *flags) promptUntilEnd() (int, error) {
 	}
 	application := prompt.Inherited(wrapper.FileBeside)
 	job := number("SLURM_JOB_ID")
-	slurm := wrapper.Slurm{}
+	slurm := wrapper.Slurm{Getenv: os.Getenv}
 	ways := prompt.Ways{Settings: s, Application: application, Output: os.Stderr, SignalSteps: func(signal syscall.Signal) error {
 		return slurm.Signal(job, step(os.Getenv("SLURM_STEP_ID")), signal)
 	}}

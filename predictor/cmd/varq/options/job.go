@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
 	"github.com/varq-project/varq/predictor/slurm/option"
 	"github.com/varq-project/varq/predictor/slurm/slurmconf"
@@ -28,6 +30,7 @@ type Job struct {
 	flags                             *pflag.FlagSet // of sbatch's options
 	clusters, partition, account, qos string
 	cluster                           func() string
+	tasks                             *string // nil unless AddTasks has added it
 }
 
 // otherNames has the names that sbatch has for an option besides the one that its manual has.
@@ -135,11 +138,40 @@ func (f *Job) conflicts() error {
 		if !given || flag.Name == "clusters" {
 			return
 		}
+		if flag.Name == array && f.tasks == nil && value != "" {
+			errs = append(errs, fmt.Errorf("--array does not go together with %s, which tells of one job; varq quote tells of arrays", f.cmd.CommandPath()))
+		}
 		if named, why := option.Refused(flag.Name, value); why != "" {
 			errs = append(errs, fmt.Errorf("%s does not go together with %s: %s", named, f.cmd.CommandPath(), why))
 		}
 	})
 	return errors.Join(errs...)
+}
+
+// array is sbatch's option of job arrays.
+const array = "array"
+
+// AddTasks adds the option for how many tasks of an array are to run, and lets --array be given.
+func (f *Job) AddTasks(flags *pflag.FlagSet) {
+	f.tasks = flags.String("tasks", "", "of an array, `N|N%` tasks are to run at the same time (default as many as may)")
+}
+
+// Array returns the job array, and how many of its tasks are to run, 0 for the default.
+func (f *Job) Array() (of api.Array, tasks int32, err error) {
+	list, given := f.given(array)
+	if given && list != "" {
+		of.Tasks, of.AtOnce = slurm.CountTasks(list)
+	}
+	switch {
+	case *f.tasks == "":
+	case of.Tasks == 0:
+		err = errors.New("--tasks: it says how many tasks of a job array are to run, and there is no --array")
+	default:
+		if tasks, err = of.ParseTasks(*f.tasks); err != nil {
+			err = fmt.Errorf("--tasks: %w", err)
+		}
+	}
+	return of, tasks, err
 }
 
 // Needs returns what the options demand of the job's nodes.

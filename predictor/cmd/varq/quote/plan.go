@@ -15,8 +15,12 @@ import (
 // reservation.
 func showPlan(env *cli.Env, asked *api.PlanRequest, p *api.Plan, options []string) error {
 	s := cli.Listing{Width: 12}
-	fmt.Fprintf(&s, "Can be promised: running by %s with probability %s (forecast %s).\n\n",
-		env.Moment(p.BeginBy), prob.Format(p.Prob), prob.Format(p.Estimate))
+	what := p.OfArray()
+	if what != "" {
+		what += " "
+	}
+	fmt.Fprintf(&s, "Can be promised: %srunning by %s with probability %s (forecast %s).\n\n",
+		what, env.Moment(p.BeginBy), prob.Format(p.Prob), prob.Format(p.Estimate))
 	for _, line := range told.Plan(p, asked, env.Now(), env.Zone) {
 		s.Line(line.Name, "%s", line.Text)
 	}

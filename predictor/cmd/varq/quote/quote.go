@@ -37,6 +37,7 @@ choice of nodes count.`,
   varq quote -N1 -n16 --mem=32G -t 30 --begin-by=now+2hours --prob=0.95
   varq quote -p gpu --gpus=4 -t 2:00:00 --begin-by=17:00 --begin-after=16:30
   varq quote -N4 -t 1:00:00 --begin-by=17:00 --best-effort --json
+  varq quote -c4 -t 30 --array=0-39%8 --begin-by=17:00
   varq quote -N4 -t 1:00:00 --finish-by=17:00 --prob=0.95
   varq quote -N4 -t 1:00:00 --risk=0.9
   varq quote -N4 -t 1:00:00 --begin-by=17:00 --plot=trajectory.svg`,
@@ -46,6 +47,7 @@ choice of nodes count.`,
 	reservation := addReservation(cmd)
 	job := options.AddJob(cmd, link.Cluster)
 	job.AddOthers()
+	job.AddTasks(cmd.Flags())
 	picture := cmd.Flags().String("plot", "", "draw probability against submission time into `FILE`.svg or .png")
 	asJSON := options.AddJSON(cmd.Flags())
 	_ = cmd.MarkFlagFilename("plot", "svg", "png")
@@ -59,6 +61,9 @@ choice of nodes count.`,
 			return usage(err)
 		}
 		if request.Needs, err = job.Needs(); err != nil {
+			return usage(err)
+		}
+		if request.Array, request.Tasks, err = job.Array(); err != nil {
 			return usage(err)
 		}
 		if err := request.Check(); err != nil {

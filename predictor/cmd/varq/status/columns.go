@@ -1,6 +1,7 @@
 package status
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -35,7 +36,13 @@ func allColumns(env *cli.Env) []table.Column[api.Reservation] {
 	text("Partition", func(r row) string { return r.Partition })
 	text("QOS", func(r row) string { return r.QOS })
 	number("Nodes", func(r row) string { return strconv.Itoa(int(r.Has())) })
-	number("CPUs", func(r row) string { return strconv.Itoa(int(r.CPUs)) })
+	number("CPUs", func(r row) string { return strconv.Itoa(int(r.CPUs * max(1, r.Tasks))) })
+	number("Tasks", func(r row) string {
+		if r.Tasks == 0 {
+			return cli.None
+		}
+		return fmt.Sprintf("%d/%d", min(r.Started, r.Tasks), r.Tasks)
+	})
 	text("State", func(r row) string { return r.State })
 	columns[len(columns)-1].Colour = stateColour
 	text("Promised", func(r row) string { return env.Moment(r.Promised) })

@@ -113,6 +113,9 @@ All columns, for --format:
 		if style.Format == "" && (style.Parsable || slices.ContainsFunc(found, func(r api.Reservation) bool { return r.FinishBy != 0 })) {
 			format = strings.Replace(format, "BeginBy", "BeginBy,FinishBy", 1)
 		}
+		if style.Format == "" && (style.Parsable || slices.ContainsFunc(found, func(r api.Reservation) bool { return r.Tasks != 0 })) {
+			format = strings.Replace(format, "State", "State,Tasks", 1)
+		}
 		columns, err := options.Choose(allColumns(env), format)
 		if err != nil {
 			return usage(err)

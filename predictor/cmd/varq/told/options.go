@@ -41,6 +41,9 @@ func Options(r *api.PlanRequest, zone *time.Location) []string {
 	if r.RiskyNodes != "" {
 		options = append(options, "--risky-nodes="+r.RiskyNodes)
 	}
+	if r.Tasks != 0 {
+		options = append(options, "--tasks="+strconv.Itoa(int(r.Tasks)))
+	}
 	if ceiling := r.MaxCost.String(); ceiling != "" {
 		options = append(options, "--max-cost="+ceiling)
 	}

@@ -44,6 +44,9 @@ func Plan(p *api.Plan, asked *api.PlanRequest, now int64, zone *time.Location) [
 		line("At most", "%s more, for idle nodes: %s", atMost.RoundedUp(), atMost.Share(p.Work))
 		line("Expected", "%s more", p.Expected)
 	}
+	if others := p.OtherTasks(); others != "" {
+		line("Others", "%s", others)
+	}
 	if spread := p.Spread(asked); spread != "" {
 		line("Nodes", "%s", spread)
 	}

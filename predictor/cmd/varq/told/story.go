@@ -51,6 +51,9 @@ func Story(r *api.Reservation, group *api.GroupState, now int64, zone *time.Loca
 		}
 		line("Group", "%s, kept by %s: %s", r.Group, keeper, company(group, r.ID))
 	}
+	if r.Tasks != 0 {
+		line("Array", "%s at the same time, of which %d have started", r.OfArray(), min(r.Started, r.Tasks))
+	}
 	line("Asks for", "%s, %s for %s, in all %s", askedNodes(r), cli.Count(int(r.CPUs), "CPU", "CPUs"),
 		slurmtime.FormatDuration(r.WorkLimit), slurmtime.FormatDuration(r.Set.TimeLimit))
 	if eligible, _, _ := Times(r); eligible != 0 && eligible <= now {
@@ -107,6 +110,9 @@ func Story(r *api.Reservation, group *api.GroupState, now int64, zone *time.Loca
 // askedNodes says how many nodes a job asks for, and was given.
 func askedNodes(r *api.Reservation) string {
 	nodes := cli.Count(int(r.Nodes), "node", "nodes")
+	if r.Tasks != 0 {
+		return "for each task " + nodes
+	}
 	switch most := r.MostNodes(); {
 	case r.Allocated != 0 && r.Allocated != r.Nodes:
 		return fmt.Sprintf("%s, was given %d", nodes, r.Allocated)

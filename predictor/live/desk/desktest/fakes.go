@@ -333,7 +333,7 @@ func (p *Outlook) Seen() int64 { return p.SeenAt }
 func (p *Outlook) ObserveCluster(_ *limits.Cluster, nodes []slurm.Node) { p.Nodes = len(nodes) }
 
 // Promise notes the call.
-func (p *Outlook) Promise(job int64, r workload.Request, begin, _ int64, holds bool) {
+func (p *Outlook) Promise(job int64, _ int32, r workload.Request, begin, _ int64, holds bool) {
 	p.Promised = append(p.Promised, Promised{job, begin, r.Limit, holds})
 }
 

@@ -78,3 +78,6 @@ INSERT INTO schemas VALUES (24, '0.1.0', 1728000000);
 -- version 25: a plan that was taken back
 INSERT INTO schemas VALUES (25, '0.1.0', 1728000000);
 UPDATE plans SET withdrawn = 1728000000 WHERE id = 'dddddddddddd';
+-- version 26: a job that may run on some nodes of its partition only
+INSERT INTO schemas VALUES (26, '0.1.0', 1728000000);
+UPDATE plans SET node_set = 'n[1-4]' WHERE id = 'dddddddddddd';

@@ -1,0 +1,41 @@
+package limits
+
+import "github.com/varq-project/varq/predictor/workload"
+
+// Together returns what n jobs like this one have at the same time, on as few nodes as they can be
+// on. n is at least 1.
+func (j *Job) Together(n int32) workload.Size {
+	if n == 1 {
+		return j.Size
+	}
+	size, pieces := j.Times(n), j.Pieces().Times(n)
+	if !pieces.Exclusive {
+		size.Nodes = min(size.Nodes, max(j.Nodes, j.fewestNodes(&size, &pieces)))
+	}
+	return size
+}
+
+// fewestNodes returns on how many of the largest nodes that the job may have there is room for a
+// size in pieces, as far as these are known.
+func (j *Job) fewestNodes(size *workload.Size, pieces *workload.Pieces) int32 {
+	var cpus, gpus, memory int64 // of a node, at most
+	for _, name := range j.partition.Nodes {
+		n := j.cluster.Nodes[name]
+		cpus, gpus, memory = max(cpus, n.CPUs), max(gpus, n.Gres["gpu"]), max(memory, n.Memory)
+	}
+	fewest, onNode := int64(1), int64(pieces.Count)
+	for _, of := range [...]struct{ all, each, most int64 }{
+		{int64(size.CPUs), int64(pieces.Each.CPUs), cpus}, {int64(size.GPUs), int64(pieces.Each.GPUs), gpus}, {size.Memory, pieces.Each.Memory, memory},
+	} {
+		if of.most > 0 {
+			fewest = max(fewest, (of.all+of.most-1)/of.most)
+		}
+		if of.each > 0 {
+			onNode = min(onNode, max(1, of.most/of.each))
+		}
+	}
+	if onNode > 0 {
+		fewest = max(fewest, (int64(pieces.Count)+onNode-1)/onNode)
+	}
+	return clamp(fewest)
+}

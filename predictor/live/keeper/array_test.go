@@ -1,0 +1,70 @@
+package keeper
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
+	"github.com/varq-project/varq/predictor/live/look"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// manyTasks promises an array of n tasks, and returns the queue with them: the first started of
+// them have started.
+func manyTasks(tb testing.TB, s *site, n, started int) []slurm.QueueEntry {
+	tb.Helper()
+	const array = 100_000
+	plan := api.Plan{
+		ID: "aaaaaaaaaaaa", BeginTime: desktest.Epoch, BeginBy: desktest.Epoch + 90_000, HoldUntil: desktest.Epoch + 90_000, Slot: desktest.Epoch + 90_000,
+		TimeLimit: 93_600, WorkLimit: 3600, Earliest: desktest.Epoch, Prob: .9, Estimate: .95, Array: api.Array{Tasks: int32(n)}, Tasks: int32(n),
+	}
+	request := workload.Request{User: "alice", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: plan.TimeLimit}
+	job := workload.Job{Array: array, Submit: desktest.Epoch, Eligible: desktest.Epoch, State: workload.Pending, Comment: api.CommentPrefix + plan.ID, Request: request}
+	var queue []slurm.QueueEntry
+	for i := range started {
+		j := job
+		j.ID, j.Start, j.State = array+1+int64(i), desktest.Epoch+1, workload.Running
+		queue = append(queue, slurm.QueueEntry{Job: j, ArrayJob: array})
+	}
+	if started < n {
+		job.ID, job.Tasks = array, int32(n-started)
+		queue = append(queue, slurm.QueueEntry{Job: job, ArrayJob: array})
+	}
+	r := &api.Reservation{Plan: plan, User: "alice", Partition: "main", Size: request.Size, TasksNodes: int32(n), Promised: desktest.Epoch}
+	if err := errors.Join(s.Ledger.Promise(tb.Context(), r, desktest.Epoch), s.Ledger.Bind(tb.Context(), plan.ID, "alice", array, desktest.Epoch, desktest.Epoch, true)); err != nil {
+		tb.Fatal(err)
+	}
+	return queue
+}
+
+// What is recorded of an array's tasks is written once, and varq status tells how many have
+// started.
+func TestWatchArray(t *testing.T) {
+	s := newSite(t)
+	queue := manyTasks(t, s, 1000, 600)
+	for range 3 {
+		s.Clock += 10
+		if err := s.keeper.Watch(t.Context(), look.New(queue, s.Clock)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, open, err := s.Ledger.OpenPlan(t.Context(), "aaaaaaaaaaaa")
+	if err != nil || !open || e.Started != 600 || e.Waiting() != 400 || e.Progress.State != api.StatePending || e.Progress.Start != 0 {
+		t.Errorf("open %v, %d have started, %+v, %v", open, e.Started, e.Progress, err)
+	}
+}
+
+// BenchmarkWatchArray is a look at the queue while 1,000 tasks of an array have started, and their
+// nodes are held.
+func BenchmarkWatchArray(b *testing.B) {
+	s := newSite(b)
+	queue := manyTasks(b, s, 1000, 1000)
+	for b.Loop() {
+		s.Clock += 10
+		if err := s.keeper.Watch(b.Context(), look.New(queue, s.Clock)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/live/sqlitefile"
+)
+
+// TaskRun is a task of an array that has started: the present run of it, if Slurm has requeued it.
+type TaskRun struct {
+	Job   int64 // the number of the task itself, and not of the array
+	Start int64
+	// Gone is when the queue no longer showed the task, or 0.
+	Gone  int64
+	Nodes int32
+}
+
+// SetTasks writes tasks of a plan's array that have started, or are gone. It forgets those whose
+// Start is 0: they wait again.
+func (l *Ledger) SetTasks(ctx context.Context, plan string, tasks []TaskRun) error {
+	defer l.book.changed(plan)
+	err := l.db.Write(ctx, func(tx *sql.Tx) error {
+		for _, t := range tasks {
+			var err error
+			if t.Start == 0 {
+				_, err = tx.ExecContext(ctx, `DELETE FROM tasks WHERE plan = ? AND job = ?`, plan, t.Job)
+			} else {
+				_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO tasks (plan, job, start, gone, nodes) VALUES (?,?,?,?,?)`, plan, t.Job, t.Start, t.Gone, t.Nodes)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("ledger: tasks of plan %s: %w", plan, err)
+	}
+	return nil
+}
+
+// readTasks reads the TaskRuns of the open promises about arrays among entries.
+func (l *Ledger) readTasks(ctx context.Context, entries []Entry) error {
+	byPlan := map[string]*Entry{}
+	var plans []string
+	for i := range entries {
+		if e := &entries[i]; e.Open && e.Tasks > 0 && e.Job != 0 {
+			byPlan[e.ID], plans = e, append(plans, e.ID)
+		}
+	}
+	if len(plans) == 0 {
+		return nil
+	}
+	where := sqlitefile.Where{}
+	where.In("plan", plans)
+	err := l.each(ctx, "SELECT plan, job, start, gone, nodes FROM tasks"+where.Clause(), where.Args, func(rows *sql.Rows) error {
+		var plan string
+		var t TaskRun
+		if err := rows.Scan(&plan, &t.Job, &t.Start, &t.Gone, &t.Nodes); err != nil {
+			return err
+		}
+		byPlan[plan].TaskRuns = append(byPlan[plan].TaskRuns, t)
+		return nil
+	})
+	for _, e := range byPlan {
+		slices.SortFunc(e.TaskRuns, func(a, b TaskRun) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Job, b.Job)) })
+	}
+	return err
+}

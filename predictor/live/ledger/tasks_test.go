@@ -1,0 +1,62 @@
+package ledger
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/api"
+)
+
+// An array claims its nodes task by task: those that have started run where they are, and the rest
+// claims what is still missing.
+func TestTasks(t *testing.T) {
+	l, ctx := open(t, filepath.Join(t.TempDir(), "ledger.db")), t.Context()
+	r := promise("aaaaaaaaaaaa", "alice", 10_000)
+	r.Array, r.Tasks, r.Nodes, r.CPUs, r.TasksNodes = api.Array{Tasks: 9}, 8, 1, 4, 2
+	mustPromise(t, l, r)
+	if err := l.Bind(ctx, r.ID, "alice", 7, 100, 100, true); err != nil {
+		t.Fatal(err)
+	}
+	claims := func() (cpus, nodes int32, jobs []int64) {
+		t.Helper()
+		list, err := l.Claims(ctx, 200)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range list {
+			cpus, jobs = cpus+c.CPUs, append(jobs, c.Job)
+			if !c.Runs {
+				nodes += c.Nodes
+			}
+		}
+		return cpus, nodes, jobs
+	}
+	for _, step := range []struct {
+		tasks       []TaskRun
+		started     int32
+		cpus, nodes int32
+		jobs        []int64
+	}{
+		{nil, 0, 32, 2, []int64{7}},
+		{[]TaskRun{{Job: 8, Start: 150, Nodes: 1}, {Job: 9, Start: 140, Nodes: 1}}, 2, 32, 2, []int64{9, 8, 7}},
+		{[]TaskRun{{Job: 8}}, 1, 32, 2, []int64{9, 7}}, // it waits again
+		{[]TaskRun{{Job: 9, Start: 140, Gone: 190, Nodes: 1}, {Job: 10, Start: 160}, {Job: 11, Start: 160}, {Job: 12, Start: 160}}, 4, 28, 1, []int64{10, 11, 12, 7}},
+	} {
+		if err := l.SetTasks(ctx, r.ID, step.tasks); err != nil {
+			t.Fatal(err)
+		}
+		cpus, nodes, jobs := claims()
+		if cpus != step.cpus || nodes != step.nodes || !cmp.Equal(jobs, step.jobs) {
+			t.Errorf("after %+v: %d CPUs, %d nodes, jobs %v", step.tasks, cpus, nodes, jobs)
+		}
+		if e := one(t, l, Query{Plan: r.ID}); e.Started != step.started {
+			t.Errorf("after %+v: %d have started", step.tasks, e.Started)
+		}
+	}
+	e, _, err := l.OpenPlan(ctx, r.ID)
+	if want := []TaskRun{{9, 140, 190, 1}, {10, 160, 0, 0}, {11, 160, 0, 0}, {12, 160, 0, 0}}; err != nil || !cmp.Equal(e.TaskRuns, want) {
+		t.Errorf("%+v, %v", e.TaskRuns, err)
+	}
+}

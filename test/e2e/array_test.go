@@ -1,0 +1,39 @@
+package e2e
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/test/site"
+)
+
+// array: of a job array, as many tasks are running at the deadline as may run at once. The nodes of
+// each are held until then, the others follow, and the array is one line of status.
+func array(t *testing.T, s *site.Site) {
+	out := filepath.Join(s.JobDir(), "array-%A.out") // of each round its own
+	file, _ := script(t, s, "array", "#SBATCH --output="+out+"\n#SBATCH --array=0-39%8\n#SBATCH --open-mode=append", "sleep 2")
+	r, at := kept(t, s, "alice", "--prob=0.6", "--ntasks=1", "--time=5", file)
+	if r.Array != (api.Array{Tasks: 40, AtOnce: 8}) || r.Tasks != 8 || r.Started < 8 || r.Start > r.WorkStart || r.WorkStart != at {
+		t.Errorf("%+v", r)
+	}
+	if r.Allocated != 8 {
+		t.Errorf("its tasks had %d nodes, of which several may be the same", r.Allocated)
+	}
+	status := mustRun(t, s, "alice", "varq", "status").Stdout
+	if lines := strings.Split(status, "\n"); !strings.Contains(lines[0], " Tasks ") || !slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, " KEPT ") && strings.Contains(line, " 8/8 ") }) {
+		t.Errorf("status:\n%s", status)
+	}
+	var works []float64
+	eventually(t, "all tasks have run", func() bool {
+		works = stamps(t, strings.Replace(out, "%A", strconv.FormatInt(r.Job, 10), 1), "work")
+		return len(works) >= 40
+	})
+	slices.Sort(works)
+	if early, late := works[0]-float64(at), works[7]-float64(at); early < 0 || late > patient.Seconds() {
+		t.Errorf("the first of the promised tasks began %+.3f s from their time, and the last %+.3f s", early, late)
+	}
+}
