@@ -105,10 +105,7 @@ func tooShort(prob float64) string {
 // It returns nil if no rule is the reason.
 func (p *Planner) binding(r *Request, b bounds, none bool) (rule *limits.Rule, so string) {
 	limit := func() (*limits.Rule, string) { return &b.longestRule, b.consequence }
-	window := func(begin int64) (*limits.Rule, string) {
-		w := b.ahead(begin)
-		return &w.Rule, r.meets(w, p.Cluster.Zone)
-	}
+	window := func(w *limits.Window) (*limits.Rule, string) { return &w.Rule, r.meets(w, p.Cluster.Zone) }
 	anyLimit, anyTime := b, b
 	anyLimit.longest, anyTime.blocked = unlimited, nil
 	limited, blocked := b.longestRule.Name != "", len(b.blocked) > 0
@@ -118,8 +115,9 @@ func (p *Planner) binding(r *Request, b bounds, none bool) (rule *limits.Rule, s
 		}
 	}
 	if blocked {
-		if begin, ok := p.promised(r, anyTime); ok {
-			return window(begin)
+		begin, ok := p.promised(r, anyTime)
+		if w := b.ahead(begin); ok && w != nil { // forecasts among fewer candidates may be lower
+			return window(w)
 		}
 	}
 	if limited && blocked {
@@ -131,7 +129,9 @@ func (p *Planner) binding(r *Request, b bounds, none bool) (rule *limits.Rule, s
 		return nil, ""
 	}
 	if c := p.candidates(r, anyTime, 1); len(c) > 0 {
-		return window(c[len(c)-1].Submit)
+		if w := b.ahead(c[len(c)-1].Submit); w != nil {
+			return window(w)
+		}
 	}
 	return limit()
 }

@@ -568,3 +568,29 @@ func TestRefusedAfterMisses(t *testing.T) {
 		}
 	}
 }
+
+// amongMany is a Forecaster that interpolates: among few candidates it is less certain.
+type amongMany struct{ few int }
+
+func (f amongMany) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
+	for i := range est {
+		est[i] = workload.Estimate{Prob: .5, Sample: 1000}
+		if len(c) == 1 || len(c) > f.few {
+			est[i].Prob = .95
+		}
+	}
+}
+
+// No window is blamed for a refusal if a start after all windows would do but for how forecasts among
+// fewer candidates differ.
+func TestRefusalAfterWindow(t *testing.T) {
+	cluster := site(nil)
+	cluster.Reservations = []limits.Reservation{{Name: "maint", Start: noon, End: noon + hour, Nodes: cluster.Partitions["main"].Nodes}}
+	r := request(1, 4*hour, .9)
+	r.Job.Partition = "main"
+	p := Planner{Cluster: cluster}
+	p.Forecaster = amongMany{few: len(p.candidates(&r, p.allowed(&r), 1))}
+	if a := p.Decide(r); a.Refusal == nil || a.Refusal.Limit != "" {
+		t.Errorf("%+v", a.Refusal)
+	}
+}
