@@ -456,7 +456,8 @@ func conflicts(t *testing.T, l *lab) {
 		{[]string{by, "--hold"}, "--hold does not go together with --begin-by: a job that is held does not start"},
 		{[]string{by, "--contiguous"}, "--contiguous does not go together"},
 		{[]string{by, "--switches=1"}, "--switches does not go together"},
-		{[]string{by, "--array=1-3"}, "--array does not go together"},
+		{[]string{by, "--array=1-3%2", "--tasks=3"}, "--tasks: 3 cannot run at the same time"},
+		{[]string{by, "--tasks=3"}, "--tasks: it says how many tasks of a job array are to run"},
 		{[]string{by, "--time-min=1"}, "--time-min does not go together"},
 		{[]string{by, "-N1", ":", "-N1"}, "heterogeneous"},
 		{[]string{"-N1", ":", "-N1", by}, "heterogeneous"},
@@ -488,7 +489,6 @@ func conflicts(t *testing.T, l *lab) {
 func conflictingVariables(t *testing.T, l *lab) {
 	file, _ := l.script(t, "", "")
 	for _, c := range []struct{ command, variable, says string }{
-		{"sbatch", "SBATCH_ARRAY_INX=1-3", "--array (SBATCH_ARRAY_INX in the environment) does not go together with --begin-by"},
 		{"sbatch", "SBATCH_REQ_SWITCH=1", "--switches (SBATCH_REQ_SWITCH in the environment) does not go together"},
 		{"sbatch", "SBATCH_SPREAD_JOB=", "--spread-job (SBATCH_SPREAD_JOB in the environment) does not go together"},
 		{"srun", "SLURM_DEPENDENCY=singleton", "--dependency (SLURM_DEPENDENCY in the environment) does not go together"},

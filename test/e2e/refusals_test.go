@@ -79,7 +79,7 @@ func conflicts(t *testing.T, s *site.Site) {
 		{[]string{"--begin-by=now+1hour", "--prob=often"}, "--prob"},
 		{[]string{"--begin-by=now+1hour", "--begin-after=now+2hours"}, "--begin-after"},
 		{[]string{"--begin-by=now+1hour", "--on-miss=weep"}, "--on-miss"},
-		{[]string{"--begin-by=now+1hour", "--array=1-3"}, "array"},
+		{[]string{"--begin-by=now+1hour", "--array=1-3", "--tasks=4"}, "--tasks: 4 are more"},
 		{[]string{"--begin-by=now+1hour", "--partition=nowhere"}, "nowhere"},
 		{[]string{"--begin-by=now+1day", "--nodes=8", "--time=1-00:00:00"}, "MaxTime"},
 		{[]string{"--prob=0.9"}, "--begin-by"},
