@@ -581,8 +581,8 @@ func (f amongMany) Forecast(_ workload.Request, _ int64, c []workload.Candidate,
 	}
 }
 
-// No window is blamed for a refusal if a start after all windows would do but for how forecasts among
-// fewer candidates differ.
+// No window is blamed for a refusal if a start after all windows would do but for how forecasts
+// among fewer candidates differ.
 func TestRefusalAfterWindow(t *testing.T) {
 	cluster := site(nil)
 	cluster.Reservations = []limits.Reservation{{Name: "maint", Start: noon, End: noon + hour, Nodes: cluster.Partitions["main"].Nodes}}
