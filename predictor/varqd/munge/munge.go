@@ -5,6 +5,7 @@ package munge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func (m Munge) Decode(ctx context.Context, credential string) (maker Maker, payl
 	if len(credential) == 0 || len(credential) > maxCredential {
 		return Maker{}, nil, fmt.Errorf("%w: %d bytes long", ErrInvalid, len(credential))
 	}
-	out, err := m.run(ctx, []byte(credential), "unmunge", "--numeric", "--keys=STATUS,UID,ENCODE_HOST")
+	out, err := m.run(ctx, []byte(credential), "unmunge", "--numeric", "--keys=STATUS,UID,ENCODE_HOST,ENCODE_TIME,DECODE_TIME")
 	if err != nil {
 		return Maker{}, nil, err
 	}
@@ -65,13 +66,44 @@ func (m Munge) Decode(ctx context.Context, credential string) (maker Maker, payl
 	return maker, payload, err
 }
 
-// parseFields reads "STATUS: 0", "UID: 1000" and "ENCODE_HOST: 10.1.2.3", as --numeric makes them.
-func parseFields(text string) (maker Maker, err error) {
+// readFields reads lines such as "STATUS: 0" and "ENCODE_HOST: 10.1.2.3", as --numeric makes them.
+func readFields(text string) map[string]string {
 	values := make(map[string]string)
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(line, ":")
 		values[key] = strings.TrimSpace(value)
 	}
+	return values
+}
+
+// Munge's error numbers for credentials that its key has made.
+const (
+	expired  = "15"
+	rewound  = "16"
+	replayed = "17"
+)
+
+// complaint says in words what is wrong with a credential, of which unmunge has printed text: unmunge
+// itself says nothing of times.
+func complaint(text string) string {
+	values := readFields(text)
+	made, _ := strconv.ParseInt(values["ENCODE_TIME"], 10, 64)
+	now, _ := strconv.ParseInt(values["DECODE_TIME"], 10, 64)
+	const clocks = "; the clocks of the two hosts differ too much, or the request was on its way for as long: set the clocks (NTP)"
+	switch values["STATUS"] {
+	case expired:
+		return fmt.Sprintf("it has expired: by this host's clock it was made %d s ago", now-made) + clocks
+	case rewound:
+		return fmt.Sprintf("it is from the future: by this host's clock it is made in %d s", made-now) + clocks
+	case replayed:
+		return "it was used before"
+	}
+	return "munge's error " + values["STATUS"]
+}
+
+// parseFields returns who has made a credential by what unmunge has printed.
+func parseFields(text string) (maker Maker, err error) {
+	values := readFields(text)
 	if values["STATUS"] != "0" {
 		return Maker{}, fmt.Errorf("%w: status %s", ErrInvalid, values["STATUS"])
 	}
@@ -102,7 +134,7 @@ func (m Munge) run(ctx context.Context, stdin []byte, name string, args ...strin
 	}
 	says := strings.TrimSpace(stderr.String())
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && name == "unmunge" && exit.ExitCode() >= firstCredError {
-		return nil, fmt.Errorf("%w: %s", ErrInvalid, says)
+		return nil, fmt.Errorf("%w: %s", ErrInvalid, cmp.Or(says, complaint(string(out))))
 	}
 	if says == "" {
 		says = err.Error()
