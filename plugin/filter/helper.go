@@ -41,6 +41,9 @@ type Helper struct {
 	Environment []string
 	// Cluster returns the name of the host's cluster, or "" if that is not known.
 	Cluster func() string
+	// Quiet reports whether the site wants nothing said of promises that are made; nil if it has no
+	// say.
+	Quiet func() bool
 	// Answer takes the lines for varq.lua.
 	Answer io.WriteCloser
 	// User takes messages for the user, if the command itself waits for its job.
@@ -117,6 +120,7 @@ func (h *Helper) plan(ctx context.Context, varqd Varqd, command string) (*Submis
 	if s.Size != "" {
 		return s, nil, h.size(ctx, varqd, s)
 	}
+	s.Quiet = s.Quiet || !s.Quote && quiet(h.Environment, h.Quiet)
 	s.Waits, s.Early = command != "sbatch", command == "salloc"
 	ask := varqd.Plan
 	if s.Quote {

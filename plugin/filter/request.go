@@ -30,7 +30,7 @@ type Submission struct {
 	tasksPerNode int32
 	// Quote is true if the command submits nothing, so that a quote is enough.
 	Quote bool
-	// Quiet is true if varq prints nothing unless something fails.
+	// Quiet is true if varq prints nothing unless something fails or is refused.
 	Quiet bool
 	// Waits is true if the command waits until its job starts, as srun and salloc do.
 	Waits bool

@@ -38,6 +38,7 @@ func TestPlugin(t *testing.T) {
 		"refused":           refused,
 		"conflicts":         conflicts,
 		"variables":         conflictingVariables,
+		"quiet":             quiet,
 		"refused by Slurm":  refusedBySlurm,
 		"heterogeneous":     heterogeneous,
 		"clusters":          clusters,

@@ -1,4 +1,4 @@
-/* The options of sbatch, srun and salloc, and the plugin's argument in
+/* The options of sbatch, srun and salloc, and the plugin's arguments in
  * plugstack.conf. */
 #include "varq.h"
 
@@ -110,8 +110,17 @@ const char *config_path(int argc, char **argv)
 	return path_argument(argc, argv, "config", NULL);
 }
 
+/* set_quiet has varq-filter say nothing of a promise, unless the user says otherwise. */
+static void set_quiet(int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++)
+		if (!strcmp(argv[i], "quiet"))
+			setenv("VARQ_QUIET", "1", 0);
+}
+
 void set_helper(int argc, char **argv)
 {
+	set_quiet(argc, argv);
 	char *copy = strdup(path_argument(argc, argv, "filter", helper));
 	if (copy)
 		helper = copy;

@@ -61,7 +61,11 @@ func submit() error {
 		Orders: os.Stdin, Options: readBox, Script: readScript, Environment: os.Environ(), Answer: os.Stdout, User: os.Stderr, Leave: leave,
 		Dial:    func() (filter.Varqd, error) { return dial() },
 		Cluster: func() string { return slurmconf.OwnCluster(os.Getenv) },
-		Now:     time.Now, Zone: time.Local, Pause: pause,
+		Quiet: func() bool {
+			c, err := config.FindClient(os.Getenv)
+			return err == nil && c.Quiet
+		},
+		Now: time.Now, Zone: time.Local, Pause: pause,
 	}
 	return h.Run(context.Background())
 }

@@ -97,6 +97,9 @@ type Client struct {
 	User string `yaml:"user"`
 	// MungeSocket is munged's socket; empty means munge's own default.
 	MungeSocket string `yaml:"munge_socket"`
+	// Quiet is true if sbatch, srun and salloc are to say nothing of a promise that is made. Refusals
+	// are said.
+	Quiet bool `yaml:"quiet"`
 	// Relay, if not empty, is the site that is meant, to whose varqd the one at Endpoint relays
 	// requests.
 	Relay string `yaml:"-"`
