@@ -15,8 +15,9 @@ import (
 
 // The first words of the lines that varq.lua understands. The rest of a line is for Slurm
 // (an option's value), for the SPANK plugin (the ticket) or for the user (after "say" and
-// "refuse"). After "plan", what is said is said once Slurm has accepted the job. The last line
-// of a complete answer is the word end.
+// "refuse"). After "plan", what is said is said once Slurm has accepted the job; after "wait" too,
+// another answer, which only says something, takes the place of that. The last line of a complete
+// answer is the word end.
 const (
 	wordBegin     = "begin"
 	wordTime      = "time"
@@ -27,6 +28,7 @@ const (
 	wordPartition = "partition"
 	wordTicket    = "ticket"
 	wordPlan      = "plan"
+	wordWait      = "wait"
 	wordSay       = "say"
 	wordRefuse    = "refuse"
 	wordEnd       = "end"
@@ -44,6 +46,7 @@ func (s *Submission) Write(w io.Writer, a api.PlanAnswer) error {
 		for _, size := range a.LeftOut {
 			s.notes = append(s.notes, "not "+slurmtime.InZone(size, s.zone))
 		}
+		s.settles = a.MayChange && !s.Quote && !s.Waits
 		s.accept(&l, a.Plan, a.RunnerUp, a.Offers)
 	case a.Refusal != nil:
 		s.refuse(&l, a.Refusal)
@@ -67,6 +70,9 @@ func (s *Submission) accept(l *lines, p *api.Plan, runnerUp *api.Slot, others []
 	l.add(wordTicket, "%s", ticket.Of(p))
 	if !s.Quote {
 		l.add(wordPlan, "%s", p.ID)
+		if s.settles {
+			l.add(wordWait, "")
+		}
 		if p.FinishBy == 0 {
 			l.add(wordBegin, "uts%d", p.SubmitBegin())
 		}

@@ -206,7 +206,7 @@ func TestWrite(t *testing.T) {
 	array := plan
 	array.Array, array.Tasks = api.Array{Tasks: 40, AtOnce: 8}, 8
 	if got, want := write(t, `{"spank:begin-by":"now+1hour","array":"0-39%8"}`, api.PlanAnswer{Plan: &array}), "say promised: 8 of 40 tasks running by 2026-11-21T13:00:00 with probability 0.90 (forecast 0.93)\n"; !strings.Contains(got, want) ||
-		!strings.Contains(got, "say the array lets 8 tasks run at once; the other 32 follow, and of these nothing is promised\n") {
+		!strings.Contains(got, "say the array lets so many tasks run at once (8); the other 32 follow, and of these nothing is promised\n") {
 		t.Errorf("an array: %s", got)
 	}
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
@@ -91,10 +92,13 @@ func (h *Helper) Run(ctx context.Context) error {
 			_ = s.order.Tell(sbatch.Report{Error: err.Error()})
 		}
 	}
-	if err := h.Answer.Close(); err != nil && plan == nil {
+	promised := plan != nil && plan.ID != ""
+	if promised && s.settles {
+		defer h.Answer.Close()
+	} else if err := h.Answer.Close(); err != nil && plan == nil {
 		return err
 	}
-	if plan == nil || plan.ID == "" {
+	if !promised {
 		return nil
 	}
 	return h.accompany(ctx, varqd, s, plan, orders)
@@ -179,6 +183,9 @@ func (h *Helper) accompany(ctx context.Context, varqd Varqd, s *Submission, plan
 			if accepted {
 				h.tell(s, s.holding(plan, job, h.Now().Unix()))
 			}
+			if accepted && s.settles {
+				return h.settle(ctx, varqd, s, plan, job)
+			}
 			h.Leave()
 			switch {
 			case known:
@@ -195,6 +202,32 @@ func (h *Helper) accompany(ctx context.Context, varqd Varqd, s *Submission, plan
 			}
 		}
 	}
+}
+
+// settle binds the job of a plan while the command waits, and writes what is promised now that the
+// job is known.
+func (h *Helper) settle(ctx context.Context, varqd Varqd, s *Submission, plan *api.Plan, job string) error {
+	bound := s.bind(ctx, varqd, plan.ID, job)
+	var l lines
+	if errors.Is(bound, api.ErrConflict) {
+		l.add(wordSay, "no promise: %s", slurmtime.InZone(bound.Error(), s.zone))
+	} else {
+		said := s.says(plan)
+		if list, err := varqd.Reservations(ctx, api.ReservationsQuery{}); err == nil && len(said) > 0 {
+			for i := range list {
+				if r := &list[i]; r.ID == plan.ID && r.Note != "" {
+					said = append(said, slurmtime.InZone(r.Note, s.zone))
+				}
+			}
+		}
+		if bound != nil && len(said) > 0 {
+			said = append(said, fmt.Sprintf("the site may have changed the job, which varqd has not seen yet: varq status %s tells what is promised about it", job))
+		}
+		for _, line := range said {
+			l.add(wordSay, "%s", line)
+		}
+	}
+	return errors.Join(bound, l.write(h.Answer))
 }
 
 // tell tells lines to the user of a command that waits for its job. To others varq.lua tells

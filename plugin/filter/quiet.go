@@ -9,8 +9,8 @@ import (
 // error as its answer.
 const quietVariable = "VARQ_QUIET"
 
-// quiet reports whether nothing is to be said of a promise that is made: the environment says so or,
-// if it does not speak of it, the site.
+// quiet reports whether nothing is to be said of a promise that is made: the environment says so
+// or, if it does not speak of it, the site.
 func quiet(environment []string, site func() bool) bool {
 	value, given := "", false
 	for _, v := range environment {

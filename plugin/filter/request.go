@@ -34,6 +34,9 @@ type Submission struct {
 	Quiet bool
 	// Waits is true if the command waits until its job starts, as srun and salloc do.
 	Waits bool
+	// settles is true if what is promised is known only once varqd has seen the job as Slurm has
+	// accepted it.
+	settles bool
 	// Early is true if the command may tell its job before that has started, as salloc does.
 	Early bool
 

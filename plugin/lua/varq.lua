@@ -21,8 +21,9 @@ local own = { "begin-by", "prob", "begin-after", "best-effort", "on-miss", "max-
 -- without a promise.
 local promise
 
--- Where orders to the helper go.
-local orders
+-- Where orders to the helper go, and where another answer comes from once the job is known; nil if
+-- there is none.
+local orders, later
 
 -- given returns the first of varq's options that the command was given.
 local function given(options)
@@ -77,6 +78,19 @@ local function command_line()
 	return words
 end
 
+-- read_answer reads lines until one that is the word end. It returns a list of { word, rest }, or
+-- nil if there is no such line.
+local function read_answer(from)
+	local answer = {}
+	for line in from:lines() do
+		local word, rest = string.match(line, "^(%S+) ?(.*)$")
+		answer[#answer + 1] = { word, rest }
+		if word == "end" then
+			return answer
+		end
+	end
+end
+
 -- ask has the helper plan the job of a command, "sbatch", "srun" or "salloc", whose options
 -- are in the box, and its words. It returns the answer, a list of { word, rest }, or nil.
 local function ask(command)
@@ -85,14 +99,16 @@ local function ask(command)
 	if not from or not write(orders, "plan " .. command .. "\n") then
 		return nil
 	end
-	local answer, complete = {}, false
-	for line in from:lines() do
-		local word, rest = string.match(line, "^(%S+) ?(.*)$")
-		complete = word == "end"
-		answer[#answer + 1] = { word, rest }
+	local answer = read_answer(from)
+	for _, line in ipairs(answer or {}) do
+		if line[1] == "wait" then
+			later = from
+		end
 	end
-	from:close()
-	return complete and answer or nil
+	if not later then
+		from:close()
+	end
+	return answer
 end
 
 -- act has what to do for each word of an answer. The functions return true for a
@@ -110,6 +126,7 @@ local act = {
 	partition = function(options, rest) options["partition"] = rest end,
 	ticket = function(_, rest) put_in_box("ticket " .. rest .. "\n") end,
 	plan = function() promise = {} end,
+	wait = function() end,
 	say = function(_, rest)
 		if promise then
 			promise[#promise + 1] = rest
@@ -160,6 +177,16 @@ end
 function M.post_submit(_, job, _)
 	if promise then
 		write(orders, string.format("job %d\n", job))
+		-- what is promised of the job as Slurm has accepted it; without an answer the plan holds
+		local answer = later and read_answer(later)
+		if answer then
+			promise = {}
+			for _, line in ipairs(answer) do
+				if line[1] == "say" then
+					promise[#promise + 1] = line[2]
+				end
+			end
+		end
 		for _, line in ipairs(promise) do
 			say(line)
 		end

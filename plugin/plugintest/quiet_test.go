@@ -32,13 +32,15 @@ func quiet(t *testing.T, l *lab) {
 		if said {
 			continue
 		}
+		first := strings.Fields(strings.SplitN(text, "\n", 2)[0])
+		number := number[1]
 		for tool, got := range map[string]string{
-			"R batchtools": strings.Fields(strings.SplitN(text, "\n", 2)[0])[3],                                       // the fourth word of the first line
-			"EasyBuild":    regexp.MustCompile(`^Submitted batch job (\d+)`).FindStringSubmatch(text)[1],              // as its newest version has it
-			"NorduGrid":    strings.TrimSpace(strings.ReplaceAll(strings.TrimSpace(text), "Submitted batch job", "")), // by its sed
+			"R batchtools": first[3],
+			"EasyBuild":    regexp.MustCompile(`^Submitted batch job (\d+)`).FindStringSubmatch(text)[1],
+			"NorduGrid":    strings.TrimSpace(strings.Replace(text, "Submitted batch job", "", 1)), // by sed
 		} {
-			if got != number[1] {
-				t.Errorf("%s takes %q for the number of job %s", tool, got, number[1])
+			if got != number {
+				t.Errorf("%s takes %q for the number of job %s", tool, got, number)
 			}
 		}
 		if r := l.runEnv(t, env, "sbatch", "--time=5", "--begin=now+1hour", file); r.code == 0 || !strings.Contains(r.stderr, "varq: --begin does not go together") {

@@ -77,7 +77,7 @@ func (p *Plan) OtherTasks() string {
 	case others <= 0:
 		return ""
 	case p.Tasks == p.Array.Width():
-		return fmt.Sprintf("the array lets %d tasks run at once; the other %d follow, and of these nothing is promised", p.Tasks, others)
+		return fmt.Sprintf("the array lets so many tasks run at once (%d); the other %d follow, and of these nothing is promised", p.Tasks, others)
 	}
-	return fmt.Sprintf("of the other %d tasks nothing is promised; the costs are those of the %d promised", others, p.Tasks)
+	return fmt.Sprintf("nothing is promised of the other tasks, which are %d; the costs are those of what is promised", others)
 }

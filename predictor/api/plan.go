@@ -102,9 +102,12 @@ const (
 type PlanAnswer struct {
 	Plan *Plan `json:"plan,omitempty"`
 	// Ceiling is the cost of idle nodes that no revision of Plan exceeds, as its AtMost returns it.
-	Ceiling    *Cost    `json:"ceiling,omitempty"`
-	Refusal    *Refusal `json:"refusal,omitempty"`
-	Trajectory []Point  `json:"trajectory,omitempty"`
+	Ceiling *Cost    `json:"ceiling,omitempty"`
+	Refusal *Refusal `json:"refusal,omitempty"`
+	// MayChange is true if plugins of the site may change the job while it is submitted. Whether Plan
+	// holds for it is known once the job is bound.
+	MayChange  bool    `json:"may_change,omitempty"`
+	Trajectory []Point `json:"trajectory,omitempty"`
 	// Offers are other deadlines, beside that of Plan, by which the job's end can be promised.
 	Offers []Offer `json:"offers,omitempty"`
 	// RunnerUp is what the user prefers next to Plan, if the request has several sizes and more

@@ -137,8 +137,12 @@ func (c *Cluster) configure(o Options) error {
 			return err
 		}
 	}
-	if o.CliFilter != "" {
-		return c.writeFile("cli_filter.lua", o.CliFilter, "root", 0o644)
+	for name, text := range map[string]string{"cli_filter.lua": o.CliFilter, "job_submit.lua": o.JobSubmit} {
+		if text != "" {
+			if err := c.writeFile(name, text, "root", 0o644); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

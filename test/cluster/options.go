@@ -46,6 +46,8 @@ type Options struct {
 	PlugStack string
 	// CliFilter is the text of cli_filter.lua. If it is empty, the cli_filter plugin is off.
 	CliFilter string
+	// JobSubmit is the text of job_submit.lua, for SlurmConf with JobSubmitPlugins=lua.
+	JobSubmit string
 	// Beside is a running cluster of the same Version, of which this one uses the slurmdbd and the
 	// keys of munge and of tokens, as clusters of one site do. It must run for longer. If it is
 	// nil, the cluster has its own.

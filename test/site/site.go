@@ -63,6 +63,8 @@ type Options struct {
 	// Kinds are those of cluster.Options.
 	NodeConf, GresConf string
 	Kinds              []cluster.Kind
+	// JobSubmit is that of cluster.Options.
+	JobSubmit string
 	// Boot is that of cluster.Options.
 	Boot time.Duration
 	// Progress receives messages about the steps of the start. If it is nil, they are
@@ -120,8 +122,8 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 		Dir: o.Dir, CPUs: o.CPUs, Detached: o.Detached, Env: env,
 		SlurmConf: o.SlurmConf, NodeConf: o.NodeConf, Kinds: o.Kinds, Boot: o.Boot, GresConf: o.GresConf,
 		PlugStack: s.programs.plugStack(s.Config()),
-		CliFilter: s.programs.cliFilter(),
-		Programs:  slices.Compact([]string{s.programs.bin, s.programs.sbin}),
+		CliFilter: s.programs.cliFilter(), JobSubmit: o.JobSubmit,
+		Programs: slices.Compact([]string{s.programs.bin, s.programs.sbin}),
 	})
 	if err != nil {
 		return s, err

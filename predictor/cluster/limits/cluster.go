@@ -52,6 +52,9 @@ type Cluster struct {
 	// EachPartition is true when a job that may run in several partitions must be within the limits
 	// of each (EnforcePartLimits=ALL).
 	EachPartition bool
+	// SubmitPlugins are those of Slurm's JobSubmitPlugins, without "job_submit/": they may change a
+	// job while it is submitted.
+	SubmitPlugins []string
 	// PrivateNodes is true when only operators may see the nodes (Slurm's PrivateData=nodes).
 	PrivateNodes bool
 	// Zone is that of Slurm's controller, in which sentences tell times, or nil where it is not

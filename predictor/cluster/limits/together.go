@@ -1,6 +1,10 @@
 package limits
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"sort"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // Together returns what n jobs like this one have at the same time, on as few nodes as they can be
 // on. n is at least 1.
@@ -13,6 +17,19 @@ func (j *Job) Together(n int32) workload.Size {
 		size.Nodes = min(size.Nodes, max(j.Nodes, j.fewestNodes(&size, &pieces)))
 	}
 	return size
+}
+
+// MostTogether returns how many jobs like this one can have nodes of its partition at the same
+// time, n at most.
+func (j *Job) MostTogether(n int32) int32 {
+	total := int64(0)
+	for _, name := range j.partition.Nodes {
+		total += j.cluster.Nodes[name].CPUs
+	}
+	return int32(sort.Search(int(n), func(i int) bool {
+		all := j.Together(int32(i) + 1)
+		return int(all.Nodes) > len(j.partition.Nodes) || total > 0 && int64(all.CPUs) > total
+	}))
 }
 
 // fewestNodes returns on how many of the largest nodes that the job may have there is room for a

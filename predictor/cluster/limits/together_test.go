@@ -37,6 +37,9 @@ func TestTogether(t *testing.T) {
 	} {
 		job := c.Job(workload.Request{Partition: v.partition, Size: v.size, Limit: 60}, v.needs)
 		all := job.Together(v.n)
+		if most := job.MostTogether(100); most < 100 && int(job.Together(most+1).Nodes) <= 4 && job.Together(most+1).CPUs <= 64 || most > 0 && (job.Together(most).Nodes > 4 || job.Together(most).CPUs > 64) {
+			t.Errorf("at most %d of %+v", most, v.size)
+		}
 		if got := fmt.Sprintf("%d nodes, %d CPUs, pieces %d", all.Nodes, all.CPUs, job.Pieces().Times(v.n).Count); got != v.want {
 			t.Errorf("%d of %+v in %s: %s, want %s", v.n, v.size, v.partition, got, v.want)
 		}

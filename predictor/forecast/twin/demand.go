@@ -36,7 +36,8 @@ func (o *Occupants) demands(c *workload.Claim) []demand {
 	needed.CPUs = o.takes(&c.Request)
 	add := func(size *workload.Size, partition bool) {
 		for _, of := range resources {
-			if need, total := of(&needed), of(size); need > 0 && total > 0 {
+			// of nodes without CPUs all are down or drained
+			if need, total := of(&needed), of(size); need > 0 && (total > 0 || partition && c.NodeSet != "" && size.CPUs == 0) {
 				list = append(list, &amount{of: of, partition: partition, left: total - need})
 			}
 		}

@@ -173,6 +173,26 @@ func TestRoomOnDrainedNodes(t *testing.T) {
 	}
 }
 
+// TestRoomOnNoNodes: there is no room where all nodes that a job may have are down or drained.
+func TestRoomOnNoNodes(t *testing.T) {
+	list := nodes("a", "b")
+	size := workload.Size{Nodes: 2, CPUs: 16}
+	b := sit(func(place workload.Place) Pool {
+		p := Pool{Name: "all", Size: size, Own: size, Nodes: list}
+		if place.NodeSet != "" {
+			p.Own, p.Nodes = workload.Size{}, nil
+		}
+		return p
+	})
+	c := asks(1, whole(1))
+	if got := b.roomFor(c, nil).Prob; got != 1 {
+		t.Errorf("on both nodes: %v", got)
+	}
+	if c.NodeSet = "c"; b.roomFor(c, nil).Prob != 0 {
+		t.Error("there is room on nodes that are down")
+	}
+}
+
 // TestRoomOnNodesAgainstDraws: the probability of room on nodes is that of drawn run times.
 func TestRoomOnNodesAgainstDraws(t *testing.T) {
 	b := four()

@@ -2,8 +2,8 @@ package course
 
 import (
 	"cmp"
-	"maps"
 	"slices"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -47,30 +47,13 @@ func (q *Queue) tasksOf(e *ledger.Entry, array int64) []*slurm.QueueEntry {
 // together returns the job that stands for those tasks of an array that e promises. It returns nil
 // if they are all gone. tasks are those in the queue.
 func together(e *ledger.Entry, array int64, tasks []*slurm.QueueEntry) *slurm.QueueEntry {
-	var started, waiting []*slurm.QueueEntry
-	ready, held := 0, 0 // of those that wait
-	runs := map[int64]ledger.TaskRun{}
-	for _, t := range e.TaskRuns {
-		runs[t.Job] = t
+	c := countOf(e, tasks)
+	needed := min(int(e.Tasks), len(c.started)+len(c.gone)+c.ready+c.held)
+	if had := len(c.started) + len(c.gone); had < needed {
+		return rest(e, array, c.waiting, had+c.ready < needed)
 	}
-	for _, j := range tasks {
-		delete(runs, j.ID)
-		switch {
-		case j.Start != 0:
-			started = append(started, j)
-		case j.Held || j.Stopped != "":
-			waiting, held = append(waiting, j), held+j.Count()
-		default:
-			waiting, ready = append(waiting, j), ready+j.Count()
-		}
-	}
-	needed := min(int(e.Tasks), len(started)+len(runs)+ready+held)
-	if len(started)+len(runs) < needed {
-		return rest(e, array, waiting, len(started)+len(runs)+ready < needed)
-	}
-	starts := slices.Collect(maps.Values(runs)) // first those that are gone
-	by := map[int64]*slurm.QueueEntry{}
-	for _, j := range started {
+	starts, by := c.gone, map[int64]*slurm.QueueEntry{}
+	for _, j := range c.started {
 		starts = append(starts, ledger.TaskRun{Job: j.ID, Start: j.Start, Nodes: j.Nodes})
 		by[j.ID] = j
 	}
@@ -94,6 +77,50 @@ func together(e *ledger.Entry, array int64, tasks []*slurm.QueueEntry) *slurm.Qu
 		j.Submit = e.Progress.Submit
 	}
 	return &j
+}
+
+// tasks are those of an array, by what has become of them.
+type tasks struct {
+	started, waiting []*slurm.QueueEntry
+	ready, held      int              // of those that wait
+	gone             []ledger.TaskRun // that have lasted until their work began
+}
+
+// countOf counts the tasks of e's array, of which the given ones are in the queue. Those that were
+// cancelled while they waited, or before their work began, are not counted.
+func countOf(e *ledger.Entry, inQueue []*slurm.QueueEntry) (c tasks) {
+	runs := map[int64]ledger.TaskRun{}
+	for _, t := range e.TaskRuns {
+		runs[t.Job] = t
+	}
+	for _, j := range inQueue {
+		delete(runs, j.ID)
+		n := j.Count()
+		if strings.Contains(j.ArrayTasks, "...") { // a part of a long list
+			n = int(e.Array.Tasks)
+		}
+		switch {
+		case j.Start != 0:
+			c.started = append(c.started, j)
+		case j.Held || j.Stopped != "":
+			c.waiting, c.held = append(c.waiting, j), c.held+n
+		default:
+			c.waiting, c.ready = append(c.waiting, j), c.ready+n
+		}
+	}
+	for _, t := range runs {
+		if t.Gone >= WorkStart(e, t.Start) {
+			c.gone = append(c.gone, t)
+		}
+	}
+	return c
+}
+
+// TasksLeft returns how many of the promised tasks of e's array there still are while their nodes
+// are held: fewer than e.Tasks once so many were cancelled that the others are too few.
+func (q *Queue) TasksLeft(e *ledger.Entry) int32 {
+	c := countOf(e, q.tasksOf(e, e.Job))
+	return min(e.Tasks, int32(len(c.started)+c.ready+c.held))
 }
 
 // rest returns the job that stands for the tasks of an array that wait. If held is true, too few of
@@ -144,39 +171,53 @@ func (q *Queue) TaskChanges(e *ledger.Entry) []ledger.TaskRun {
 	return changes
 }
 
+// accountingLag is for how many seconds accounting may not know yet of a task that has started.
+const accountingLag = 60
+
 // Together returns the run that stands for those tasks of e's array that are promised, as
-// accounting knows them, and for how many seconds the nodes of a task idled more, on average, than
-// those of the last one. It returns nil while one of them waits or runs, or accounting does not
-// know it yet. If one of them did not last until its work began, that one stands for all.
-func Together(e *ledger.Entry, runs []workload.Job) (run *workload.Job, idled int64) {
+// accounting knows them at the time now, and for how many seconds the nodes of a task idled more,
+// on average, than those of the last one. It returns nil while one of them waits or runs, or
+// accounting does not know it yet. If one of them did not last until its work began, and was not
+// cancelled, that one stands for all.
+func Together(e *ledger.Entry, runs []workload.Job, now int64) (run *workload.Job, idled int64) {
 	tasks := tasksIn(e, runs)
 	if slices.ContainsFunc(e.TaskRuns, func(t ledger.TaskRun) bool { return tasks[t.Job] == nil }) {
 		return nil, 0
 	}
-	var started, waiting, late, withdrawn []*workload.Job
+	var started, late, withdrawn []*workload.Job
+	unfinished, newest := 0, int64(0) // of those that have not started, and when the last one ended
 	for _, t := range tasks {
-		switch {
+		switch over := Ended(e, t); {
+		case !over && t.Start == 0:
+			unfinished++
+		case !over:
+			started = append(started, t)
+		case t.State == workload.Cancelled && t.End <= e.BeginBy && (t.Start == 0 || t.End < WorkStart(e, t.Start)):
+			withdrawn = append(withdrawn, t)
 		case t.Start != 0:
 			started = append(started, t)
-		case !Ended(e, t):
-			waiting = append(waiting, t)
-		case t.State == workload.Cancelled && t.End <= e.BeginBy:
-			withdrawn = append(withdrawn, t)
 		default:
 			late = append(late, t)
 		}
+		newest = max(newest, t.End)
 	}
+	// Slurm keeps no account of a task that was cancelled while it waited, if others were not.
+	forgotten := unfinished == 0 && len(tasks) < int(e.Array.Tasks) && len(tasks) > 0 && newest+accountingLag <= now
 	needed := int(e.Tasks)
-	if len(waiting) == 0 && len(withdrawn) > 0 {
+	if unfinished == 0 && len(withdrawn) > 0 || forgotten && !e.Progress.Late {
 		needed = min(needed, len(started)+len(late))
 	}
 	switch {
 	case needed == 0:
 		return standFor(e, withdrawn[0]), 0
-	case len(started) < needed && (len(waiting) > 0 || len(late) == 0):
-		return nil, 0
-	case len(started) < needed:
+	case len(started) < needed && len(late) > 0 && unfinished == 0:
 		return standFor(e, late[0]), 0
+	case len(started) < needed && forgotten: // one that had waited until after the deadline
+		never := standFor(e, started[0])
+		never.Start, never.End, never.State = 0, newest, workload.Cancelled
+		return never, 0
+	case len(started) < needed:
+		return nil, 0
 	}
 	slices.SortFunc(started, func(a, b *workload.Job) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
@@ -184,7 +225,7 @@ func Together(e *ledger.Entry, runs []workload.Job) (run *workload.Job, idled in
 	started = started[:needed]
 	last := standFor(e, started[needed-1])
 	last.Nodes = 0
-	var idle int64
+	var idle int64 // nodes x seconds
 	for _, t := range started {
 		switch {
 		case !Ended(e, t):
@@ -193,12 +234,27 @@ func Together(e *ledger.Entry, runs []workload.Job) (run *workload.Job, idled in
 			return standFor(e, t), 0
 		}
 		last.Nodes += t.Nodes
-		idle += int64(t.Nodes) * (last.Start - t.Start)
+		idle += int64(t.Nodes) * Idle(t.Start, t.End, e.HoldUntil)
 		if t.End > last.End {
 			last.End, last.State, last.Evicted = t.End, t.State, t.Evicted
 		}
 	}
-	return last, idle / int64(max(1, last.Nodes))
+	for _, t := range withdrawn {
+		idle += int64(t.Nodes) * Idle(t.Start, t.End, e.HoldUntil)
+	}
+	return last, max(0, idle/int64(max(1, last.Nodes))-Idle(last.Start, last.End, e.HoldUntil))
+}
+
+// UnseenTasks returns the tasks of e's array that accounting knows to have started, and the queue
+// has not shown.
+func UnseenTasks(e *ledger.Entry, runs []workload.Job) (unseen []ledger.TaskRun) {
+	for _, t := range tasksIn(e, runs) {
+		known := slices.ContainsFunc(e.TaskRuns, func(r ledger.TaskRun) bool { return r.Job == t.ID })
+		if t.Start != 0 && !known && len(unseen) < int(e.Waiting()) {
+			unseen = append(unseen, ledger.TaskRun{Job: t.ID, Start: t.Start, Gone: t.End, Nodes: t.Nodes})
+		}
+	}
+	return unseen
 }
 
 // tasksIn returns the tasks of e's array among runs, by their numbers: of each its latest run.

@@ -45,7 +45,7 @@ func TestFindArray(t *testing.T) {
 	bobs := func(j *slurm.QueueEntry) { j.User = "bob" }
 	requeued := func(j *slurm.QueueEntry) { j.Submit, j.Eligible, j.RestartCount = 4500, 4620, 1 }
 	gone := func(job, start int64) ledger.TaskRun {
-		return ledger.TaskRun{Job: job, Start: start, Gone: start + 50, Nodes: 1}
+		return ledger.TaskRun{Job: job, Start: start, Gone: 5050, Nodes: 1}
 	}
 	for name, c := range map[string]struct {
 		promised *ledger.Entry
@@ -60,6 +60,8 @@ func TestFindArray(t *testing.T) {
 		"one is gone":            {promised(2, gone(101, 4100)), []slurm.QueueEntry{task(102, 4200, 0), task(100, 0, 4)}, "2 nodes since 4200"},
 		"the last one is gone":   {promised(2, gone(102, 4200)), []slurm.QueueEntry{task(101, 4100, 0), task(100, 0, 4)}, "2 nodes since 4200"},
 		"all promised are gone":  {promised(2, gone(101, 4100), gone(102, 4200)), []slurm.QueueEntry{task(100, 0, 4)}, "none"},
+		"one was cancelled held": {promised(3, ledger.TaskRun{Job: 103, Start: 4100, Gone: 4500, Nodes: 1}), []slurm.QueueEntry{task(101, 4100, 0), task(102, 4200, 0)}, "2 nodes since 4200"},
+		"a part of a list":       {promised(6), []slurm.QueueEntry{task(101, 4100, 0), task(100, 0, 2, func(j *slurm.QueueEntry) { j.ArrayTasks = "3,5,..." })}, "2 wait, from 4000"},
 		"some were cancelled":    {promised(6), []slurm.QueueEntry{task(100, 0, 2)}, "2 wait, from 4000"},
 		"the rest was cancelled": {promised(6), []slurm.QueueEntry{task(101, 4100, 0), task(102, 4200, 0)}, "2 nodes since 4200"},
 		"too many are held":      {promised(6), []slurm.QueueEntry{task(100, 0, 5), task(104, 0, 1, held)}, "6 wait, from 4000, held"},
@@ -133,6 +135,12 @@ func TestTaskChanges(t *testing.T) {
 	}
 }
 
+// late returns a promise of which the queue has shown that a task waited after the deadline.
+func late(e *ledger.Entry) *ledger.Entry {
+	e.Progress.Late = true
+	return e
+}
+
 // A promise about an array is judged by the tasks that started first.
 func TestJudgeArray(t *testing.T) {
 	run := func(id, start, end int64, state workload.State) workload.Job {
@@ -151,19 +159,22 @@ func TestJudgeArray(t *testing.T) {
 		"others still wait":         {promised(2), []workload.Job{run(101, 4100, 5600, done), run(102, 4300, 5500, done), run(100, 0, 0, workload.Pending)}, "KEPT, start 4300, end 5600, 2 nodes, 100 s more"},
 		"one still runs":            {promised(2), []workload.Job{run(101, 4100, 5600, done), run(102, 4300, 0, workload.Running)}, "not yet"},
 		"one still waits":           {promised(2), []workload.Job{run(101, 4100, 5600, done), run(102, 0, 0, workload.Pending)}, "not yet"},
-		"one is late":               {promised(2), []workload.Job{run(101, 4100, 5600, done), run(102, 5100, 5500, done)}, "MISSED, start 5100, end 5600, 2 nodes, 500 s more: started 100 s after the deadline"},
+		"one is late":               {promised(2), []workload.Job{run(101, 4100, 5600, done), run(102, 5100, 5500, done)}, "MISSED, start 5100, end 5600, 2 nodes, 450 s more: started 100 s after the deadline"},
 		"one was requeued":          {promised(2), []workload.Job{run(101, 4100, 4200, workload.Failed), run(102, 4300, 5500, done), {ID: 101, Submit: 4200, Start: 4400, End: 5700, State: done, Comment: api.CommentPrefix + arrayPlan, Request: workload.Request{User: "alice", Size: workload.Size{Nodes: 1}}}}, "KEPT, start 4400, end 5700, 2 nodes, 50 s more"},
 		"one failed before":         {promised(2), []workload.Job{run(101, 4100, 4600, workload.Failed), run(102, 4300, 5500, done)}, "MISSED, start 4100, end 4600, 1 nodes, 0 s more: ended (FAILED) before its work could begin"},
 		"one was cancelled waiting": {promised(6), []workload.Job{run(101, 4100, 5600, done), run(102, 4300, 5500, done), run(100, 0, 4800, off)}, "KEPT, start 4300, end 5600, 2 nodes, 100 s more"},
+		"one was cancelled held":    {promised(3, ledger.TaskRun{Job: 103, Start: 4100, Gone: 4500}), []workload.Job{run(101, 4100, 5600, done), run(102, 4300, 5500, done), run(103, 4100, 4500, off)}, "KEPT, start 4300, end 5600, 2 nodes, 300 s more"},
+		"one was forgotten":         {promised(6), []workload.Job{run(101, 4100, 5600, done), run(102, 4300, 5500, done)}, "KEPT, start 4300, end 5600, 2 nodes, 100 s more"},
+		"one was forgotten late":    {late(promised(6)), []workload.Job{run(101, 4100, 5600, done), run(102, 4300, 5500, done)}, "MISSED, start 0, end 5600, 0 nodes, 0 s more: not started by the deadline"},
+		"one is not known yet":      {promised(6), []workload.Job{run(101, 4100, 5600, done), run(102, 4300, 8990, done)}, "not yet"},
 		"one was cancelled late":    {promised(6), []workload.Job{run(101, 4100, 5600, done), run(102, 4300, 5500, done), run(100, 0, 5800, off)}, "MISSED, start 0, end 5800, 0 nodes, 0 s more: not started by the deadline"},
 		"all were cancelled":        {promised(6), []workload.Job{run(100, 0, 3000, off)}, "CANCELLED, start 0, end 3000, 0 nodes, 0 s more: cancelled before the deadline"},
-		"too few are known":         {promised(6), []workload.Job{run(101, 4100, 5600, done)}, "not yet"},
 		"one that started is not":   {promised(1, ledger.TaskRun{Job: 102, Start: 4050}), []workload.Job{run(101, 4100, 5600, done)}, "not yet"},
 		"another's":                 {promised(1), []workload.Job{{ID: 101, Submit: 1000, Start: 4100, End: 5600, State: done, Request: workload.Request{User: "bob"}}}, "not yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := "not yet"
-			if run, idled := Together(c.promised, c.runs); run != nil {
+			if run, idled := Together(c.promised, c.runs, 9000); run != nil {
 				s, why := Judge(c.promised, run, 9000)
 				got = fmt.Sprintf("%s, start %d, end %d, %d nodes, %d s more", s.Outcome, s.Start, s.End, s.Nodes, idled)
 				if why != "" {

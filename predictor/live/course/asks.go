@@ -140,13 +140,10 @@ func partitions(j *slurm.QueueEntry) string {
 	return strings.Join(slices.Sorted(strings.SplitSeq(j.Partition, ",")), ",")
 }
 
-// Unlike describes the difference between j and the job that e's plan is for, or returns "". What
-// the plan does not name may be anything. Slurm writes the names of accounts and QOS in lower case.
-// The size of a job that has started is not compared, because it may be what Slurm has allocated.
-// Slurm counts the CPUs of whole cores, and may spread tasks over more nodes. So a job counts as
-// larger only if it has both more nodes and more CPUs, or many times the CPUs, or more GPUs.
-func Unlike(e *ledger.Entry, j *workload.Job) string {
-	const threads = 4 // of a core, at most
+// Elsewhere describes in which other partition, account or QOS j is than that of e's plan, or
+// returns "". What the plan does not name may be anything. Slurm writes the names of accounts and
+// QOS in lower case.
+func Elsewhere(e *ledger.Entry, j *workload.Job) string {
 	for _, part := range []struct{ name, planned, is string }{
 		{"partition", e.Partition, j.Partition}, {"account", e.Account, j.Account}, {"QOS", e.QOS, j.QOS},
 	} {
@@ -154,6 +151,19 @@ func Unlike(e *ledger.Entry, j *workload.Job) string {
 		if part.planned != "" && part.is != "" && !alike {
 			return fmt.Sprintf("its %s is %s instead of %s", part.name, part.is, part.planned)
 		}
+	}
+	return ""
+}
+
+// Unlike describes the difference between j and the job that e's plan is for, Elsewhere first, or
+// returns "". The size of a job that has started is not compared, because it may be what Slurm has
+// allocated. Slurm counts the CPUs of whole cores, and may spread tasks over more nodes. So a job
+// counts as larger only if it has both more nodes and more CPUs, or many times the CPUs, or more
+// GPUs.
+func Unlike(e *ledger.Entry, j *workload.Job) string {
+	const threads = 4 // of a core, at most
+	if elsewhere := Elsewhere(e, j); elsewhere != "" {
+		return elsewhere
 	}
 	switch {
 	case e.Tasks == 0 && j.Array != 0:

@@ -117,7 +117,7 @@ func Judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 		return s, why // if why is empty, the note says why
 	}
 	if p := &e.Progress; SeenKept(e) {
-		if run.Start != 0 && p.Start != run.Start {
+		if run.Start != 0 && p.Start != run.Start && e.Tasks == 0 {
 			s.Nodes = p.Nodes
 			why = RequeuedAfter
 		}

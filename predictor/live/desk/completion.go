@@ -63,7 +63,7 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 	case refusal != nil:
 		return q.refuse(refusal, promise)
 	}
-	q.answer.Plan = plan
+	q.answer.Plan, q.answer.MayChange = plan, len(q.Cluster.SubmitPlugins) > 0
 	return q.answer, nil
 }
 

@@ -85,7 +85,7 @@ func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, prom
 		return q.refuse(no, promise)
 	}
 	atMost := plan.AtMost()
-	q.answer.Plan, q.answer.Ceiling = &plan, &atMost
+	q.answer.Plan, q.answer.Ceiling, q.answer.MayChange = &plan, &atMost, len(q.Cluster.SubmitPlugins) > 0
 	return q.answer, nil
 }
 

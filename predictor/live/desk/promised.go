@@ -16,8 +16,16 @@ import (
 // Again returns a planner, and the request that was promised, to plan e's pending job j again. It
 // reports false if nothing can be planned.
 func (d *Desk) Again(e *ledger.Entry, j *slurm.QueueEntry, now int64) (*trajectory.Planner, trajectory.Request, bool) {
+	if d.Shadow || d.Outlook.Learning() {
+		return nil, trajectory.Request{}, false
+	}
+	return d.again(e, j, now)
+}
+
+// again is Again also while the past is being learnt.
+func (d *Desk) again(e *ledger.Entry, j *slurm.QueueEntry, now int64) (*trajectory.Planner, trajectory.Request, bool) {
 	planner, err := d.planner()
-	if err != nil || d.Shadow || d.Outlook.Learning() {
+	if err != nil {
 		return nil, trajectory.Request{}, false
 	}
 	place, others := planned(e, j)
@@ -56,10 +64,6 @@ func planned(e *ledger.Entry, j *slurm.QueueEntry) (place workload.Place, others
 // the site's policy, Slurm's limits or other promises. It returns "" if there is none. The error is
 // a fault of package api.
 func (d *Desk) Objection(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) (string, error) {
-	planner, err := d.planner()
-	if err != nil {
-		return "", err
-	}
 	who := policy.Who{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS}
 	rule, err := d.checkUse(ctx, d.Policy.For(who), who, policy.Use{Open: 1, NodeSeconds: e.AtMost().NodeSeconds})
 	if err != nil {
@@ -67,6 +71,16 @@ func (d *Desk) Objection(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	}
 	if rule != nil {
 		return rule.What, nil
+	}
+	return d.crowded(ctx, e, j)
+}
+
+// crowded returns the reason why Slurm's limits, or other promises, leave no room for what e
+// promises to the submitted job j, or "". The error is a fault of package api.
+func (d *Desk) crowded(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) (string, error) {
+	planner, err := d.planner()
+	if err != nil {
+		return "", err
 	}
 	now := d.Now()
 	slot := max(e.Slot, e.BeginTime, now)
@@ -82,7 +96,7 @@ func (d *Desk) Objection(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	}
 	var claims []workload.Claim
 	if err == nil {
-		claims, err = d.claims(ctx, now)
+		claims, err = d.claims(ctx, now, e.ID)
 	}
 	if err == nil {
 		err = d.fits(&got, j.ID, claims, now)

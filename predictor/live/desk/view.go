@@ -27,7 +27,7 @@ func (d *Desk) view(ctx context.Context) (*view, error) {
 		return nil, err
 	}
 	v := &view{Planner: planner, desk: d, ctx: ctx, now: d.Now()}
-	if v.claims, err = d.claims(ctx, v.now); err != nil {
+	if v.claims, err = d.claims(ctx, v.now, ""); err != nil {
 		return nil, err
 	}
 	v.Room = d.room(v.claims)

@@ -2,10 +2,10 @@ package keeper
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
-	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -23,13 +23,27 @@ func (k *follower) noteArrays(ctx context.Context, q *course.Queue, open []ledge
 
 // noteTasks records which tasks of an array have started, wait again or are gone.
 func (k *follower) noteTasks(ctx context.Context, q *course.Queue, e *ledger.Entry) error {
-	changes := q.TaskChanges(e)
-	if len(changes) == 0 {
+	if changes := q.TaskChanges(e); len(changes) > 0 {
+		if err := k.Ledger.SetTasks(ctx, e.ID, changes); err != nil {
+			return err
+		}
+		if err := k.readAgain(ctx, e); err != nil {
+			return err
+		}
+	}
+	left := q.TasksLeft(e)
+	if left == 0 || left == e.Tasks || q.At >= e.HoldUntil {
 		return nil
 	}
-	if err := k.Ledger.SetTasks(ctx, e.ID, changes); err != nil {
+	text := fmt.Sprintf("%d of its tasks were cancelled; the promise is about the %d that are left", e.Tasks-left, left)
+	if err := k.Ledger.Shrink(ctx, e, left, ledger.Event{At: q.At, Kind: ledger.User, Text: text}); err != nil {
 		return err
 	}
+	return k.readAgain(ctx, e)
+}
+
+// readAgain brings e up to date with the ledger.
+func (k *reservations) readAgain(ctx context.Context, e *ledger.Entry) error {
 	fresh, open, err := k.Ledger.OpenPlan(ctx, e.ID)
 	if err == nil && open {
 		*e = fresh
@@ -40,7 +54,7 @@ func (k *follower) noteTasks(ctx context.Context, q *course.Queue, e *ledger.Ent
 // settleArray settles a reservation of which the queue shows no task, or none of those promised,
 // once accounting knows how these have ended.
 func (k *settler) settleArray(ctx context.Context, e *ledger.Entry, runs []workload.Job, now int64) error {
-	run, idled := course.Together(e, runs)
+	run, idled := course.Together(e, runs, now)
 	if run == nil {
 		if now < e.Deadline()+e.TimeLimit+lostAfter {
 			return nil // accounting may lag behind the queue
@@ -50,6 +64,11 @@ func (k *settler) settleArray(ctx context.Context, e *ledger.Entry, runs []workl
 			why = "Slurm has lost the array: accounting does not know how its tasks ended"
 		}
 		return k.settle(ctx, e, s, why)
+	}
+	if unseen := course.UnseenTasks(e, runs); len(unseen) > 0 {
+		if err := k.Ledger.SetTasks(ctx, e.ID, unseen); err != nil {
+			return err
+		}
 	}
 	c := k.newChange(e, now)
 	c.Progress.HeldBefore += idled
@@ -74,8 +93,6 @@ func (k *settler) bindPast(ctx context.Context, e *ledger.Entry, task *workload.
 	return nil
 }
 
-// partlyStarted reports whether some tasks of e's array have started, and others wait, of which j
-// is one: varq changes none of them any more.
-func partlyStarted(e *ledger.Entry, j *slurm.QueueEntry) bool {
-	return e.Tasks > 0 && (e.Started > 0 || j.Tasks < e.Array.Tasks)
-}
+// partlyStarted reports whether some tasks of e's array have started: varq changes none of them any
+// more.
+func partlyStarted(e *ledger.Entry) bool { return e.Tasks > 0 && e.Started > 0 }

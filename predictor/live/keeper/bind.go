@@ -20,9 +20,10 @@ import (
 const bindTimeout = 1500 * time.Millisecond
 
 // Bind binds user's plan to user's job, which must be in the queue and be the job that was
-// promised. A job that has started already must name the plan in its comment. Binding the same job
-// again changes nothing. If Slurm does not have the job any more, a plan without a job is taken
-// back. The errors that the user should read are faults of package api.
+// promised, or that which the site has made of it: see adopt. A job that has started already must
+// name the plan in its comment. Binding the same job again changes nothing. If Slurm does not have
+// the job any more, a plan without a job is taken back. The errors that the user should read are
+// faults of package api.
 func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 	e, err := k.planOf(ctx, user, b.Plan)
 	if err != nil {
@@ -44,7 +45,7 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 		return api.Fault(api.ErrForbidden, fmt.Sprintf("you have no job %d in the queue", b.Job))
 	}
 	if err == nil {
-		if why := course.Unlike(e, &j.Job); why != "" {
+		if why := course.Unlike(e, &j.Job); why != "" && course.Elsewhere(e, &j.Job) == "" {
 			return api.Fault(api.ErrConflict, fmt.Sprintf("job %d is not the job that was promised: %s", b.Job, why))
 		}
 		plan, named := api.PlanInComment(j.Comment)
@@ -63,6 +64,9 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 	defer k.unlock()
 	// Meanwhile Watch may have found the job, and the plan may have been confirmed.
 	if e, err = k.planOf(ctx, user, b.Plan); err != nil || e.Job == b.Job {
+		return err
+	}
+	if err := k.adopt(ctx, e, &j); err != nil {
 		return err
 	}
 	err = k.bindQueued(ctx, e, &j, k.Now())

@@ -20,6 +20,12 @@ func (k *Keeper) bindClaimant(ctx context.Context, e *ledger.Entry, j *slurm.Que
 	if k.memory.postponed(e.ID, now) {
 		return nil
 	}
+	switch err := k.adopt(ctx, e, j); {
+	case errors.Is(err, api.ErrConflict), errors.Is(err, api.ErrUnavailable):
+		return nil // it is settled, or varqd cannot tell yet
+	case err != nil:
+		return err
+	}
 	if why := course.Unlike(e, &j.Job); why != "" {
 		why = fmt.Sprintf("job %d, which names this plan, is not the job that was promised: %s", j.ID, why)
 		return k.refuse(ctx, e, j, why)

@@ -80,7 +80,7 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	}
 	revised := planner.Replan(r, current)
 	k.Metrics.replans.Inc()
-	if !e.Progress.Yielded && !partlyStarted(e, j) {
+	if !e.Progress.Yielded && !partlyStarted(e) {
 		promised := r.All()
 		promised.Limit = revised.Limit
 		k.Outlook.Promise(e.Job, e.Tasks, promised, revised.Begin, e.BeginBy, revised.Prob >= e.Prob)
@@ -88,7 +88,10 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	switch {
 	case stopped:
 		return nil
-	case e.Progress.Yielded, partlyStarted(e, j), requeued && revised.Begin < current.Begin:
+	case e.Tasks > 0 && j.AtOnce > 0 && j.AtOnce < e.Tasks:
+		k.memory.foresee(e.ID, 0, obstacle{says: fmt.Sprintf("the array lets %d of its tasks run at once, and %d are promised", j.AtOnce, e.Tasks)}, 0)
+		return nil
+	case e.Progress.Yielded, partlyStarted(e), requeued && revised.Begin < current.Begin:
 		k.setForecast(planner.Cluster, &r, e, j, &revised)
 		k.memory.setRescue(e.ID, nil)
 		return nil

@@ -39,13 +39,13 @@ func claimOf(e *Entry) claim {
 	return c
 }
 
-// Claims returns what the jobs of open promises claim at the time now. A waiting job claims nothing
-// in three cases, because nobody knows when it starts: its deadline is over, it is held at its
-// begin time, or somebody has moved it to after the deadline. The nodes of a waiting job are
-// expected to idle before its work for a share of the longest possible time. This share is the same
-// as when the job was promised. A plan without a job claims nothing once it was taken back, or
-// after unclaimedFor seconds.
-func (l *Ledger) Claims(ctx context.Context, now int64) ([]workload.Claim, error) {
+// Claims returns what the jobs of open promises claim at the time now, without that of the plan
+// which but names. A waiting job claims nothing in three cases, because nobody knows when it
+// starts: its deadline is over, it is held at its begin time, or somebody has moved it to after the
+// deadline. The nodes of a waiting job are expected to idle before its work for a share of the
+// longest possible time. This share is the same as when the job was promised. A plan without a job
+// claims nothing once it was taken back, or after unclaimedFor seconds.
+func (l *Ledger) Claims(ctx context.Context, now int64, but string) ([]workload.Claim, error) {
 	l.book.mu.Lock()
 	defer l.book.mu.Unlock()
 	open, err := l.readBook(ctx)
@@ -55,6 +55,9 @@ func (l *Ledger) Claims(ctx context.Context, now int64) ([]workload.Claim, error
 	var list []workload.Claim
 	for _, o := range open {
 		c, start := o.claim.Claim, o.Progress.Start
+		if o.ID == but {
+			continue
+		}
 		if o.Tasks > 0 {
 			list = append(list, o.taskClaims()...)
 		}

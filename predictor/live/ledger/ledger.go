@@ -233,6 +233,29 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 	return nil
 }
 
+// Adopt makes an open promise without a job one about a job in the account, partition and QOS of e,
+// at its costs: Slurm has accepted the job so. The errors are ErrTaken if a job has taken the plan
+// up, ErrClosed, and errors of the file.
+func (l *Ledger) Adopt(ctx context.Context, e *Entry, event Event) error {
+	defer l.book.changed(e.ID)
+	err := l.db.Write(ctx, func(tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, `UPDATE plans SET account = ?, partition = ?, node_set = ?, qos = ?, work_billing_seconds = ?, worst_billing_seconds = ?, expected_billing_seconds = ?
+			WHERE id = ? AND open AND NOT EXISTS (SELECT 1 FROM bindings WHERE plan = id)`,
+			e.Account, e.Partition, e.NodeSet, e.QOS, e.Work.BillingSeconds, e.Worst.BillingSeconds, e.Expected.BillingSeconds, e.ID)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n != 1 {
+			return errors.Join(err, ErrTaken)
+		}
+		return appendEvents(ctx, tx, e.ID, []Event{event})
+	})
+	if err != nil {
+		return fmt.Errorf("ledger: adopt for plan %s: %w", e.ID, err)
+	}
+	return nil
+}
+
 // Withdraw notes that an open plan was taken back: it claims nothing any more, and counts for no
 // user or account. It changes nothing if the plan was taken back before or is settled. The error is
 // ErrTaken if a job has taken the plan up, unless the promise is tentative and not confirmed.

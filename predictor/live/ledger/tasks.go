@@ -43,6 +43,27 @@ func (l *Ledger) SetTasks(ctx context.Context, plan string, tasks []TaskRun) err
 	return nil
 }
 
+// Shrink makes an open promise about an array one about fewer of its tasks, at the costs of these.
+func (l *Ledger) Shrink(ctx context.Context, e *Entry, tasks int32, event Event) error {
+	defer l.book.changed(e.ID)
+	share := float64(tasks) / float64(e.Tasks)
+	err := l.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE plans SET tasks = ?1, tasks_nodes = ?2,
+			work_node_seconds = work_node_seconds * ?3, work_billing_seconds = work_billing_seconds * ?3,
+			worst_node_seconds = worst_node_seconds * ?3, worst_billing_seconds = worst_billing_seconds * ?3,
+			expected_node_seconds = expected_node_seconds * ?3, expected_billing_seconds = expected_billing_seconds * ?3
+			WHERE id = ?4 AND open`, tasks, e.NodesOf(tasks), share, e.ID)
+		if err != nil {
+			return err
+		}
+		return appendEvents(ctx, tx, e.ID, []Event{event})
+	})
+	if err != nil {
+		return fmt.Errorf("ledger: fewer tasks of plan %s: %w", e.ID, err)
+	}
+	return nil
+}
+
 // readTasks reads the TaskRuns of the open promises about arrays among entries.
 func (l *Ledger) readTasks(ctx context.Context, entries []Entry) error {
 	byPlan := map[string]*Entry{}

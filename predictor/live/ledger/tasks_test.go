@@ -21,7 +21,7 @@ func TestTasks(t *testing.T) {
 	}
 	claims := func() (cpus, nodes int32, jobs []int64) {
 		t.Helper()
-		list, err := l.Claims(ctx, 200)
+		list, err := l.Claims(ctx, 200, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -245,11 +245,22 @@ func (r *Request) delayed(seconds int64) Request {
 // fewer reduces the number of tasks until the request can be promised. It returns false if there is
 // one only.
 func (p *Planner) fewer(r *Request) bool {
-	n := largest(int64(r.tasks()), func(n int64) bool {
+	promised := func(n int64) bool {
 		r.Tasks = int32(n)
 		a, _ := p.try(r, thinned)
 		return a.Plan != nil
-	})
+	}
+	most := int64(r.tasks())
+	if p.Cluster != nil {
+		// as many as there are nodes for; of more of them the forecast need not be lower
+		if fit := int64(p.Cluster.Job(r.Job, r.Needs).MostTogether(r.tasks())); fit < most {
+			if fit > 0 && promised(fit) {
+				return true
+			}
+			most = fit
+		}
+	}
+	n := largest(most, promised)
 	r.Tasks = int32(n)
 	return n > 0
 }

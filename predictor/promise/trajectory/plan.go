@@ -1,6 +1,7 @@
 package trajectory
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 
@@ -187,6 +188,12 @@ func (p *Planner) admit(r *Request) *Refusal {
 		if rule := job.CheckNeeds(); rule != nil {
 			return &Refusal{Reason: rule.Says}
 		}
+		if most := job.MostTogether(r.tasks()); most < r.tasks() {
+			return &Refusal{
+				Reason: fmt.Sprintf("partition %s has room for %d such tasks at the same time, and not for %d", r.Job.Partition, most, r.tasks()),
+				Limit:  "partition " + r.Job.Partition + " size",
+			}
+		}
 		if p.Jobs != nil {
 			if rule := p.checkShares(r, p.Jobs); rule != nil {
 				return &Refusal{Reason: rule.Says, Limit: rule.Name}
@@ -222,6 +229,9 @@ func (p *Planner) complete(r *Request) error {
 	}
 	if r.Job.Limit == 0 && r.HoldUntil != 0 {
 		job.Limit = p.leaveHold(job)
+	}
+	if r.tasks() > 1 { // no two tasks share a core
+		job.CPUs = p.Cluster.Takes().CPUs(job)
 	}
 	view := p.Cluster.Job(job, r.Needs)
 	r.Job, r.Pieces = job, view.Pieces()

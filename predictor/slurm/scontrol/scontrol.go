@@ -63,6 +63,8 @@ type Config struct {
 	Power Power
 	// CLIFilters are the plugins of CliFilterPlugins, without "cli_filter/".
 	CLIFilters []string
+	// SubmitPlugins: see limits.Cluster.
+	SubmitPlugins []string
 }
 
 // Config reads the configuration.
@@ -109,7 +111,7 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	cluster.Name, cluster.Federated = config.ClusterName, bytes.Contains(federation, []byte("Federation:"))
 	dropOthers(cluster)
 	cluster.MaxTRES, cluster.PrivateNodes = config.MaxTRES, config.PrivateNodes
-	cluster.Aging, cluster.Basic = config.Aging, config.Basic
+	cluster.Aging, cluster.Basic, cluster.SubmitPlugins = config.Aging, config.Basic, config.SubmitPlugins
 	cluster.AssociationsEnforced, cluster.QOSEnforced = config.AssociationsEnforced, config.QOSEnforced
 	cluster.Strict, cluster.EachPartition = config.Strict, config.EachPartition
 	completePartitions(cluster, partitions, config)
@@ -144,6 +146,12 @@ func parseConfig(out []byte) Config {
 		case "CliFilterPlugins":
 			for _, plugin := range values {
 				config.CLIFilters = append(config.CLIFilters, strings.TrimPrefix(plugin, "cli_filter/"))
+			}
+		case "JobSubmitPlugins":
+			for _, plugin := range values {
+				if plugin != "" && plugin != "(null)" {
+					config.SubmitPlugins = append(config.SubmitPlugins, strings.TrimPrefix(plugin, "job_submit/"))
+				}
 			}
 		case "SlurmUser":
 			config.SlurmUser, _, _ = strings.Cut(value, "(")

@@ -382,6 +382,37 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// Slurm 22.05 answers to each change of an array that it failed. Only the job tells whether it did.
+func TestUpdateArray(t *testing.T) {
+	const failed = `{"errors":[{"description":"job array update from [localhost]:52042 failed","source":"_parse_job_list"}]}`
+	job := func(begin, limit int) string {
+		return fmt.Sprintf(`{"jobs":[{"job_id":7,"array_job_id":7,"array_task_string":"0-3","job_state":"PENDING","submit_time":1000,"eligible_time":%d,"start_time":0,"time_limit":%d}],"errors":[]}`, begin, limit)
+	}
+	for name, c := range map[string]struct {
+		update slurm.Update
+		job    string
+		made   bool
+	}{
+		"begin time":     {slurm.Update{Job: 7, BeginTime: 2000}, job(2000, 10), true},
+		"not made":       {slurm.Update{Job: 7, BeginTime: 2000}, job(1000, 10), false},
+		"time limit":     {slurm.Update{Job: 7, TimeLimit: 300}, job(1000, 5), true},
+		"limit not made": {slurm.Update{Job: 7, BeginTime: 1000, TimeLimit: 300}, job(1000, 10), false},
+		"gone meanwhile": {slurm.Update{Job: 7, BeginTime: 2000}, `{"jobs":[],"errors":[]}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mux := http.NewServeMux()
+			mux.HandleFunc("/openapi", func(w http.ResponseWriter, _ *http.Request) {
+				io.WriteString(w, `{"paths":{"/slurm/v0.0.38/jobs":{},"/slurmdb/v0.0.38/jobs":{}}}`)
+			})
+			mux.HandleFunc("POST /slurm/v0.0.38/job/7", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, failed) })
+			mux.HandleFunc("GET /slurm/v0.0.38/job/7", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, c.job) })
+			if err := serve(t, mux).Update(t.Context(), c.update); (err == nil) != c.made {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
 // Slurm 24.11 reports some failures neither by the HTTP status nor in errors[].
 func TestHiddenFailures(t *testing.T) {
 	c := serve(t, api(answer(200, `{"status":[{"error":{"string":"Invalid job id specified","code":2017,"message":"x"},"step_id":"7"}],"errors":[],"warnings":[]}`)))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -61,7 +62,27 @@ func (c *Client) Update(ctx context.Context, u slurm.Update) error {
 	if u.Owner != "" && c.opts.Token == nil {
 		return fmt.Errorf("change job %d as %s: slurmrestd without tokens acts as its own user: %w", u.Job, u.Owner, slurm.ErrPermission)
 	}
-	return c.change(ctx, request{method: http.MethodPost, family: controller, path: jobPath(u.Job), body: body, user: u.Owner})
+	err = c.change(ctx, request{method: http.MethodPost, family: controller, path: jobPath(u.Job), body: body, user: u.Owner})
+	if saysNothing(err) {
+		return c.changed(ctx, u, err)
+	}
+	return err
+}
+
+// saysNothing reports whether err is that of v0.0.38 after each change of a job array, whatever has
+// become of it.
+func saysNothing(err error) bool {
+	answer, ok := errors.AsType[*Error](err)
+	return ok && len(answer.Slurm) == 1 && answer.Slurm[0].Number == 0 && strings.Contains(answer.Slurm[0].Description, "job array update from ")
+}
+
+// changed returns nil if an array has the begin time and the limit of a change, and otherwise err.
+func (c *Client) changed(ctx context.Context, u slurm.Update, err error) error {
+	j, unread := c.Job(ctx, u.Job)
+	if unread != nil || u.BeginTime != 0 && j.Eligible != u.BeginTime || u.TimeLimit != 0 && j.Limit != 60*slurmtime.Minutes(u.TimeLimit) || u.Resize != nil {
+		return errors.Join(err, unread)
+	}
+	return nil
 }
 
 // change sends a request that changes one job.

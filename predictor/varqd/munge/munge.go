@@ -83,8 +83,8 @@ const (
 	replayed = "17"
 )
 
-// complaint says in words what is wrong with a credential, of which unmunge has printed text: unmunge
-// itself says nothing of times.
+// complaint says in words what is wrong with a credential, of which unmunge has printed text:
+// unmunge itself says nothing of times.
 func complaint(text string) string {
 	values := readFields(text)
 	made, _ := strconv.ParseInt(values["ENCODE_TIME"], 10, 64)

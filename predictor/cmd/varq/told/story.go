@@ -70,7 +70,7 @@ func Story(r *api.Reservation, group *api.GroupState, now int64, zone *time.Loca
 			since = "from " + moment(r.Start)
 		}
 		text := fmt.Sprintf("%s for %s: %s node-hours", since, slurmtime.FormatDuration(seconds), cli.NodeHours(float64(r.Has())*float64(seconds)))
-		if r.Start != 0 && r.HeldBefore != 0 {
+		if r.Start != 0 && r.HeldBefore != 0 && r.Tasks == 0 {
 			text += fmt.Sprintf(", %s of it before Slurm requeued the job", slurmtime.FormatDuration(r.HeldBefore))
 		}
 		line("Held", "%s", text)

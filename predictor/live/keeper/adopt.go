@@ -1,0 +1,54 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/course"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/slurm"
+)
+
+// adopt makes e's promise one about j if a plugin of the site has given the job another partition,
+// account or QOS than it was promised for, and the promise holds there, too. It does nothing if it
+// is where it was promised. If the promise does not hold, adopt settles the reservation, sees to it
+// that the job holds no nodes, and returns an api.ErrConflict. While this cannot be decided, it
+// returns an api.ErrUnavailable.
+func (k *Keeper) adopt(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) error {
+	elsewhere := course.Elsewhere(e, &j.Job)
+	if elsewhere == "" || e.Job != 0 {
+		return nil
+	}
+	if e.FinishBy != 0 || e.Tentative != 0 || j.Start != 0 {
+		return k.disown(ctx, e, j, elsewhere)
+	}
+	refusal, err := k.Desk.Adopt(ctx, e, j)
+	switch {
+	case err != nil:
+		return err
+	case refusal != "":
+		return k.disown(ctx, e, j, elsewhere+", and "+refusal)
+	}
+	text := fmt.Sprintf("Slurm has accepted job %d otherwise than it was asked for: %s; the promise holds there, where the work costs %s, and the reservation at most %s more",
+		j.ID, elsewhere, e.Work, e.AtMost().RoundedUp())
+	return k.Ledger.Adopt(ctx, e, ledger.Event{At: k.Now(), Kind: ledger.Note, Text: text})
+}
+
+// disown settles the reservation that j names, as nothing is promised about j, and returns an
+// api.ErrConflict that says why. The job begins no sooner than its work would, so that it does not
+// let nodes idle for a promise that is none.
+func (k *Keeper) disown(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, why string) error {
+	text := fmt.Sprintf("nothing is promised about job %d, which Slurm has accepted otherwise than it was asked for: %s", j.ID, why)
+	if j.Start == 0 && e.HoldUntil > k.Now() && !k.Desk.Shadow {
+		if err := k.Slurm.Update(ctx, slurm.Update{Job: j.ID, BeginTime: e.HoldUntil}); err != nil {
+			k.Log.Warn("a job without a promise may hold nodes", "plan", e.ID, "job", j.ID, "error", err)
+		} else {
+			text += fmt.Sprintf("; it stays in the queue, and may start from %s on", course.New(e, k.Now(), k.Zone).Moment(e.HoldUntil))
+		}
+	}
+	if err := k.refuse(ctx, e, j, text); err != nil {
+		return err
+	}
+	return api.Fault(api.ErrConflict, text)
+}

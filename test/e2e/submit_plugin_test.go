@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/site"
+	"github.com/varq-project/varq/test/thorough"
+)
+
+// assigns gives jobs of some minutes the partition short, and longer ones the partition tight, as
+// sites do that do not let users choose.
+const assigns = `function slurm_job_submit(job, partitions, uid)
+	if job.partition == nil and job.time_limit <= 7 then job.partition = "short" end
+	if job.partition == nil and job.time_limit > 40 then job.partition = "tight" end
+	return slurm.SUCCESS
+end
+function slurm_job_modify(job, record, partitions, uid) return slurm.SUCCESS end
+return slurm.SUCCESS
+`
+
+// TestSubmitPlugin: where a plugin of the site gives a job another partition while it is submitted,
+// the promise is about the job as it was accepted, or it is taken back before sbatch returns, and
+// no nodes are held for it.
+func TestSubmitPlugin(t *testing.T) {
+	thorough.Only(t)
+	inTurn(t, 1)
+	s := site.ForTest(t, site.Options{
+		History: func(yield func(workload.Job, error) bool) {
+			for j, err := range site.Calm(time.Now().Unix()) {
+				if j.ID%3 == 0 {
+					j.Partition = "short"
+				}
+				if !yield(j, err) {
+					return
+				}
+			}
+		},
+		SlurmConf: "JobSubmitPlugins=lua\nPartitionName=main Nodes=ALL Default=YES MaxTime=2-0 DefaultTime=60\n" +
+			"PartitionName=short Nodes=ALL MaxTime=2-0\nPartitionName=tight Nodes=ALL MaxTime=60\n",
+		JobSubmit: assigns,
+	})
+	t.Run("kept elsewhere", func(t *testing.T) {
+		s.InTime(t, lead, func(lead time.Duration) bool {
+			option, _ := deadlineIn(lead)
+			run := mustRun(t, s, "alice", "sbatch", "--parsable", "--prob=0.6", "--time=5", option, "-N1", "-o/dev/null", "--wrap=sleep 2")
+			for _, want := range []string{"varq: promised: running by", "its partition is short instead of main; the promise holds there, where the work costs"} {
+				if !strings.Contains(run.Stderr, want) {
+					t.Errorf("sbatch said %q, not %q", run.Stderr, want)
+				}
+			}
+			id, err := strconv.ParseInt(strings.TrimSpace(run.Stdout), 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := settled(t, s, "alice", id, api.StateKept, api.StateMissed)
+			if r.Partition != "short" {
+				t.Errorf("the promise is about partition %s", r.Partition)
+			}
+			return r.State == api.StateKept
+		})
+	})
+	t.Run("taken back", func(t *testing.T) {
+		option, at := deadlineIn(2 * time.Hour)
+		run, err := s.Run(t.Context(), "alice", "sbatch", "--parsable", "--prob=0.6", "--time=60", option, "-N1", "-o/dev/null", "--wrap=sleep 2")
+		if err != nil || run.Code != 0 {
+			t.Fatalf("%v: %+v", err, run)
+		}
+		if !strings.Contains(run.Stderr, "varq: no promise: nothing is promised about job ") || strings.Contains(run.Stderr, "promised: running") {
+			t.Errorf("sbatch said %q", run.Stderr)
+		}
+		id := strings.TrimSpace(run.Stdout)
+		number, err := strconv.ParseInt(id, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job, err := s.Job(t.Context(), number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := job["EligibleTime"], time.Unix(at, 0).Format("2006-01-02T15:04:05"); got != want {
+			t.Errorf("the job may hold nodes: it is eligible at %s, and its work starts at %s", got, want)
+		}
+		if said := mustRun(t, s, "alice", "varq", "status", id).Stdout; !strings.Contains(said, "its partition is tight instead of main, and partition tight allows") {
+			t.Errorf("status tells %q", said)
+		}
+		mustRun(t, s, "root", "scancel", id)
+	})
+	t.Run("as asked", func(t *testing.T) {
+		option, _ := deadlineIn(2 * time.Hour)
+		run := mustRun(t, s, "alice", "sbatch", "--parsable", "--prob=0.6", "--time=30", option, "-N1", "-o/dev/null", "--wrap=sleep 2")
+		if !strings.Contains(run.Stderr, "varq: promised: running by") || strings.Contains(run.Stderr, "otherwise") {
+			t.Errorf("sbatch said %q", run.Stderr)
+		}
+		mustRun(t, s, "root", "scancel", strings.TrimSpace(run.Stdout))
+	})
+}
