@@ -33,14 +33,14 @@ func quiet(t *testing.T, l *lab) {
 			continue
 		}
 		first := strings.Fields(strings.SplitN(text, "\n", 2)[0])
-		number := number[1]
+		id := number[1]
 		for tool, got := range map[string]string{
 			"R batchtools": first[3],
 			"EasyBuild":    regexp.MustCompile(`^Submitted batch job (\d+)`).FindStringSubmatch(text)[1],
 			"NorduGrid":    strings.TrimSpace(strings.Replace(text, "Submitted batch job", "", 1)), // by sed
 		} {
-			if got != number {
-				t.Errorf("%s takes %q for the number of job %s", tool, got, number)
+			if got != id {
+				t.Errorf("%s takes %q for the number of job %s", tool, got, id)
 			}
 		}
 		if r := l.runEnv(t, env, "sbatch", "--time=5", "--begin=now+1hour", file); r.code == 0 || !strings.Contains(r.stderr, "varq: --begin does not go together") {
