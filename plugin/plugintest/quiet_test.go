@@ -37,7 +37,7 @@ func quiet(t *testing.T, l *lab) {
 		for tool, got := range map[string]string{
 			"R batchtools": first[3],
 			"EasyBuild":    regexp.MustCompile(`^Submitted batch job (\d+)`).FindStringSubmatch(text)[1],
-			"NorduGrid":    strings.TrimSpace(strings.Replace(text, "Submitted batch job", "", 1)), // by sed
+			"NorduGrid":    strings.TrimSpace(strings.Replace(text, "Submitted batch job", "", 1)),
 		} {
 			if got != id {
 				t.Errorf("%s takes %q for the number of job %s", tool, got, id)
