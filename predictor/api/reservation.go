@@ -77,7 +77,8 @@ type Reservation struct {
 	Pieces workload.Pieces `json:"-"`
 	// TasksNodes is on how many nodes the tasks of an array that the promise is about are at least.
 	TasksNodes int32 `json:"-"`
-	// Started is how many tasks of the array have started.
+	// Started is how many tasks of the array have started, without those that were gone before their
+	// work began.
 	Started int32 `json:"started_tasks,omitempty"`
 	// Allocated is the number of nodes that the job was given when it started, which may be less
 	// than its costs are of; 0 before.

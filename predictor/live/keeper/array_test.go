@@ -2,10 +2,12 @@ package keeper
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
+	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -53,6 +55,47 @@ func TestWatchArray(t *testing.T) {
 	e, open, err := s.Ledger.OpenPlan(t.Context(), "aaaaaaaaaaaa")
 	if err != nil || !open || e.Started != 600 || e.Waiting() != 400 || e.Progress.State != api.StatePending || e.Progress.Start != 0 {
 		t.Errorf("open %v, %d have started, %+v, %v", open, e.Started, e.Progress, err)
+	}
+}
+
+// Tasks that their user cancels while they wait, or while nodes are held for them, are no part of the
+// promise any more, nor of what it costs or claims.
+func TestWatchCancelledTasks(t *testing.T) {
+	s := newSite(t)
+	queue := manyTasks(t, s, 10, 4)
+	again := func() ledger.Entry {
+		t.Helper()
+		s.Clock += 10
+		if err := s.keeper.Watch(t.Context(), look.New(queue, s.Clock)); err != nil {
+			t.Fatal(err)
+		}
+		e, open, err := s.Ledger.OpenPlan(t.Context(), "aaaaaaaaaaaa")
+		if err != nil || !open {
+			t.Fatalf("open %v, %v", open, err)
+		}
+		return e
+	}
+	if e := again(); e.Tasks != 10 || e.Started != 4 {
+		t.Errorf("of %d tasks, %d have started", e.Tasks, e.Started)
+	}
+	queue[len(queue)-1].Tasks = 3 // of 6 that wait
+	if e := again(); e.Tasks != 7 || e.Waiting() != 3 || !strings.HasPrefix(e.Note, "3 of its tasks were cancelled; the promise is about the 7 that are left") {
+		t.Errorf("of %d tasks, %d wait: %s", e.Tasks, e.Waiting(), e.Note)
+	}
+	queue = queue[1:] // one that has started
+	if e := again(); e.Tasks != 6 {
+		t.Errorf("of %d tasks, %d wait: %s", e.Tasks, e.Waiting(), e.Note)
+	}
+	if e := again(); e.Tasks != 6 {
+		t.Errorf("of %d tasks, %d wait: %s", e.Tasks, e.Waiting(), e.Note)
+	}
+	claims, err := s.Ledger.Claims(t.Context(), s.Clock, "")
+	cpus := int32(0)
+	for _, c := range claims {
+		cpus += c.CPUs
+	}
+	if err != nil || cpus != 6 {
+		t.Errorf("%d CPUs are claimed, %v", cpus, err)
 	}
 }
 

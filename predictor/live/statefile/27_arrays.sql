@@ -30,6 +30,6 @@ CREATE VIEW reservations AS SELECT p.*,
 	coalesce(s.eligible, b.eligible, 0) AS eligible, coalesce(s.start, b.start, 0) AS start,
 	coalesce(s.work_start, b.work_start, 0) AS work_start, coalesce(s.end, 0) AS end,
 	coalesce(s.run, 0) AS run, coalesce(s.alloc_nodes, b.alloc_nodes, 0) AS alloc_nodes,
-	CASE WHEN p.tasks = 0 THEN 0 ELSE (SELECT count(*) FROM tasks t WHERE t.plan = p.id) END AS started,
+	CASE WHEN p.tasks = 0 THEN 0 ELSE (SELECT count(*) FROM tasks t WHERE t.plan = p.id AND (t.gone = 0 OR t.gone >= max(t.start, p.hold_until))) END AS started,
 	coalesce((SELECT e.text FROM events e WHERE e.plan = p.id AND e.kind IN ('user', 'note') ORDER BY e.id DESC LIMIT 1), '') AS note
 FROM plans p LEFT JOIN bindings b ON b.plan = p.id LEFT JOIN settlements s ON s.plan = p.id;

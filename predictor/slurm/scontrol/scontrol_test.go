@@ -17,6 +17,7 @@ func TestConfig(t *testing.T) {
 AccountingStorageEnforce = associations,limits,qos
 CliFilterPlugins        = cli_filter/lua,user_defaults
 ClusterName             = lab
+JobSubmitPlugins        = lua,job_submit/all_partitions
 PlugStackConfig         = /etc/slurm/plugstack.conf
 PluginDir               = /usr/lib/slurm
 PriorityFlags           = CALCULATE_RUNNING,MAX_TRES
@@ -31,7 +32,7 @@ Slurmctld(primary) at head is UP
 	want := Config{
 		Aging:       workload.Aging{Weight: 1000, Max: 7 * 86400},
 		ClusterName: "lab", SlurmUser: "slurm", MaxTRES: true, LimitsEnforced: true, AssociationsEnforced: true, QOSEnforced: true, File: "/etc/slurm/slurm.conf", PlugStack: "/etc/slurm/plugstack.conf",
-		PluginDir: "/usr/lib/slurm", CLIFilters: []string{"lua", "user_defaults"},
+		PluginDir: "/usr/lib/slurm", SubmitPlugins: []string{"lua", "all_partitions"}, CLIFilters: []string{"lua", "user_defaults"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

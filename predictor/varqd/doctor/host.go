@@ -25,7 +25,16 @@ func Host(ctx context.Context, mungeSocket string) []Finding {
 	if err != nil {
 		return append(findings, failure("scontrol", err, "install Slurm's commands here, and let them reach slurmctld"))
 	}
-	return append(findings, plugStack(slurm), cliFilter(slurm))
+	findings = append(findings, plugStack(slurm), cliFilter(slurm))
+	if len(slurm.SubmitPlugins) > 0 {
+		findings = append(findings, submitPlugins(slurm))
+	}
+	return findings
+}
+
+// submitPlugins tells of plugins that may change a job after it was planned.
+func submitPlugins(c scontrol.Config) Finding {
+	return ok("job_submit", "%s may change jobs while they are submitted: sbatch then waits until varqd has seen the job, and the promise is about that", strings.Join(c.SubmitPlugins, ", "))
 }
 
 // mungeWorks makes a credential and checks it.
