@@ -57,7 +57,9 @@ type Revision struct {
 //     leastMove away, or r.Earliest, since what the user agrees to is done, however little it is,
 //     or if the present submission falls short of the promise by more than noise.
 //   - If the promise holds, Replan chooses among the points whose risk is at most venture
-//     times the risk promised. It moves the job if that saves at least leastSaving.
+//     times the risk promised. It moves the job if that saves at least leastSaving. It does not
+//     move an array then: few arrays are known, so that the forecasts for them err more, and the
+//     winner's curse is heavier.
 //
 // Replan keeps to r.Earliest: no revision lets the nodes idle for longer than was agreed on,
 // even if the promise could be kept no other way. Rescue finds what would keep it.
@@ -114,6 +116,9 @@ func (p *Planner) replan(r *Request, b bounds, current Submission) Revision {
 		return to.Prob > stay.Prob && far
 	}
 	enough, holds := r.Prob, stay.Prob >= r.Prob
+	if holds && r.Tasks > 0 {
+		return stay
+	}
 	if holds {
 		enough = 1 - venture*(1-r.Prob)
 		better = func(to Point) bool { return r.idle(to.Begin) <= r.idle(current.Begin)-leastSaving }
