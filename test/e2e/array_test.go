@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/test/site"
@@ -16,7 +17,14 @@ import (
 func array(t *testing.T, s *site.Site) {
 	out := filepath.Join(s.JobDir(), "array-%A.out") // of each round its own
 	file, _ := script(t, s, "array", "#SBATCH --output="+out+"\n#SBATCH --array=0-39%8\n#SBATCH --open-mode=append", "sleep 2")
-	r, at := kept(t, s, "alice", "--prob=0.6", "--ntasks=1", "--time=5", file)
+	var r api.Reservation
+	var at int64
+	s.InTime(t, 2*lead, func(lead time.Duration) bool { // when the others need no nodes any more
+		var id int64
+		id, _, at = reserveIn(t, s, lead, "alice", "--prob=0.6", "--ntasks=1", "--time=5", file)
+		r = settled(t, s, "alice", id, api.StateKept, api.StateMissed)
+		return r.State == api.StateKept
+	})
 	if r.Array != (api.Array{Tasks: 40, AtOnce: 8}) || r.Tasks != 8 || r.Started < 8 || r.Start > r.WorkStart || r.WorkStart != at {
 		t.Errorf("%+v", r)
 	}
