@@ -58,8 +58,8 @@ func TestWatchArray(t *testing.T) {
 	}
 }
 
-// Tasks that their user cancels while they wait, or while nodes are held for them, are no part of the
-// promise any more, nor of what it costs or claims.
+// Tasks that their user cancels while they wait, or while nodes are held for them, are no part of
+// the promise any more, nor of what it costs or claims.
 func TestWatchCancelledTasks(t *testing.T) {
 	s := newSite(t)
 	queue := manyTasks(t, s, 10, 4)

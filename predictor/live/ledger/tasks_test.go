@@ -41,8 +41,9 @@ func TestTasks(t *testing.T) {
 	}{
 		{nil, 0, 32, 2, []int64{7}},
 		{[]TaskRun{{Job: 8, Start: 150, Nodes: 1}, {Job: 9, Start: 140, Nodes: 1}}, 2, 32, 2, []int64{9, 8, 7}},
-		{[]TaskRun{{Job: 8}}, 1, 32, 2, []int64{9, 7}},                                                                                                                // it waits again
-		{[]TaskRun{{Job: 9, Start: 140, Gone: 190, Nodes: 1}, {Job: 10, Start: 160}, {Job: 11, Start: 160}, {Job: 12, Start: 160}}, 3, 32, 2, []int64{10, 11, 12, 7}}, // one was cancelled while it was held
+		// 8 waits again, and then 9 is cancelled while it is held
+		{[]TaskRun{{Job: 8}}, 1, 32, 2, []int64{9, 7}},
+		{[]TaskRun{{Job: 9, Start: 140, Gone: 190, Nodes: 1}, {Job: 10, Start: 160}, {Job: 11, Start: 160}, {Job: 12, Start: 160}}, 3, 32, 2, []int64{10, 11, 12, 7}},
 	} {
 		if err := l.SetTasks(ctx, r.ID, step.tasks); err != nil {
 			t.Fatal(err)

@@ -45,8 +45,8 @@ func TestBursts(t *testing.T) {
 	}
 }
 
-// A promise about an array is kept if as many tasks as were promised start by the deadline, and each
-// of its tasks is held until then.
+// A promise about an array is kept if as many tasks as were promised start by the deadline, and
+// each of its tasks is held until then.
 func TestArrayPromises(t *testing.T) {
 	var jobs []sched.Job
 	for i, j := range busy(600) { // each job is a burst of three
