@@ -28,6 +28,20 @@ func CountTasks(list string) (tasks, atOnce int32) {
 	return int32(max(1, sum)), atOnce
 }
 
+// IsTasks reports whether a list names tasks as sbatch --array takes them.
+func IsTasks(list string) bool {
+	list, limit, limited := strings.Cut(list, "%")
+	if n, err := strconv.ParseInt(limit, 10, 32); limited && (err != nil || n < 1) {
+		return false
+	}
+	for item := range strings.SplitSeq(list, ",") {
+		if countRange(item) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // countRange returns how many numbers "7", "1-9" or "0-100:4" names, at most MaxTasks, and 0
 // for anything else.
 func countRange(item string) int64 {

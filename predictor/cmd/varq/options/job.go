@@ -159,6 +159,9 @@ func (f *Job) AddTasks(flags *pflag.FlagSet) {
 // Array returns the job array, and how many of its tasks are to run, 0 for the default.
 func (f *Job) Array() (of api.Array, tasks int32, err error) {
 	list, given := f.given(array)
+	if given && list != "" && !slurm.IsTasks(list) {
+		return of, 0, fmt.Errorf("--array: %.40q does not name tasks, as 0-39 or 1,3,5%%2 do", list)
+	}
 	if given && list != "" {
 		of.Tasks, of.AtOnce = slurm.CountTasks(list)
 	}
