@@ -2,6 +2,7 @@ package trajectory
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -66,7 +67,7 @@ func TestArrayLimits(t *testing.T) {
 		}
 		if a := p.Plan(r); (a.Plan != nil) != promised {
 			t.Errorf("%d tasks: %+v", tasks, a.Refusal)
-		} else if !promised && offer(t, a, OfferTasks).Request.Tasks != 3 {
+		} else if !promised && (offer(t, a, OfferTasks).Request.Tasks != 3 || !strings.Contains(a.Refusal.Reason, "(the other 3 promised tasks of the array among them)")) {
 			t.Errorf("%d tasks: offered %+v", tasks, a.Refusal.Offers)
 		}
 	}

@@ -93,7 +93,11 @@ func (p *Planner) leaveHold(job workload.Request) int64 {
 // checkShares returns the rule by which the tasks of r would wait for others to end, beside jobs,
 // or nil.
 func (p *Planner) checkShares(r *Request, jobs iter.Seq[*workload.Job]) *limits.Rule {
-	return p.Cluster.Job(r.Job, r.Needs).CheckShares(r.ID, r.Deadline, r.besideTasks(jobs))
+	rule := p.Cluster.Job(r.Job, r.Needs).CheckShares(r.ID, r.Deadline, r.besideTasks(jobs))
+	if rule != nil && r.tasks() > 1 {
+		return &limits.Rule{Name: rule.Name, Says: rule.Says + fmt.Sprintf(" (the other %d promised tasks of the array among them)", r.tasks()-1)}
+	}
+	return rule
 }
 
 // limitBeside returns the longest time limit that the tasks of r may have beside jobs, as
