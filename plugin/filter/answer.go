@@ -117,15 +117,12 @@ func (s *Submission) says(p *api.Plan) []string {
 	if p.FinishBy != 0 {
 		return append(s.saysOfEnd(p, verb), saysOfNodes(p)...)
 	}
-	what, on := p.OfArray(), ""
-	if what != "" {
-		what += " "
-	}
+	on := ""
 	if p.SizeNodes != 0 {
 		on = fmt.Sprintf(" on %s for up to %s", nodes(p.SizeNodes), slurmtime.FormatDuration(p.WorkLimit))
 	}
 	lines := []string{
-		fmt.Sprintf("%s: %srunning%s %s with probability %s (forecast %s)", verb, what, on, s.span(p), prob.Format(p.Prob), prob.Format(p.Estimate)),
+		fmt.Sprintf("%s: %srunning%s %s with probability %s (forecast %s)", verb, p.Subject(), on, s.span(p), prob.Format(p.Prob), prob.Format(p.Estimate)),
 		fmt.Sprintf("eligible from %s, time limit %s", s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit)),
 		fmt.Sprintf("the work costs %s; the reservation at most %s more, %s", p.Work, p.AtMost().RoundedUp(), p.AtMost().Share(p.Work)),
 	}

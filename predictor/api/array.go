@@ -69,6 +69,15 @@ func (p *Plan) OfArray() string {
 	return fmt.Sprintf("%d of %d tasks", p.Tasks, p.Array.Tasks)
 }
 
+// Subject is OfArray with a blank after it, as the subject of a sentence; "" for a job that is
+// none.
+func (p *Plan) Subject() string {
+	if of := p.OfArray(); of != "" {
+		return of + " "
+	}
+	return ""
+}
+
 // OtherTasks says what becomes of those tasks of an array that the plan is not about; "" if there
 // are none.
 func (p *Plan) OtherTasks() string {

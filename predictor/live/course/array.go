@@ -39,9 +39,15 @@ func (q *Queue) findArray(e *ledger.Entry) *slurm.QueueEntry {
 // tasksOf returns the entries of the array that are e's.
 func (q *Queue) tasksOf(e *ledger.Entry, array int64) []*slurm.QueueEntry {
 	return slices.DeleteFunc(slices.Clone(q.Arrays[array]), func(j *slurm.QueueEntry) bool {
-		plan, _ := api.PlanInComment(j.Comment)
-		return j.User != e.User || plan != e.ID && j.Submit != e.Progress.Submit
+		return !isTask(e, j.User, j.Comment, j.Submit)
 	})
+}
+
+// isTask reports whether what a user submitted at a time, with a comment, is of e's array. Once the
+// array is known, the time tells without the comment, which a user may change.
+func isTask(e *ledger.Entry, user, comment string, submit int64) bool {
+	plan, _ := api.PlanInComment(comment)
+	return user == e.User && (plan == e.ID || submit == e.Progress.Submit)
 }
 
 // together returns the job that stands for those tasks of an array that e promises. It returns nil
@@ -89,10 +95,7 @@ type tasks struct {
 // countOf counts the tasks of e's array, of which the given ones are in the queue. Those that were
 // cancelled while they waited, or before their work began, are not counted.
 func countOf(e *ledger.Entry, inQueue []*slurm.QueueEntry) (c tasks) {
-	runs := map[int64]ledger.TaskRun{}
-	for _, t := range e.TaskRuns {
-		runs[t.Job] = t
-	}
+	runs := recorded(e)
 	for _, j := range inQueue {
 		delete(runs, j.ID)
 		n := j.Count()
@@ -114,6 +117,15 @@ func countOf(e *ledger.Entry, inQueue []*slurm.QueueEntry) (c tasks) {
 		}
 	}
 	return c
+}
+
+// recorded returns what was recorded of the tasks of e's array, by their jobs.
+func recorded(e *ledger.Entry) map[int64]ledger.TaskRun {
+	runs := make(map[int64]ledger.TaskRun, len(e.TaskRuns))
+	for _, t := range e.TaskRuns {
+		runs[t.Job] = t
+	}
+	return runs
 }
 
 // TasksLeft returns how many of the promised tasks of e's array there still are while their nodes
@@ -149,16 +161,13 @@ func rest(e *ledger.Entry, array int64, waiting []*slurm.QueueEntry, held bool) 
 // TaskChanges returns which tasks of e's array have started, wait again, or are gone since they
 // were recorded last. Once as many have started as are promised, others do not matter.
 func (q *Queue) TaskChanges(e *ledger.Entry) []ledger.TaskRun {
-	known := map[int64]ledger.TaskRun{}
-	for _, t := range e.TaskRuns {
-		known[t.Job] = t
-	}
+	known := recorded(e)
 	var changes []ledger.TaskRun
 	for _, j := range q.tasksOf(e, e.Job) {
-		was, recorded := known[j.ID]
+		was, started := known[j.ID]
 		delete(known, j.ID)
 		is := ledger.TaskRun{Job: j.ID, Start: j.Start, Nodes: j.Nodes}
-		if (recorded || j.Start != 0 && e.Progress.Start == 0) && was != is {
+		if (started || j.Start != 0 && e.Progress.Start == 0) && was != is {
 			changes = append(changes, is)
 		}
 	}
@@ -262,8 +271,7 @@ func tasksIn(e *ledger.Entry, runs []workload.Job) map[int64]*workload.Job {
 	tasks := map[int64]*workload.Job{}
 	for i := range runs {
 		run := &runs[i]
-		plan, _ := api.PlanInComment(run.Comment)
-		if run.User != e.User || plan != e.ID && run.Submit != e.Progress.Submit {
+		if !isTask(e, run.User, run.Comment, run.Submit) {
 			continue
 		}
 		if was := tasks[run.ID]; was == nil || was.Submit < run.Submit {

@@ -15,12 +15,8 @@ import (
 // reservation.
 func showPlan(env *cli.Env, asked *api.PlanRequest, p *api.Plan, options []string) error {
 	s := cli.Listing{Width: 12}
-	what := p.OfArray()
-	if what != "" {
-		what += " "
-	}
 	fmt.Fprintf(&s, "Can be promised: %srunning by %s with probability %s (forecast %s).\n\n",
-		what, env.Moment(p.BeginBy), prob.Format(p.Prob), prob.Format(p.Estimate))
+		p.Subject(), env.Moment(p.BeginBy), prob.Format(p.Prob), prob.Format(p.Estimate))
 	for _, line := range told.Plan(p, asked, env.Now(), env.Zone) {
 		s.Line(line.Name, "%s", line.Text)
 	}
