@@ -23,16 +23,21 @@ func (k *Keeper) adopt(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry
 	if e.FinishBy != 0 || e.Tentative != 0 || j.Start != 0 {
 		return k.disown(ctx, e, j, elsewhere)
 	}
-	refusal, err := k.Desk.Adopt(ctx, e, j)
-	switch {
-	case err != nil:
+	granted, err := k.Desk.StartGranting(ctx)
+	if err != nil {
 		return err
-	case refusal != "":
+	}
+	refusal, err := k.Desk.Adopt(ctx, e, j)
+	if err == nil && refusal == "" {
+		text := fmt.Sprintf("Slurm has accepted job %d otherwise than it was asked for: %s; the promise holds there, where the work costs %s, and the reservation at most %s more",
+			j.ID, elsewhere, e.Work, e.AtMost().RoundedUp())
+		err = k.Ledger.Adopt(ctx, e, ledger.Event{At: k.Now(), Kind: ledger.Note, Text: text})
+	}
+	granted()
+	if refusal != "" {
 		return k.disown(ctx, e, j, elsewhere+", and "+refusal)
 	}
-	text := fmt.Sprintf("Slurm has accepted job %d otherwise than it was asked for: %s; the promise holds there, where the work costs %s, and the reservation at most %s more",
-		j.ID, elsewhere, e.Work, e.AtMost().RoundedUp())
-	return k.Ledger.Adopt(ctx, e, ledger.Event{At: k.Now(), Kind: ledger.Note, Text: text})
+	return err
 }
 
 // disown settles the reservation that j names, as nothing is promised about j, and returns an
