@@ -51,7 +51,10 @@ func TestSlurmOptions(t *testing.T) {
 	for _, u := range option.Unwelcome {
 		listedOnce = append(listedOnce, u.Name)
 	}
-	listedOnce = slices.Concat(listedOnce, option.Understood, option.Harmless)
+	for _, u := range option.Understood {
+		listedOnce = append(listedOnce, u.Name)
+	}
+	listedOnce = slices.Concat(listedOnce, option.Harmless)
 	slices.Sort(listedOnce)
 	if len(slices.Compact(slices.Clone(listedOnce))) != len(listedOnce) {
 		t.Errorf("some are in two lists: %s", listedOnce)
@@ -275,22 +278,72 @@ func TestReadRefusesOptions(t *testing.T) {
 	}
 }
 
-// The manual page has the lists, as -update writes them there.
-func TestManualHasSlurmOptions(t *testing.T) {
-	const page, from, to = "../../packaging/man/varq.7", ".\\\" options of Slurm, by go test ./plugin/filter -update\n", ".\\\" end of these\n"
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
+// The manual page and the site guide have the lists, as -update writes them there.
+func TestManualsHaveSlurmOptions(t *testing.T) {
+	for _, c := range []struct{ page, from, to, lists string }{
+		{"../../packaging/man/varq.7", ".\\\" options of Slurm, by go test ./plugin/filter -update\n", ".\\\" end of these\n", manual()},
+		{"../../packaging/doc/guide/guide.md", "<!-- options of Slurm, by go test ./plugin/filter -update -->\n\n", "\n<!-- end of these -->\n", guide(t)},
+	} {
+		text, err := os.ReadFile(c.page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, rest, found := strings.Cut(string(text), c.from)
+		_, tail, closed := strings.Cut(rest, c.to)
+		if !found || !closed {
+			t.Fatalf("%s has no place for them", c.page)
+		}
+		want := head + c.from + c.lists + c.to + tail
+		if diff := gocmp.Diff(want, string(golden.Want(t, c.page, []byte(want)))); diff != "" {
+			t.Errorf("go test ./plugin/filter -update mends it:\n%s", diff)
+		}
 	}
-	head, rest, found := strings.Cut(string(text), from)
-	_, tail, closed := strings.Cut(rest, to)
-	if !found || !closed {
-		t.Fatalf("%s has no place for them", page)
+}
+
+// guide returns a table of all options that the --help of three Slurms' sbatch has.
+func guide(t *testing.T) string {
+	t.Helper()
+	folders, err := filepath.Glob("testdata/slurm/*.*.*")
+	if err != nil || len(folders) != 3 {
+		t.Fatal(folders, err)
 	}
-	want := head + from + manual() + to + tail
-	if diff := gocmp.Diff(want, string(golden.Want(t, page, []byte(want)))); diff != "" {
-		t.Errorf("go test ./plugin/filter -update mends it:\n%s", diff)
+	options := map[string]bool{}
+	for _, folder := range folders {
+		text, err := os.ReadFile(filepath.Join(folder, "sbatch.help"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range inSbatchHelp.FindAllSubmatch(text, -1) {
+			if name := string(m[2]); !slices.Contains(ends, name) {
+				options[cmp.Or(spelled[name], name)] = true
+			}
+		}
 	}
+	var b strings.Builder
+	b.WriteString("| option of `sbatch` | what varq does with it |\n|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		fmt.Fprintf(&b, "| `--%s` | %s |\n", name, strings.ReplaceAll(whatBecomes(name), "|", "\\|"))
+	}
+	return b.String()
+}
+
+// whatBecomes says what varq does with an option.
+func whatBecomes(name string) string {
+	says := "nothing: start and costs stay the same"
+	if why := option.Reason(name); why != "" {
+		return "refuses it: " + why
+	}
+	for _, u := range option.Understood {
+		if u.Name == name {
+			says = u.Use
+		}
+	}
+	for _, u := range option.UnwelcomeValues {
+		if u.Name == name {
+			says += "; refuses `" + u.Values + "`: " + u.Why
+		}
+	}
+	return says
 }
 
 // manual returns the lists as paragraphs of a manual page.
@@ -321,9 +374,11 @@ func manual() string {
 	for _, name := range option.Resources {
 		fmt.Fprintf(&b, ".Fl Fl %s Pq 0 of each ,\n", name)
 	}
-	b.WriteString("and\n.Fl Fl tmp Pq 0 .\n.Pp\nUnderstood are\n")
-	list(option.Understood)
-	b.WriteString(".Pp\nNothing changes with\n")
+	b.WriteString("and\n.Fl Fl tmp Pq 0 .\n.Pp\nUnderstood are these, each with what varq makes of it:\n.Bl -tag -width Ds\n")
+	for _, u := range option.Understood {
+		fmt.Fprintf(&b, ".It Fl Fl %s\n%s\n", u.Name, sentence(u.Use))
+	}
+	b.WriteString(".El\n.Pp\nNothing changes with\n")
 	list(option.Harmless)
 	return b.String()
 }

@@ -17,12 +17,47 @@ import (
 // OneCluster is why a job for another cluster than varqd's is refused.
 const OneCluster = "varqd tells, and promises, of its own cluster alone (varq reserve --clusters chooses among several)"
 
+// Use is an option and what varq makes of it: a clause without a full stop.
+type Use struct{ Name, Use string }
+
 // Understood has the options of which the request to varqd has what they ask for, or which say what
 // varq itself is to do.
-var Understood = strings.Fields(`
-	account array clusters comment constraint cpus-per-gpu cpus-per-task exclude exclusive gpus gpus-per-node gpus-per-task gres hint licenses
-	mem mem-per-cpu mem-per-gpu mincpus nice nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node overcommit oversubscribe
-	parsable partition qos quiet reservation test-only threads-per-core time tmp`)
+var Understood = []Use{
+	{"account", "the costs and the limits are those of this account"},
+	{"array", "the promise is about the first tasks together, as many as --tasks says, for --begin-by only"},
+	{"clusters", "varqd's own cluster alone; varq reserve chooses among several"},
+	{"comment", "stays; the plan's name follows it"},
+	{"constraint", waits},
+	{"cpus-per-gpu", counts}, {"cpus-per-task", counts},
+	{"exclude", waits},
+	{"exclusive", "the job has all CPUs of its nodes, for the forecast and the costs"},
+	{"gpus", waits}, {"gpus-per-node", waits}, {"gpus-per-task", waits},
+	{"gres", waits + "; of other resources than GPUs there must be so much that CPUs run out first"},
+	{"hint", threads},
+	{"licenses", "there must be so many that CPUs run out first"},
+	{"mem", counts}, {"mem-per-cpu", counts}, {"mem-per-gpu", counts}, {"mincpus", counts},
+	{"nice", "the job waits for those that go before it because of that, if these are an eighth of those that come later at most"},
+	{"nodelist", waits},
+	{"nodes", "one number and no range; --sizes lets the job have one of several"},
+	{"ntasks", counts}, {"ntasks-per-core", threads}, {"ntasks-per-gpu", counts}, {"ntasks-per-node", counts}, {"overcommit", counts},
+	{"oversubscribe", "the job is planned as if it shared no CPUs"},
+	{"parsable", "varq writes what it promises on standard error, as without it"},
+	{"partition", "of several, the one with the cheapest promise"},
+	{"qos", "the priority, the limits and the costs are those of this QOS"},
+	{"quiet", "varq tells nothing but errors"},
+	{"reservation", "is refused: the reservation keeps its nodes free by itself"},
+	{"test-only", "varq tells what it would promise, and promises nothing"},
+	{"threads-per-core", threads},
+	{"time", "the work has this time from its begin on; the job's limit is longer by what its nodes may idle. Without it, the partition's DefaultTime, or else MaxTime"},
+	{"tmp", counts},
+}
+
+// What varq makes of several options.
+const (
+	counts  = "counts for how much room the job needs, and what it costs"
+	threads = "the job has all CPUs of its cores, for the forecast and the costs"
+	waits   = "the job waits for the nodes that fit, and is forecast by what runs and waits there"
+)
 
 // Harmless has the options that change nothing that a promise rests on: neither when the job
 // starts, nor what it costs.
@@ -138,7 +173,8 @@ func boundGres(value string) bool {
 
 // Listed reports whether an option is in one of the lists.
 func Listed(name string) bool {
-	return slices.Contains(Understood, name) || slices.Contains(Harmless, name) || Reason(name) != ""
+	understood := slices.ContainsFunc(Understood, func(u Use) bool { return u.Name == name })
+	return understood || slices.Contains(Harmless, name) || Reason(name) != ""
 }
 
 // Reason returns why an option is excluded whatever its value is, or "".
