@@ -25,7 +25,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 LDFLAGS := -s -w -X github.com/varq-project/varq/predictor/api.Version=$(VERSION)
 COMMANDS := predictor/cmd/varq predictor/cmd/varq-lab predictor/cmd/varqd predictor/cmd/varq-agent plugin/cmd/varq-filter wrapper/cmd/varq-wrapper test/cluster/cmd/slurmlab
 
-.PHONY: all build commands plugin deps demo test checks test-all quick unit race e2e test-slurm24 test-slurm26 chaos bigsite bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
+.PHONY: all build commands plugin deps demo test checks test-all quick unit race e2e test-slurm24 test-slurm26 chaos bigsite mixed bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
 
 all: build
 
@@ -58,8 +58,8 @@ checks:
 # What make test runs, and all that it leaves out: see test/thorough.
 test-all: export VARQ_TEST_ALL := 1
 test-all: build lint check-generate vulncheck
-	$(GO) test $(RACE) $(UNIT) $$($(GO) list ./... | grep -v -E '/test/(e2e|chaos|bigsite)$$')
-	$(GO) test -count=1 -p 2 -timeout 2h -v ./test/e2e ./test/chaos ./test/bigsite
+	$(GO) test $(RACE) $(UNIT) $$($(GO) list ./... | grep -v -E '/test/(e2e|chaos|bigsite|mixed)$$')
+	$(GO) test -count=1 -p 2 -timeout 2h -v ./test/e2e ./test/chaos ./test/bigsite ./test/mixed
 	$(MAKE) test-slurm24 test-slurm26
 
 # Tests that start a Slurm or a browser, or make packages, skip themselves with -short, and no others do.
@@ -101,6 +101,11 @@ chaos: build
 # test/bigsite/cmd/bigsite, for another size.
 bigsite: build
 	$(GO) run ./test/bigsite/cmd/bigsite $(BIGSITE)
+
+# Promises to all kinds of jobs on nodes that differ: some 75 minutes. MIXED takes options of
+# test/mixed/cmd/mixed.
+mixed: build
+	$(GO) run ./test/mixed/cmd/mixed $(MIXED)
 
 # How fast everything is, beside what test/bench/baseline.txt says it was. Some 25 minutes on
 # two cores.

@@ -1,0 +1,69 @@
+package mixed
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/test/cluster"
+	"github.com/varq-project/varq/test/thorough"
+)
+
+// TestCampaign is a short campaign, in which few promises are made: varqd has hardly learnt
+// anything. What is promised is judged alike by varq and by the jobs themselves.
+func TestCampaign(t *testing.T) {
+	thorough.Only(t)
+	if testing.Short() {
+		t.Skip("a private Slurm takes its time; not with -short")
+	}
+	o := Usual()
+	o.Warm, o.Duration, o.Pace, o.Version, o.Progress = 2*time.Minute, time.Minute, 2*time.Second, cluster.Chosen(), t.Output()
+	r, err := Run(t.Context(), o)
+	if errors.Is(err, cluster.ErrNotRoot) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := r.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(text.String())
+	if len(r.Wrong) > 0 {
+		t.Errorf("%d promises are judged in two ways", len(r.Wrong))
+	}
+	if p, w := r.Kinds[all], r.Waits[all]; p == nil || w == nil || p.Granted() == 0 || w.Jobs == 0 {
+		t.Error("not much of a campaign")
+	}
+}
+
+func TestReport(t *testing.T) {
+	some, none := 10.0, 0.0
+	r := newReport()
+	gpu := &kind{name: "typed GPU"}
+	for _, wait := range []int64{0, 10, 11} {
+		r.forecast(&job{kind: gpu, Forecast: map[float64]*float64{.5: &some, .95: nil}}, wait)
+	}
+	r.forecast(&job{kind: gpu, Forecast: map[float64]*float64{.5: &none, .95: &some}}, 0)
+	r.forecast(&job{kind: gpu}, 0)
+	if w := r.Waits[all]; w.Jobs != 4 || w.Unknown != 1 || w.Within[.5] != 3 || w.Below[.5] != 1 || w.Within[.95] != 4 {
+		t.Errorf("%+v", w)
+	}
+	r.refused(&job{kind: gpu, Mode: strict, Prob: .9, Said: "varq: no promise: until 17:00 there is no room\nvarq: ..."})
+	r.promised(&job{kind: gpu, Mode: strict, Prob: .9, Name: "a"}, true, &api.Reservation{State: api.StateKept})
+	r.promised(&job{kind: gpu, Mode: finish, Prob: .5, Name: "b"}, false, &api.Reservation{State: api.StateMissed})
+	r.promised(&job{kind: gpu, Mode: finish, Prob: .5, Name: "c"}, true, nil)
+	if p := r.Kinds["typed GPU"]; p.Asked != 4 || p.Refused != 1 || p.Kept != 2 || p.Missed != 1 || p.Prob != 1.9 {
+		t.Errorf("%+v", p)
+	}
+	if len(r.Missed) != 1 || len(r.Wrong) != 1 || r.Reasons["typed GPU: varq: no promise: until N there is no room"] != 1 {
+		t.Errorf("%+v", r)
+	}
+	var text strings.Builder
+	if err := r.Write(&text); err != nil || !strings.Contains(text.String(), "0.667") {
+		t.Errorf("%v: %s", err, text.String())
+	}
+}

@@ -1,0 +1,192 @@
+package mixed
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/stats"
+)
+
+// Promises are what became of some requests for promises. Of the promises that somebody took back
+// nothing is counted: nobody does that here.
+type Promises struct {
+	Asked, Refused, Kept, Missed int
+	// Prob is the sum of the probabilities promised.
+	Prob float64
+}
+
+// Granted returns how many promises there were.
+func (p *Promises) Granted() int { return p.Kept + p.Missed }
+
+// Waits are how the waits of some plain jobs were forecast.
+type Waits struct {
+	Jobs    int // that were forecast
+	Unknown int // without a forecast
+	// Within and Below are, by quantile, how many waits were no longer than it, and how many were
+	// shorter. Where it is a time at which many jobs start, these differ.
+	Within, Below map[float64]int
+}
+
+// Report is what a campaign has found.
+type Report struct {
+	// Kinds, Modes and Bands are the promises by the kind of job, by what is promised, and by the
+	// probability.
+	Kinds, Modes map[string]*Promises
+	Bands        map[float64]*Promises
+	Waits        map[string]*Waits // by the kind of job
+	// Reasons are why requests were refused, with N for numbers, and how often.
+	Reasons map[string]int
+	// Wrong are promises of which varq and the job say different things, one a line, and Missed those
+	// that were not kept.
+	Wrong, Missed []string
+}
+
+func newReport() *Report {
+	return &Report{Kinds: map[string]*Promises{}, Modes: map[string]*Promises{}, Bands: map[float64]*Promises{}, Waits: map[string]*Waits{}, Reasons: map[string]int{}}
+}
+
+// all is the name of the row for all jobs.
+const all = "all"
+
+// of returns the counts of a row, which is new if there is none yet.
+func of[K comparable, V any](rows map[K]*V, key K) *V {
+	if rows[key] == nil {
+		rows[key] = new(V)
+	}
+	return rows[key]
+}
+
+// each calls use for all rows of promises in which a job counts.
+func (r *Report) each(j *job, use func(*Promises)) {
+	for _, p := range []*Promises{of(r.Kinds, all), of(r.Kinds, j.kind.name), of(r.Modes, j.Mode), of(r.Bands, j.Prob)} {
+		p.Asked++
+		use(p)
+	}
+}
+
+var number = regexp.MustCompile(`[0-9][0-9:.TZ-]*`)
+
+// refused counts a request that was refused.
+func (r *Report) refused(j *job) {
+	r.each(j, func(p *Promises) { p.Refused++ })
+	line, _, _ := strings.Cut(strings.TrimSpace(j.Said), "\n")
+	r.Reasons[j.kind.name+": "+number.ReplaceAllString(line, "N")]++
+}
+
+// promised counts a promise that was kept or not. v is what varq says of it, or nil.
+func (r *Report) promised(j *job, kept bool, v *api.Reservation) {
+	r.each(j, func(p *Promises) {
+		p.Prob += j.Prob
+		if kept {
+			p.Kept++
+		} else {
+			p.Missed++
+		}
+	})
+	state, note := "unknown", ""
+	if v != nil {
+		state, note = v.State, v.Note
+	}
+	line := fmt.Sprintf("%s, job %d, %s, %s, %v, %s: %s: %s", j.Name, j.ID, j.kind.name, j.Mode, j.Prob, strings.Join(j.Args, " "), state, note)
+	if !kept {
+		r.Missed = append(r.Missed, line)
+	}
+	if (state == api.StateKept) != kept {
+		r.Wrong = append(r.Wrong, line)
+	}
+}
+
+// forecast counts the wait of a plain job, in seconds.
+func (r *Report) forecast(j *job, wait int64) {
+	for _, w := range []*Waits{of(r.Waits, all), of(r.Waits, j.kind.name)} {
+		if w.Within == nil {
+			w.Within, w.Below = map[float64]int{}, map[float64]int{}
+		}
+		if j.Forecast[quantiles[0]] == nil {
+			w.Unknown++
+			continue
+		}
+		w.Jobs++
+		for _, q := range quantiles {
+			switch bound := j.Forecast[q]; {
+			case bound == nil: // so late that nobody knows when
+				w.Within[q]++
+				w.Below[q]++
+			case float64(wait) < *bound:
+				w.Below[q]++
+				fallthrough
+			case float64(wait) < *bound+1: // waits are whole seconds
+				w.Within[q]++
+			}
+		}
+	}
+}
+
+// Write writes the report for people.
+func (r *Report) Write(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	head := func(what string) {
+		fmt.Fprintf(w, "\n%s\tasked\trefused\tpromised\tkept\tmean probability\tkept, share\t.95 interval\n", what)
+	}
+	head("kind of job")
+	for _, k := range slices.Sorted(maps.Keys(r.Kinds)) {
+		line(w, k, r.Kinds[k])
+	}
+	head("promise")
+	for _, k := range slices.Sorted(maps.Keys(r.Modes)) {
+		line(w, k, r.Modes[k])
+	}
+	head("probability")
+	for _, k := range slices.Sorted(maps.Keys(r.Bands)) {
+		line(w, fmt.Sprint(k), r.Bands[k])
+	}
+	fmt.Fprint(w, "\nkind of plain job\tforecast\tunknown")
+	for _, q := range quantiles {
+		fmt.Fprintf(w, "\twithin %v\tbelow it", q)
+	}
+	fmt.Fprintln(w)
+	for _, k := range slices.Sorted(maps.Keys(r.Waits)) {
+		v := r.Waits[k]
+		fmt.Fprintf(w, "%s\t%d\t%d", k, v.Jobs, v.Unknown)
+		for _, q := range quantiles {
+			fmt.Fprintf(w, "\t%.3f\t%.3f", share(v.Within[q], v.Jobs), share(v.Below[q], v.Jobs))
+		}
+		fmt.Fprintln(w)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	var b strings.Builder
+	b.WriteString("\nRefused:\n")
+	for _, why := range slices.SortedFunc(maps.Keys(r.Reasons), func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.Reasons[b], r.Reasons[a]), cmp.Compare(a, b))
+	}) {
+		fmt.Fprintf(&b, "%6d  %s\n", r.Reasons[why], why)
+	}
+	for _, list := range []struct {
+		title string
+		lines []string
+	}{{"Not kept", r.Missed}, {"Of these varq says something else", r.Wrong}} {
+		fmt.Fprintf(&b, "\n%s: %d\n", list.title, len(list.lines))
+		for _, l := range list.lines {
+			fmt.Fprintf(&b, "  %s\n", l)
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func line(w io.Writer, name string, p *Promises) {
+	n := p.Granted()
+	low, high := stats.ProportionInterval(p.Kept, max(1, n), .95)
+	fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%.3f\t%.3f\t%.3f to %.3f\n", name, p.Asked, p.Refused, n, p.Kept, p.Prob/float64(max(1, n)), share(p.Kept, n), low, high)
+}
+
+func share(n, of int) float64 { return float64(n) / float64(max(1, of)) }
