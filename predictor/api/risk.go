@@ -29,7 +29,8 @@ type ExpectedFailures struct {
 	Failures float64 `json:"failures"`
 }
 
-// Maintenance is one of Slurm's own reservations that is for maintenance.
+// Maintenance is one of Slurm's own reservations that is for maintenance. Name is empty if only
+// operators may see it.
 type Maintenance struct {
 	Name  string `json:"name"`
 	Start int64  `json:"start"`

@@ -6,6 +6,17 @@ package workload
 type Aging struct {
 	Weight int64
 	Max    int64
+	// Always is true if jobs also gain while their begin time is to come (ACCRUE_ALWAYS).
+	Always bool
+}
+
+// Of returns what the priority of a job has gained by a time, in Unix seconds.
+func (a Aging) Of(j *Job, now int64) int64 {
+	since := j.Since()
+	if a.Always && j.Submit != 0 {
+		since = j.Submit
+	}
+	return a.Gain(now - since)
 }
 
 // Gain returns what a job's priority has gained after it has waited for some seconds.

@@ -22,3 +22,16 @@ func TestGain(t *testing.T) {
 		}
 	}
 }
+
+// A job that was submitted before it became eligible gains from then on, or from its submission.
+func TestGainOf(t *testing.T) {
+	j := Job{Submit: 1000, Eligible: 1500}
+	for always, want := range map[bool]int64{false: 250, true: 500} {
+		if got := (Aging{Weight: 500, Max: 1000, Always: always}).Of(&j, 2000); got != want {
+			t.Errorf("always %v: %d, want %d", always, got, want)
+		}
+	}
+	if got := (Aging{Weight: 500, Max: 1000, Always: true}).Of(&Job{Eligible: 1500}, 2000); got != 250 {
+		t.Errorf("without a time of submission: %d", got)
+	}
+}

@@ -17,7 +17,7 @@ func (c *Cluster) ReservedBetween(partition string, from, until int64) string {
 		}
 		for span := range v.times() {
 			if span.Start < until && span.End > from {
-				names = append(names, "reservation "+v.Name+slurmtime.Span(span.Start, span.End, c.Zone))
+				names = append(names, v.title()+slurmtime.Span(span.Start, span.End, c.Zone))
 				break
 			}
 		}

@@ -57,6 +57,9 @@ type Cluster struct {
 	SubmitPlugins []string
 	// PrivateNodes is true when only operators may see the nodes (Slurm's PrivateData=nodes).
 	PrivateNodes bool
+	// PrivateEvents is true when only operators may see when nodes were down or drained (Slurm's
+	// PrivateData=events).
+	PrivateEvents bool
 	// Zone is that of Slurm's controller, in which sentences tell times, or nil where it is not
 	// known. Repeat sets it.
 	Zone *time.Location
@@ -212,6 +215,9 @@ type Reservation struct {
 	Floats      bool
 	Ahead       int64
 	Maintenance bool
-	Users       []string
-	Accounts    []string
+	// Hidden is true if only operators may see it (Slurm's PrivateData=reservations). No sentence
+	// names it.
+	Hidden   bool
+	Users    []string
+	Accounts []string
 }

@@ -8,6 +8,14 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
+// title names the reservation in a sentence.
+func (v *Reservation) title() string {
+	if v.Hidden {
+		return "one of Slurm's reservations"
+	}
+	return "reservation " + v.Name
+}
+
 // times returns each time at which the reservation has its nodes, in order, and without overlaps.
 // One that floats has none.
 func (v *Reservation) times() iter.Seq[Span] {

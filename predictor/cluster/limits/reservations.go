@@ -8,6 +8,16 @@ import (
 // Reservations are Slurm's own reservations.
 type Reservations []Reservation
 
+// names returns the names of those that users may see.
+func names(of []*Reservation) (names []string) {
+	for _, v := range of {
+		if !v.Hidden {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
 // Maintenance returns the next of the reservations for maintenance that begins after now on one of
 // these nodes, and when it does, in Unix seconds. It returns nil if none is known. One that floats
 // never begins.

@@ -1,6 +1,12 @@
 package limits
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 func TestMaintenance(t *testing.T) {
 	const now = 1_000_000
@@ -26,6 +32,31 @@ func TestMaintenance(t *testing.T) {
 		}
 		if name != want.name || start != want.start {
 			t.Errorf("%s: %q at %+d", node, name, start-now)
+		}
+	}
+}
+
+// Reservations that only operators may see are named in no sentence.
+func TestHiddenReservations(t *testing.T) {
+	c := Cluster{
+		Zone:       time.UTC,
+		Partitions: map[string]Partition{"main": {Name: "main", Up: true, Nodes: []string{"n1", "n2"}}},
+		Nodes:      map[string]Node{"n1": {Name: "n1", CPUs: 4, Usable: true}, "n2": {Name: "n2", CPUs: 4, Usable: true}},
+		Reservations: Reservations{
+			{Name: "secret", Start: 100, End: 200, Nodes: []string{"n1", "n2"}, Hidden: true},
+			{Name: "covert", Start: 150, End: 300, Nodes: []string{"n1"}, Hidden: true},
+			{Name: "veiled", Floats: true, Ahead: 60, Nodes: []string{"n1", "n2"}, Hidden: true},
+		},
+	}
+	job := c.Job(workload.Request{Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 2}}, nil)
+	_, longest := job.MaxLimit()
+	said := []string{c.ReservedBetween("main", 0, 400), longest.Name, longest.Says, job.ShortageBy(160, 170)}
+	for _, w := range job.Blocked(workload.Pieces{}) {
+		said = append(said, w.Name, w.Says)
+	}
+	for _, text := range said {
+		if text == "" || strings.Contains(text, "secret") || strings.Contains(text, "covert") || strings.Contains(text, "veiled") {
+			t.Errorf("%q of %q", text, said)
 		}
 	}
 }

@@ -107,10 +107,12 @@ func (s *standing) until() string {
 	if s.cluster.Zone == nil {
 		return ""
 	}
-	var names []string
-	end := int64(0)
+	by, end := "", int64(0)
 	for _, v := range s.by {
-		names, end = append(names, v.Name), max(end, v.End)
+		end = max(end, v.End)
 	}
-	return " by " + and(names) + " until " + slurmtime.Stamp(end, s.cluster.Zone)
+	if visible := names(s.by); len(visible) > 0 {
+		by = " by " + and(visible)
+	}
+	return by + " until " + slurmtime.Stamp(end, s.cluster.Zone)
 }

@@ -21,7 +21,7 @@ func (j *Job) MaxLimit() (seconds int64, by Rule) {
 		best.bound(p.MaxTime, "partition "+j.Partition, "MaxTime", "allows %s")
 	}
 	if v := j.cluster.Reservations.floating(&j.partition, j.Nodes); v != nil {
-		best.bound(v.Ahead, "reservation "+v.Name, "TIME_FLOAT", "is always %s ahead")
+		best.bound(v.Ahead, v.title(), "TIME_FLOAT", "is always %s ahead")
 	}
 	limits := j.chain()
 	if h, ok := limits.first(func(h holder) bool { return h.MaxWall > 0 }); ok {

@@ -123,15 +123,14 @@ func (m *room) blocking(by []*Reservation, least left) Rule {
 		leaves += forSuch(m.job)
 	}
 	if len(by) == 1 {
-		name := by[0].Name
-		return Rule{Name: "reservation " + name, Says: fmt.Sprintf("reservation %s leaves partition %s %s", name, m.job.Partition, leaves)}
+		title := by[0].title()
+		return Rule{Name: title, Says: fmt.Sprintf("%s leaves partition %s %s", title, m.job.Partition, leaves)}
 	}
-	names := make([]string, len(by))
-	for i, v := range by {
-		names[i] = v.Name
+	title := "reservations " + and(names(by))
+	if len(names(by)) < len(by) {
+		title = "several of Slurm's reservations"
 	}
-	list := and(names)
-	return Rule{Name: "reservations " + list, Says: fmt.Sprintf("reservations %s leave partition %s only %s at times", list, m.job.Partition, leaves)}
+	return Rule{Name: title, Says: fmt.Sprintf("%s leave partition %s only %s at times", title, m.job.Partition, leaves)}
 }
 
 // and joins names as in a sentence.

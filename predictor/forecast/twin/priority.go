@@ -102,7 +102,7 @@ func (p *priorities) of(j *workload.Job, now int64) int64 {
 	if known == 0 {
 		return 0
 	}
-	return known + p.aging.Gain(now-j.Since())
+	return known + p.aging.Of(j, now)
 }
 
 // later returns the share of the jobs that came last which would go before a job of a priority if

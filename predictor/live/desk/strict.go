@@ -55,7 +55,7 @@ func (d *occupancy) waitingBefore(cluster *limits.Cluster, partition string, job
 			waiting = append(waiting, j)
 		}
 	}
-	priority := func(j *workload.Job) int64 { return j.Priority + cluster.Aging.Gain(now-j.Since()) }
+	priority := func(j *workload.Job) int64 { return j.Priority + cluster.Aging.Of(j, now) }
 	slices.SortStableFunc(waiting, func(a, b *workload.Job) int { return cmp.Compare(priority(b), priority(a)) })
 	if i := slices.IndexFunc(waiting, func(j *workload.Job) bool { return j.ID == job }); i >= 0 {
 		waiting = waiting[:i]

@@ -40,7 +40,7 @@ const tierUnit = 1 << 32
 func (o *order) read(j *workload.Job, at int64) {
 	partition, _, _ := strings.Cut(j.Partition, ",")
 	if j.Priority > 0 {
-		if j.Priority = max(1, j.Priority-o.aging.Gain(at-j.Since())); o.basic {
+		if j.Priority = max(1, j.Priority-o.aging.Of(j, at)); o.basic {
 			j.Priority = 1
 		}
 		j.Priority += o.tiers[partition] * tierUnit

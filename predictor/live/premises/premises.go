@@ -111,7 +111,11 @@ func (p *Premises) Maintenance(nodes map[string]bool) *api.Maintenance {
 	if v == nil {
 		return nil
 	}
-	return &api.Maintenance{Name: v.Name, Start: start}
+	m := api.Maintenance{Name: v.Name, Start: start}
+	if v.Hidden {
+		m.Name = ""
+	}
+	return &m
 }
 
 // Known returns an api.ErrUnavailable as long as Slurm has not told who its operators are, and what
@@ -133,8 +137,8 @@ func (p *Premises) Operator(user string) bool {
 	return c != nil && slices.Contains(c.operators, user)
 }
 
-// MaySeeNodes returns an api.ErrForbidden if user may not see the nodes, and what Known returns if
-// nobody can tell.
+// MaySeeNodes returns an api.ErrForbidden if user may not see the nodes or their failures, and what
+// Known returns if nobody can tell.
 func (p *Premises) MaySeeNodes(user string) error {
 	if p.Operator(user) {
 		return nil
@@ -142,10 +146,13 @@ func (p *Premises) MaySeeNodes(user string) error {
 	if err := p.Known(); err != nil {
 		return err
 	}
-	if !p.current.Load().limits.PrivateNodes {
-		return nil
+	switch l := &p.current.Load().limits; {
+	case l.PrivateNodes:
+		return api.Fault(api.ErrForbidden, "only Slurm's operators may see the nodes (PrivateData=nodes in slurm.conf)")
+	case l.PrivateEvents:
+		return api.Fault(api.ErrForbidden, "only Slurm's operators may see when nodes failed (PrivateData=events in slurm.conf)")
 	}
-	return api.Fault(api.ErrForbidden, "only Slurm's operators may see the nodes (PrivateData=nodes in slurm.conf)")
+	return nil
 }
 
 // Limits returns the cluster's limits and nodes, which must not be changed, or nil before the first

@@ -12,10 +12,11 @@ import (
 func TestPrivateNodes(t *testing.T) {
 	s := desktest.NewSite(t)
 	for user, private := range map[string]bool{"root": false, "oper": false, "alice": true} {
-		for _, s.Slurm.PrivateNodes = range []bool{false, true} {
+		for _, data := range []string{"", "nodes", "events"} {
+			s.Slurm.PrivateNodes, s.Slurm.PrivateEvents = data == "nodes", data == "events"
 			s.Refresh()
-			if err := s.Premises.MaySeeNodes(user); errors.Is(err, api.ErrForbidden) != (private && s.Slurm.PrivateNodes) {
-				t.Errorf("%s, PrivateData=nodes %v: %v", user, s.Slurm.PrivateNodes, err)
+			if err := s.Premises.MaySeeNodes(user); errors.Is(err, api.ErrForbidden) != (private && data != "") {
+				t.Errorf("%s, PrivateData=%s: %v", user, data, err)
 			}
 		}
 	}

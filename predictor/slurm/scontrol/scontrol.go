@@ -34,8 +34,10 @@ type Config struct {
 	MaxTRES bool
 	Aging   workload.Aging
 	Basic   bool
-	// PrivateNodes, EachPartition: see limits.Cluster.
-	PrivateNodes, EachPartition bool
+	// Private has the forms of PrivateData, as Slurm writes them: "jobs", "nodes".
+	Private []string
+	// EachPartition: see limits.Cluster.
+	EachPartition bool
 	// LimitsEnforced is false when AccountingStorageEnforce lets jobs exceed
 	// the limits of their QOS and association.
 	LimitsEnforced bool
@@ -107,10 +109,14 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 		if err := completeReservations(cluster, reservations); err != nil {
 			return err
 		}
+		for i := range cluster.Reservations {
+			cluster.Reservations[i].Hidden = slices.Contains(config.Private, "reservations")
+		}
 	}
 	cluster.Name, cluster.Federated = config.ClusterName, bytes.Contains(federation, []byte("Federation:"))
 	dropOthers(cluster)
-	cluster.MaxTRES, cluster.PrivateNodes = config.MaxTRES, config.PrivateNodes
+	cluster.MaxTRES = config.MaxTRES
+	cluster.PrivateNodes, cluster.PrivateEvents = slices.Contains(config.Private, "nodes"), slices.Contains(config.Private, "events")
 	cluster.Aging, cluster.Basic, cluster.SubmitPlugins = config.Aging, config.Basic, config.SubmitPlugins
 	cluster.AssociationsEnforced, cluster.QOSEnforced = config.AssociationsEnforced, config.QOSEnforced
 	cluster.Strict, cluster.EachPartition = config.Strict, config.EachPartition
@@ -171,9 +177,12 @@ func parseConfig(out []byte) Config {
 		case "DefMemPerCPU", "DefMemPerNode", "MaxMemPerCPU", "MaxMemPerNode", "JobDefaults":
 			memory[key] = value
 		case "PrivateData":
-			config.PrivateNodes = slices.Contains(values, "nodes")
+			if value != "none" && value != none {
+				config.Private = values
+			}
 		case "PriorityFlags":
 			config.MaxTRES = slices.Contains(values, "max_tres")
+			config.Aging.Always = slices.Contains(values, "accrue_always")
 		case "PriorityType":
 			config.Basic = value == "priority/basic"
 		case "PriorityWeightAge":

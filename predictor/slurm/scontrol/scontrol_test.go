@@ -2,6 +2,7 @@ package scontrol
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ ClusterName             = lab
 JobSubmitPlugins        = lua,job_submit/all_partitions
 PlugStackConfig         = /etc/slurm/plugstack.conf
 PluginDir               = /usr/lib/slurm
-PriorityFlags           = CALCULATE_RUNNING,MAX_TRES
+PriorityFlags           = ACCRUE_ALWAYS,CALCULATE_RUNNING,MAX_TRES
 PriorityMaxAge          = 7-00:00:00
 PriorityType            = priority/multifactor
 PriorityWeightAge       = 1000
@@ -30,7 +31,7 @@ SlurmUser               = slurm(64030)
 Slurmctld(primary) at head is UP
 `))
 	want := Config{
-		Aging:       workload.Aging{Weight: 1000, Max: 7 * 86400},
+		Aging:       workload.Aging{Weight: 1000, Max: 7 * 86400, Always: true},
 		ClusterName: "lab", SlurmUser: "slurm", MaxTRES: true, LimitsEnforced: true, AssociationsEnforced: true, QOSEnforced: true, File: "/etc/slurm/slurm.conf", PlugStack: "/etc/slurm/plugstack.conf",
 		PluginDir: "/usr/lib/slurm", SubmitPlugins: []string{"lua", "all_partitions"}, CLIFilters: []string{"lua", "user_defaults"},
 	}
@@ -227,7 +228,7 @@ func TestOvercommits(t *testing.T) {
 
 func TestPrivateNodes(t *testing.T) {
 	for conf, private := range map[string]bool{"PrivateData = none\n": false, "PrivateData = jobs,usage\n": false, "PrivateData = jobs,nodes\n": true} {
-		if parseConfig([]byte(conf)).PrivateNodes != private {
+		if slices.Contains(parseConfig([]byte(conf)).Private, "nodes") != private {
 			t.Errorf("%q: nodes are private: %v", conf, !private)
 		}
 	}

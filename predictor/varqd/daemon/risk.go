@@ -25,7 +25,7 @@ func (s service) Risk(_ context.Context, user string, names []string) (api.Risk,
 			if !errors.Is(err, api.ErrForbidden) {
 				return api.Risk{}, err
 			}
-			return api.Risk{}, api.Fault(api.ErrForbidden, "only Slurm's operators may see nodes of which they have no running job (PrivateData=nodes in slurm.conf); those of a job that has just started are known within a minute")
+			return api.Risk{}, api.Fault(api.ErrForbidden, "only Slurm's operators may see nodes of which they have no running job (PrivateData=nodes or events in slurm.conf); those of a job that has just started are known within a minute")
 		}
 	}
 	forecast, learnt := d.risks.Forecast()

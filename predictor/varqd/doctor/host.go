@@ -26,15 +26,7 @@ func Host(ctx context.Context, mungeSocket string) []Finding {
 		return append(findings, failure("scontrol", err, "install Slurm's commands here, and let them reach slurmctld"))
 	}
 	findings = append(findings, plugStack(slurm), cliFilter(slurm))
-	if len(slurm.SubmitPlugins) > 0 {
-		findings = append(findings, submitPlugins(slurm))
-	}
-	return findings
-}
-
-// submitPlugins tells of plugins that may change a job after it was planned.
-func submitPlugins(c scontrol.Config) Finding {
-	return ok("job_submit", "%s may change jobs while they are submitted: sbatch then waits until varqd has seen the job, and the promise is about that", strings.Join(c.SubmitPlugins, ", "))
+	return append(findings, settings(slurm)...)
 }
 
 // mungeWorks makes a credential and checks it.

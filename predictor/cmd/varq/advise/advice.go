@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -105,7 +106,7 @@ func (a advice) String() string {
 		l.Line("Next", "after %s more of work, as far as is known now", cli.Rounded(*a.Next))
 	}
 	if m := a.Maintenance; m != nil {
-		l.Line("Stopped", "at %s, for the maintenance %s", a.moment(m.Start), m.Name)
+		l.Line("Stopped", "at %s, for the maintenance %s", a.moment(m.Start), cmp.Or(m.Name, "of the nodes"))
 	}
 	if d := a.Drain; d != nil {
 		l.Line("Drained", "%s, since %s: %s", d.Node, a.moment(d.Since), d.Reason)

@@ -26,6 +26,7 @@ type Slurm struct {
 	Drained       []string // drained nodes; if there are none, Nodes returns one node only
 	EachPartition bool
 	PrivateNodes  bool
+	PrivateEvents bool
 	Federated     bool
 	Down          error // returned by every call
 	// returned by every Update, which has no effect
@@ -159,7 +160,7 @@ func (s *Slurm) Cluster(context.Context) (limits.Cluster, error) {
 		Partitions: map[string]limits.Partition{"main": main},
 		QOS:        map[string]limits.QOS{"mains": {Name: "mains", JobLimits: s.Limits}},
 	}
-	c.PrivateNodes, c.EachPartition = s.PrivateNodes, s.EachPartition
+	c.PrivateNodes, c.PrivateEvents, c.EachPartition = s.PrivateNodes, s.PrivateEvents, s.EachPartition
 	c.Name, c.Federated = "lab", s.Federated
 	if s.Short != 0 {
 		main.Name, main.Default, main.MaxTime = "short", false, s.Short
