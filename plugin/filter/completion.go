@@ -55,11 +55,11 @@ func (s *Submission) readRisk(environment []string) (err error) {
 // saysOfEnd is says of a plan about the job's end.
 func (s *Submission) saysOfEnd(p *api.Plan, verb string) []string {
 	lines := []string{
-		fmt.Sprintf("%s: finished by %s with probability %s (forecast %s)", verb, s.time(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate)),
+		fmt.Sprintf("%s: %sfinished by %s with probability %s (forecast %s)", verb, p.Subject(), s.time(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate)),
 		fmt.Sprintf("time limit %s; the work costs %s, and nothing more", slurmtime.FormatDuration(p.TimeLimit), p.Work),
 	}
 	if p.TimeOut > api.TimesOutOften {
-		lines = append(lines, fmt.Sprintf("jobs like it are stopped at their time limit with probability %.2f, and then nothing is promised: --time gives it more", p.TimeOut))
+		lines = append(lines, p.StoppedOften()+": --time gives it more")
 	}
 	return lines
 }

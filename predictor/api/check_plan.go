@@ -36,7 +36,8 @@ func (r *PlanRequest) checkEnd(c *checker) {
 	} {
 		c.odd(of.given, of.field, "does not go together with %v: the job is submitted at once, and its nodes never idle", asked)
 	}
-	c.odd(r.Array.Tasks > 0, "array", "does not go together with %v: when the last of the tasks ends cannot be forecast yet; the start of the tasks can, with %v", asked, Field("begin_by"))
+	c.odd(r.Tasks != 0, "tasks", "does not go together with %v: it is promised that all tasks of the array have ended", asked)
+	c.wrong(r.Array.Tasks > MostTasks, "array.tasks", "a promise is about at most %d tasks, and these are %d", MostTasks, r.Array.Tasks)
 	c.odd(len(r.Sizes) > 0, "sizes", "does not go together with %v: it is the start that is promised, and how long the work may take then", asked)
 	c.odd(r.Prefer != "", "prefer", "does not go together with %v: it chooses among sizes", asked)
 }

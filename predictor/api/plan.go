@@ -217,6 +217,15 @@ func (p *Plan) GivesWay() string {
 	return fmt.Sprintf("jobs of a partition of a higher tier may take its nodes once it runs (PreemptMode=%s), for which the probability does not allow", p.Preempted)
 }
 
+// StoppedOften says, of a plan about the end of a job, how often such jobs are stopped at their time
+// limit, and what that means: a clause.
+func (p *Plan) StoppedOften() string {
+	if p.Array.Tasks > 0 {
+		return fmt.Sprintf("each task is stopped at its time limit with probability %.2f, and has then ended", p.TimeOut)
+	}
+	return fmt.Sprintf("jobs like it are stopped at their time limit with probability %.2f, and then nothing is promised", p.TimeOut)
+}
+
 // TimesOutOften is the probability of reaching its time limit, above which a job's user should know
 // of it.
 const TimesOutOften = .05

@@ -60,6 +60,18 @@ func TestFinish(t *testing.T) {
 		t.Errorf("work at %v, settled %+v", got, kept)
 	}
 
+	// Of an array, all tasks have ended: two rounds of three.
+	several, ran := script(t, s, "several", "#SBATCH --open-mode=append", "sleep 2")
+	option, at = finishBy(s.Paced(10 * time.Minute))
+	id, promised = reserve(t, s, "alice", option, "--prob=0.5", "--array=1-6%3", "--ntasks=1", "--time=2", several)
+	if promised.FinishBy != at || promised.Tasks != 6 || promised.Array != (api.Array{Tasks: 6, AtOnce: 3}) || promised.TimeLimit != 120 {
+		t.Errorf("promised %+v", promised)
+	}
+	kept = settled(t, s, "alice", id, api.StateKept)
+	if got := stamps(t, ran, "work"); len(got) != 6 || kept.End < int64(got[5]) || kept.End > at {
+		t.Errorf("work at %v, settled %+v", got, kept)
+	}
+
 	compareDeadlines(t, s, file)
 
 	// What cannot be promised is refused, and other deadlines are offered: with --risk the earliest

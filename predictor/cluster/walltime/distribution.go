@@ -1,6 +1,7 @@
 package walltime
 
 import (
+	"math"
 	"math/rand/v2"
 	"sort"
 )
@@ -64,6 +65,20 @@ func (d *Distribution) Quantile(q float64) int64 {
 	i := min(int(x), levels-1)
 	low, high := float64(d.quantiles[i]), float64(d.quantiles[i+1])
 	return min(d.age+int64(low+(high-low)*(x-float64(i))+.5), d.limit)
+}
+
+// Longest returns the distribution of the longest of n runs that do not depend on one another, with
+// n at least 1. Runs that depend on one another, as those of alike jobs do, have a shorter one.
+func (d *Distribution) Longest(n int32) Distribution {
+	of := *d
+	of.before = float32(math.Pow(float64(d.before), float64(n)))
+	for i := range of.quantiles {
+		x := levels * math.Pow(float64(i)/levels, 1/float64(n))
+		k := min(int(x), levels-1)
+		low, high := float64(d.quantiles[k]), float64(d.quantiles[k+1])
+		of.quantiles[i] = float32(low + (high-low)*(x-float64(k)))
+	}
+	return of
 }
 
 // Draw draws a run time, in seconds.

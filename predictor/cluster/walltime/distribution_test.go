@@ -153,3 +153,32 @@ func TestRanks(t *testing.T) {
 		t.Errorf("all ranks are .1 for a long time, but the last level is %v", q)
 	}
 }
+
+// TestLongest: the longest of several runs is as drawn, and that of one is the run itself.
+func TestLongest(t *testing.T) {
+	jobs, p := learnt(5_000)
+	d := p.Distribution(&jobs[3], 0)
+	if d.Longest(1) != d {
+		t.Error("the longest of one run is another one")
+	}
+	r := rand.New(rand.NewPCG(10, 10))
+	for _, n := range []int32{2, 17, 1000} {
+		of := d.Longest(n)
+		const draws = 5000
+		var longest []int64
+		for range draws {
+			most := int64(0)
+			for range n {
+				most = max(most, d.Draw(r))
+			}
+			longest = append(longest, most)
+		}
+		slices.Sort(longest)
+		for _, q := range []float64{.05, .25, .5, .75, .95} {
+			x := longest[int(q*draws)]
+			if low, high := of.Below(x), of.Within(x); q < low-.03 || q > high+.03 {
+				t.Errorf("of %d: %d s are longest with %.3f to %.3f, drawn %v", n, x, low, high, q)
+			}
+		}
+	}
+}

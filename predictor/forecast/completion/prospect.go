@@ -14,6 +14,10 @@ type Circumstances struct {
 	FailureRate float64
 	// Checkpoints is the time between the job's checkpoints, in seconds of its run; 0 for none.
 	Checkpoints int64
+	// Tasks is how many tasks of an array are to end, 0 for a single job, and Rounds how many times as
+	// many tasks as run at once have to run until all have, 0 if they all run at once. The wait is
+	// that of a round.
+	Tasks, Rounds int32
 }
 
 // Prospect forecasts when one job will have ended, as far as the end may be promised. The zero
@@ -21,7 +25,14 @@ type Circumstances struct {
 //
 // A job that is stopped at its time limit has not done its work, and a promise about its end is
 // then void. So the probabilities are conditional: the job is not stopped at its limit.
+//
+// Of an array all tasks are to end, and a task that is stopped at its limit has ended, too. The
+// longest of their runs is forecast as if they did not depend on one another. If not all run at
+// once, each round of them takes as long as the first: they wait and run as often, one round after
+// another.
 type Prospect struct {
+	rounds  float64            // 0 stands for 1
+	stopped float64            // the probability that a task of an array is stopped at its limit
 	end     delay.Distribution // lower bounds on the probability that the job has ended
 	timeOut delay.Distribution // the probability that the time limit has ended the job
 	lost    delay.Distribution // by how much failures lower the probability that the job has ended
@@ -30,6 +41,7 @@ type Prospect struct {
 // Prob returns the probability that the job has done its work within a number of seconds from the
 // question's Submit.
 func (p *Prospect) Prob(seconds float64) float64 {
+	seconds /= max(1, p.rounds)
 	timeOut := p.timeOut.Within(seconds)
 	if timeOut >= 1 {
 		return 0
@@ -40,13 +52,14 @@ func (p *Prospect) Prob(seconds float64) float64 {
 // Within returns the least number of seconds, a multiple of step, within which the job has done its
 // work with the probability prob. It reports false if there is none.
 func (p *Prospect) Within(prob float64, step int64) (seconds int64, ok bool) {
+	at := func(i int) float64 { return delay.At(i) * max(1, p.rounds) }
 	for i := range delay.Points {
-		if p.Prob(delay.At(i)) < prob {
+		if p.Prob(at(i)) < prob {
 			continue
 		}
-		low, high := int64(0), int64(math.Ceil(delay.At(i)/float64(step)))
+		low, high := int64(0), int64(math.Ceil(at(i)/float64(step)))
 		if i > 0 {
-			low = int64(delay.At(i-1) / float64(step))
+			low = int64(at(i-1) / float64(step))
 		}
 		for n := low; n <= high; n++ {
 			if p.Prob(float64(n*step)) >= prob {
@@ -57,12 +70,12 @@ func (p *Prospect) Within(prob float64, step int64) (seconds int64, ok bool) {
 	return 0, false
 }
 
-// TimeOut returns the probability that the job is stopped at its time limit.
-func (p *Prospect) TimeOut() float64 { return p.timeOut[delay.Points-1] }
+// TimeOut returns the probability that the job, or a task, is stopped at its time limit.
+func (p *Prospect) TimeOut() float64 { return max(p.stopped, p.timeOut[delay.Points-1]) }
 
 // Lost returns by how much failures of nodes lower the probability that the job has done its work
 // within a number of seconds.
-func (p *Prospect) Lost(seconds float64) float64 { return p.lost.Within(seconds) }
+func (p *Prospect) Lost(seconds float64) float64 { return p.lost.Within(seconds / max(1, p.rounds)) }
 
 // Wait forecasts the rest of the wait of a job that has waited for some seconds at the question's
 // Submit. It reports false if there is no forecast; a.Down may then say why.
@@ -81,12 +94,18 @@ func (f *Forecaster) Wait(q *forecast.Question, waited int64, a *forecast.Answer
 // It takes O(parts^2 delay.Points) if nodes may fail.
 func (f *Forecaster) Prospect(q *forecast.Question, c Circumstances, wait *delay.Distribution) (p Prospect) {
 	run := f.runs.RunTime(q)
+	limit := max(q.Limit, 1)
+	atLimit := 1 - run.Below(limit)
+	if c.Tasks > 0 {
+		run = run.Longest(c.Tasks)
+		p.stopped, atLimit = atLimit, 0
+		p.rounds = float64(c.Rounds)
+		c.FailureRate *= max(1, p.rounds)
+	}
 	a := forecast.Answer{Wait: *wait}
 	f.join(&record{}, &a, &run)
 	p.end = a.Lower
 	p.lost = lost(wait, &run, c)
-	limit := max(q.Limit, 1)
-	atLimit := 1 - run.Below(limit)
 	for i := range p.timeOut {
 		p.timeOut[i] = atLimit * wait.Within(delay.At(i)-float64(limit))
 	}
@@ -95,7 +114,8 @@ func (f *Forecaster) Prospect(q *forecast.Question, c Circumstances, wait *delay
 
 // Rest forecasts how much longer a job will run that has run for age seconds. It is like Prospect
 // without a wait, under the condition that the job has not ended yet. A failure counts as if the
-// job never ended, because the wait after a failure is not known.
+// job never ended, because the wait after a failure is not known. Of an array's Tasks, all of which
+// run, the one that has run for the shortest time has run for age seconds.
 func (f *Forecaster) Rest(q *forecast.Question, age int64, c Circumstances) (p Prospect) {
 	run := f.runs.RunTime(q)
 	limit := max(q.Limit, 1)
@@ -117,8 +137,14 @@ func (f *Forecaster) Rest(q *forecast.Question, age int64, c Circumstances) (p P
 		if ended < 1 {
 			p.end[i] = (ends.Lower.Within(float64(age)+seconds) - ended) / (1 - ended)
 		}
+		stopped := 0.
 		if age+int64(seconds) >= limit {
-			p.timeOut[i] = (1 - max(before, run.Below(limit))) / (1 - before)
+			stopped = (1 - max(before, run.Below(limit))) / (1 - before)
+		}
+		if c.Tasks == 0 {
+			p.timeOut[i] = stopped
+		} else {
+			p.stopped, p.end[i] = max(p.stopped, stopped), math.Pow(p.end[i], float64(c.Tasks))
 		}
 		p.lost[i] = p.end[i] * -math.Expm1(-c.FailureRate*min(seconds, float64(max(0, limit-age))))
 	}

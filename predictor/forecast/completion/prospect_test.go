@@ -213,3 +213,48 @@ func BenchmarkProspect(b *testing.B) {
 		f.Prospect(q, Circumstances{FailureRate: 1e-6}, &a.Wait)
 	}
 }
+
+// The end of an array is that of the longest of its tasks, once for each round, as drawn. A task
+// that is stopped at its limit has ended.
+func TestArrayAgainstDraws(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	wait := forecasttest.Exponential(1800)
+	runs := learnt(limit, func() int64 { return int64(600 + 3000*r.ExpFloat64()) })
+	f := certain(t, wait, runs)
+	q := &forecast.Question{Request: workload.Request{Limit: limit}}
+	run := runs.RunTime(q)
+	var a forecast.Answer
+	if !f.Wait(q, 0, &a) {
+		t.Fatal("no forecast")
+	}
+	const tasks, draws = 8, 50_000
+	for _, rounds := range []int32{1, 3} {
+		p := f.Prospect(q, Circumstances{Tasks: tasks, Rounds: rounds}, &a.Wait)
+		for _, by := range []float64{8400, 9000, 12_000} {
+			ended := 0.
+			for range draws {
+				longest := int64(0)
+				for range tasks {
+					longest = max(longest, run.Draw(r))
+				}
+				if -1800*math.Log(r.Float64())+float64(longest) <= by {
+					ended++
+				}
+			}
+			if got := p.Prob(by * float64(rounds)); math.Abs(got-ended/draws) > .03 {
+				t.Errorf("%d rounds: %.3f within %g s each, drawn %.3f", rounds, got, by, ended/draws)
+			}
+		}
+		if want := 1 - run.Below(limit); math.Abs(p.TimeOut()-want) > .01 {
+			t.Errorf("a task is stopped with %.3f, want %.3f", p.TimeOut(), want)
+		}
+		seconds, ok := p.Within(.9, 60)
+		if !ok || p.Prob(float64(seconds)) < .9 || p.Prob(float64(seconds-120)) >= .9 || seconds%60 != 0 {
+			t.Errorf("%d rounds: .9 is reached after %d s, %v", rounds, seconds, ok)
+		}
+	}
+	alone, together := f.Rest(q, 900, Circumstances{}), f.Rest(q, 900, Circumstances{Tasks: tasks})
+	if one, all := alone.Prob(6000), together.Prob(6000); all > one || all < math.Pow(one, tasks)-.1 {
+		t.Errorf("one has ended with %.3f, and all with %.3f", one, all)
+	}
+}

@@ -201,7 +201,7 @@ func Together(e *ledger.Entry, runs []workload.Job, now int64) (run *workload.Jo
 			unfinished++
 		case !over:
 			started = append(started, t)
-		case t.State == workload.Cancelled && t.End <= e.BeginBy && (t.Start == 0 || t.End < WorkStart(e, t.Start)):
+		case t.State == workload.Cancelled && t.End <= e.Deadline() && (t.Start == 0 || e.FinishBy != 0 || t.End < WorkStart(e, t.Start)):
 			withdrawn = append(withdrawn, t)
 		case t.Start != 0:
 			started = append(started, t)
@@ -248,10 +248,28 @@ func Together(e *ledger.Entry, runs []workload.Job, now int64) (run *workload.Jo
 			last.End, last.State, last.Evicted = t.End, t.State, t.Evicted
 		}
 	}
+	if e.FinishBy != 0 {
+		last.State, last.Evicted = endOfAll(started)
+	}
 	for _, t := range withdrawn {
 		idle += int64(t.Nodes) * Idle(t.Start, t.End, e.HoldUntil)
 	}
 	return last, max(0, idle/int64(max(1, last.Nodes))-Idle(last.Start, last.End, e.HoldUntil))
+}
+
+// endOfAll returns how tasks have ended, taken together: as one did whose nodes were taken away, or
+// else as one that did its work, or else as one that was stopped at its time limit.
+func endOfAll(tasks []*workload.Job) (state workload.State, evicted bool) {
+	state = workload.TimedOut
+	for _, t := range tasks {
+		switch {
+		case t.Evicted:
+			return t.State, true
+		case t.State != workload.TimedOut:
+			state = workload.Completed
+		}
+	}
+	return state, false
 }
 
 // UnseenTasks returns the tasks of e's array that accounting knows to have started, and the queue

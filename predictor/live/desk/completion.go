@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sort"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -37,7 +38,7 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 	if no := q.terms.admit(max(r.Prob, req.Risk)); no != nil {
 		return q.refuse(no, promise)
 	}
-	no := q.Admit(r)
+	no := q.admitEnd()
 	if err := q.err(); err != nil {
 		return api.PlanAnswer{}, err
 	}
@@ -55,7 +56,7 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 		refusal, err = d.checkRules(ctx, q.terms, plan)
 	}
 	if promise && refusal == nil && err == nil {
-		refusal, err = q.promise(plan, &trajectory.Answer{Job: r.Job, Pieces: r.Pieces})
+		refusal, err = q.promise(plan, &trajectory.Answer{Job: r.Job, Pieces: r.Pieces, TasksNodes: q.nodesOfAll()})
 	}
 	switch {
 	case err != nil:
@@ -67,13 +68,34 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 	return q.answer, nil
 }
 
+// admitEnd is Admit of the request for as many tasks of its array as can run at once.
+func (q *question) admitEnd() *trajectory.Refusal {
+	r := &q.request
+	fits := func(n int) *trajectory.Refusal {
+		some := *r
+		some.Tasks = int32(n)
+		no := q.Admit(&some)
+		if no == nil {
+			*r = some
+		}
+		return no
+	}
+	no := fits(int(r.Tasks))
+	if no == nil || no.Limit == "" || r.Tasks <= 1 {
+		return no
+	}
+	// the limit may be one on what runs at once
+	most := sort.Search(int(r.Tasks)-1, func(i int) bool { return fits(i+1) != nil })
+	return fits(max(1, most))
+}
+
 // agreeOnEnd returns a plan for the end on which the user and the forecast agree, or a refusal. It
 // also sets the answer's Offers to other ends.
 func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	d, r, req := q.desk, &q.request, q.asked
 	avoided, safer := d.avoided(q.Cluster, &r.Job, req, duringWork(0, &r.Job))
 	var wait forecast.Answer
-	circumstances := completion.Circumstances{Checkpoints: req.CheckpointInterval}
+	circumstances := completion.Circumstances{Checkpoints: req.CheckpointInterval, Tasks: req.Array.Tasks, Rounds: rounds(req.Array.Tasks, r.Tasks)}
 	prospect, blocked, ok := d.prospect(q.Cluster, r, 0, circumstances, avoided, q.claims, &wait)
 	if !ok {
 		return nil, &api.Refusal{Reason: cmp.Or(wait.Down, "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")}
@@ -87,6 +109,7 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	}
 	if agreed.Promise == nil {
 		others = append(others, otherWays(r, req, func(r *trajectory.Request, c completion.Circumstances) (negotiate.Prospect, bool) {
+			c.Tasks, c.Rounds = circumstances.Tasks, circumstances.Rounds
 			p, _, ok := d.prospect(q.Cluster, r, 0, c, avoided, q.claims, new(forecast.Answer))
 			return p, ok
 		})...)
@@ -101,25 +124,33 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	return &plan, nil
 }
 
-// prospect forecasts the end of the job of r beside claims. The job has waited for some seconds,
+// rounds returns how many times some tasks that run at once have to run until all have.
+func rounds(all, atOnce int32) int32 {
+	atOnce = max(1, atOnce)
+	return (all + atOnce - 1) / atOnce
+}
+
+// prospect forecasts the end of the job of r beside claims, or that of the tasks that run at once
+// and of as many rounds of them as the circumstances say. The job has waited for some seconds,
 // and is to avoid some nodes. prospect sets wait to the forecast of the rest of the wait, and
 // computes the circumstances' FailureRate. It also returns the first window that keeps the job from
 // starting, or nil. It reports false if too little is known; wait.Down may then say why.
 func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p negotiate.Prospect, blocked *api.Blocked, ok bool) {
-	q := forecast.Question{Request: r.Job, Now: r.Now, Submit: r.Now, Job: r.ID}
+	all, pieces := r.All(), r.Pieces.Times(max(1, r.Tasks))
+	q := forecast.Question{Request: all, Now: r.Now, Submit: r.Now, Job: r.ID}
 	if !d.Outlook.Wait(&q, waited, wait) {
 		return nil, nil, false
 	}
-	job := c.Job(r.Job, r.Needs)
-	blocked = postpone(wait, job.Blocked(r.Pieces), r.Now, r.Job.Limit)
+	job := c.Job(all, r.Needs)
+	blocked = postpone(wait, job.Blocked(pieces), r.Now, all.Limit*int64(max(1, circumstances.Rounds)))
 	room := d.room(claims)
 	limitToRoom(wait, func(at int64) float64 {
-		return room(workload.Claim{Request: r.Job, Pieces: r.Pieces, Job: r.ID, From: at}, r.Now, 0).Prob
+		return room(workload.Claim{Request: all, Pieces: pieces, Job: r.ID, From: at}, r.Now, 0).Prob
 	}, r.Now)
 	waking, _ := job.Waking()
 	wake(wait, waking)
 	fitting := job.Fitting()
-	circumstances.FailureRate = failuresOf(nodesFor(&r.Job, fitting), d.candidates(fitting, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit))
+	circumstances.FailureRate = failuresOf(nodesFor(&all, fitting), d.candidates(fitting, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit))
 	p, ok = d.Outlook.Prospect(&q, circumstances, &wait.Wait)
 	return p, blocked, ok
 }
@@ -178,29 +209,42 @@ func because(blocked *api.Blocked, p negotiate.Prospect, waking *limits.Rule) st
 	return ""
 }
 
+// nodesOfAll returns on how many nodes all tasks of the request's array are at least; 0 for a job
+// that is none.
+func (q *question) nodesOfAll() int32 {
+	if q.asked.Array.Tasks == 0 {
+		return 0
+	}
+	return q.Cluster.Job(q.request.Job, q.request.Needs).Together(q.asked.Array.Tasks).Nodes
+}
+
 // endPlan returns the plan for the end that was agreed on.
 func (q *question) endPlan(agreed *negotiate.Offer, p negotiate.Prospect, wait *forecast.Answer) api.Plan {
-	r := &q.request
+	r, all := &q.request, q.request
+	all.Tasks = q.asked.Array.Tasks
 	within := float64(agreed.Deadline - r.Now)
 	return api.Plan{
+		Array: q.asked.Array, Tasks: all.Tasks,
 		BeginTime: r.Now, TimeLimit: slurmtime.Minutes(r.Job.Limit) * 60, FinishBy: agreed.Deadline, WorkLimit: r.Job.Limit,
 		Slot: r.Now + int64(min(wait.Wait.Quantile(.5), delay.At(delay.Points-1))),
 		Prob: agreed.Prob, Estimate: agreed.Estimate, TimeOut: p.TimeOut(), Lost: p.Lost(within),
-		Work:     api.Cost(q.Work(*r)),
+		Work:     api.Cost(q.Work(all)),
 		Evidence: api.Evidence{Sample: int(wait.Sample), Class: wait.Class, Beyond: wait.Beyond},
 	}
 }
 
 // EndOf forecasts the end of e's job j, from the time from on. If lost is true, nodes of the job
-// are lost, and the job will be requeued. EndOf reports false if too little is known.
+// are lost, and the job will be requeued. Of an array whose tasks wait in part, those that run take
+// a round more. EndOf reports false if too little is known.
 func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64) (p negotiate.Prospect, from int64, ok bool) {
 	r := trajectory.Request{Job: j.Request, Pieces: e.Pieces, ID: e.Job, Now: now}
 	r.Job.User, r.Job.Size = e.User, e.Size
+	running := e.RunningTasks()
 	if j.Start != 0 && !lost {
 		left := max(1, j.Start+j.Limit-now)
 		rate := d.failures(j.On, window{0, left}) / float64(left)
 		q := forecast.Question{Request: r.Job, Now: now, Submit: now, Job: e.Job}
-		p, ok = d.Outlook.Rest(&q, now-j.Start, completion.Circumstances{FailureRate: rate})
+		p, ok = d.Outlook.Rest(&q, now-j.Start, completion.Circumstances{FailureRate: rate, Tasks: running})
 		return p, now, ok
 	}
 	cluster := d.Premises.Limits()
@@ -212,12 +256,23 @@ func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64)
 		return p, 0, false
 	}
 	r.Job.Partition, r.Job.NodeSet = place.Partition, place.NodeSet
+	circumstances := completion.Circumstances{Checkpoints: e.CheckpointInterval}
+	if e.Tasks > 0 {
+		waiting := max(1, e.Waiting())
+		view := cluster.Job(r.Job, nil)
+		r.Tasks = max(1, view.MostTogether(min(waiting, e.Array.Width())))
+		r.TasksNodes = view.Together(r.Tasks).Nodes
+		circumstances.Tasks, circumstances.Rounds = waiting, rounds(waiting, r.Tasks)
+		if running > 0 {
+			circumstances.Rounds++
+		}
+	}
 	waited := int64(0)
 	if j.Start == 0 {
 		r.Now = max(now, j.Eligible)
 		waited = r.Now - j.Eligible
 	}
 	var wait forecast.Answer
-	p, _, ok = d.prospect(cluster, &r, waited, completion.Circumstances{Checkpoints: e.CheckpointInterval}, nil, d.plainClaims(), &wait)
+	p, _, ok = d.prospect(cluster, &r, waited, circumstances, nil, d.plainClaims(), &wait)
 	return p, r.Now, ok
 }

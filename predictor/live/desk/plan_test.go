@@ -117,3 +117,39 @@ func TestNobodyWaitsForPlan(t *testing.T) {
 		t.Errorf("%d forecasts for who waits, and %d for who gives up", all, few)
 	}
 }
+
+// The end of an array is promised for all its tasks, in as many rounds as the cluster, or a limit,
+// lets run at once.
+func TestPlanArrayEnd(t *testing.T) {
+	s := newSite(t)
+	request := func(tasks, atOnce int32) *api.PlanRequest {
+		return &api.PlanRequest{
+			Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 80}, Limit: 3600}, Array: api.Array{Tasks: tasks, AtOnce: atOnce}, FinishBy: desktest.Epoch + 30*3600,
+		}
+	}
+	var ends []int64
+	for _, r := range []*api.PlanRequest{request(1, 0), request(3, 0), request(3, 1), request(40, 0)} {
+		r.Risk, r.FinishBy = .9, 0
+		a, err := s.desk.Plan(t.Context(), "alice", r, false)
+		if err != nil || a.Plan == nil {
+			t.Fatalf("%+v: %+v, %v", r.Array, a, err)
+		}
+		if p := a.Plan; p.Tasks != r.Array.Tasks || p.Array != r.Array || p.Work.NodeSeconds != float64(r.Array.Tasks)*3600 || p.HoldUntil != 0 {
+			t.Errorf("%+v", p)
+		}
+		ends = append(ends, a.Plan.FinishBy)
+	}
+	for i, rounds := range []int64{1, 1, 3, 14} { // there are 250 CPUs
+		if want := desktest.Epoch + rounds*(ends[0]-desktest.Epoch); ends[i] != want {
+			t.Errorf("%d rounds: by %d, want %d", rounds, ends[i], want)
+		}
+	}
+	a, err := s.desk.Plan(t.Context(), "alice", request(4, 0), true)
+	if err != nil || a.Plan == nil || a.Plan.ID == "" {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	e, open, err := s.Ledger.OpenPlan(t.Context(), a.Plan.ID)
+	if err != nil || !open || e.Tasks != 4 || e.TasksNodes < 1 || e.Waiting() != 4 {
+		t.Errorf("%+v, %v", e, err)
+	}
+}

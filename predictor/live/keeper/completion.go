@@ -66,7 +66,7 @@ func (k *follower) lateCompletion(ctx context.Context, e *ledger.Entry, j *slurm
 			return err
 		}
 	}
-	if k.Desk.Shadow || j.Start != 0 || e.OnMiss != api.OnMissCancel || p.Yielded || p.Held || p.Stopped != "" || j.RestartCount > 0 || k.memory.postponed(e.ID, c.Now) {
+	if k.Desk.Shadow || j.Start != 0 || partlyStarted(e) || e.OnMiss != api.OnMissCancel || p.Yielded || p.Held || p.Stopped != "" || j.RestartCount > 0 || k.memory.postponed(e.ID, c.Now) {
 		return nil
 	}
 	return k.cancelLate(ctx, e, c, course.NotFinished+", "+course.CancelledAsAsked)

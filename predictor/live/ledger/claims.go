@@ -29,7 +29,7 @@ func claimOf(e *Entry) claim {
 		c.begin = e.BeginTime
 	}
 	c.Request, c.Pieces, c.Job = e.Request(e.WorkLimit), e.Pieces, e.Job
-	if n := e.Waiting(); e.Tasks > 0 {
+	if n := min(e.Waiting(), e.Array.Width()); e.Tasks > 0 { // so many at once
 		c.Size, c.Pieces = c.Times(n), c.Pieces.Times(n)
 		c.Nodes = e.NodesOf(n)
 	}

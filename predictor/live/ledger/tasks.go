@@ -19,6 +19,16 @@ type TaskRun struct {
 	Nodes int32
 }
 
+// RunningTasks returns how many tasks of the array of an open promise run, as far as was seen.
+func (e *Entry) RunningTasks() (n int32) {
+	for _, t := range e.TaskRuns {
+		if t.Gone == 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // SetTasks writes tasks of a plan's array that have started, or are gone. It forgets those whose
 // Start is 0: they wait again.
 func (l *Ledger) SetTasks(ctx context.Context, plan string, tasks []TaskRun) error {

@@ -24,7 +24,7 @@ type Use struct{ Name, Use string }
 // varq itself is to do.
 var Understood = []Use{
 	{"account", "the costs and the limits are those of this account"},
-	{"array", "the promise is about the first tasks together, as many as --tasks says, for --begin-by only"},
+	{"array", "--begin-by is about the first tasks together, as many as --tasks says, and --finish-by about the end of all"},
 	{"clusters", "varqd's own cluster alone; varq reserve chooses among several"},
 	{"comment", "stays; the plan's name follows it"},
 	{"constraint", waits},

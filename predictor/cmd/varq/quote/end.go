@@ -19,12 +19,12 @@ import (
 func showEnd(env *cli.Env, asked *api.PlanRequest, answer *api.PlanAnswer, options []string) error {
 	p := answer.Plan
 	s := cli.Listing{Width: 12}
-	fmt.Fprintf(&s, "Can be promised: finished by %s with probability %s (forecast %s).\n\n",
-		env.Moment(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate))
+	fmt.Fprintf(&s, "Can be promised: %sfinished by %s with probability %s (forecast %s).\n\n",
+		p.Subject(), env.Moment(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate))
 	s.Line("Starts", "as likely as not by %s; it is submitted at once", env.Moment(p.Slot))
 	s.Line("Time limit", "%s", slurmtime.FormatDuration(p.TimeLimit))
 	if p.TimeOut > api.TimesOutOften {
-		s.Line("", "jobs like it are stopped there with probability %.2f, and then nothing is promised", p.TimeOut)
+		s.Line("", "%s", p.StoppedOften())
 	}
 	if p.OnMiss == api.OnMissCancel {
 		s.Line("If missed", "the job is cancelled if it still waits")

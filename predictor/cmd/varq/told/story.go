@@ -52,7 +52,11 @@ func Story(r *api.Reservation, group *api.GroupState, now int64, zone *time.Loca
 		line("Group", "%s, kept by %s: %s", r.Group, keeper, company(group, r.ID))
 	}
 	if r.Tasks != 0 {
-		line("Array", "%s at the same time, of which %d have started", r.OfArray(), min(r.Started, r.Tasks))
+		together := " at the same time"
+		if r.FinishBy != 0 {
+			together = ""
+		}
+		line("Array", "%s%s, of which %d have started", r.OfArray(), together, min(r.Started, r.Tasks))
 	}
 	line("Asks for", "%s, %s for %s, in all %s", askedNodes(r), cli.Count(int(r.CPUs), "CPU", "CPUs"),
 		slurmtime.FormatDuration(r.WorkLimit), slurmtime.FormatDuration(r.Set.TimeLimit))

@@ -281,9 +281,9 @@ func (p *Outlook) Wait(q *forecast.Question, waited int64, a *forecast.Answer) b
 	return p.Down == ""
 }
 
-// Prospect forecasts the end.
-func (p *Outlook) Prospect(*forecast.Question, completion.Circumstances, *delay.Distribution) (negotiate.Prospect, bool) {
-	return end(p.left + p.RunTime), true
+// Prospect forecasts the end. Each round takes as long as the first.
+func (p *Outlook) Prospect(_ *forecast.Question, c completion.Circumstances, _ *delay.Distribution) (negotiate.Prospect, bool) {
+	return end((p.left + p.RunTime) * int64(max(1, c.Rounds))), true
 }
 
 // FailureProb implements Health.
