@@ -26,6 +26,8 @@ const (
 	wordNodes     = "nodes"
 	wordClusters  = "clusters"
 	wordPartition = "partition"
+	wordAccount   = "account"
+	wordQOS       = "qos"
 	wordTicket    = "ticket"
 	wordPlan      = "plan"
 	wordWait      = "wait"
@@ -47,6 +49,7 @@ func (s *Submission) Write(w io.Writer, a api.PlanAnswer) error {
 			s.notes = append(s.notes, "not "+slurmtime.InZone(size, s.zone))
 		}
 		s.settles = a.MayChange && !s.Quote && !s.Waits
+		s.choose(&l, &a)
 		s.accept(&l, a.Plan, a.RunnerUp, a.Offers)
 	case a.Refusal != nil:
 		s.refuse(&l, a.Refusal)
@@ -64,6 +67,19 @@ func WriteError(w io.Writer, err error) error {
 		l.add(wordRefuse, "%s", line)
 	}
 	return l.write(w)
+}
+
+// choose sets which of several accounts and QOS the job has, and tells the user.
+func (s *Submission) choose(l *lines, a *api.PlanAnswer) {
+	for _, of := range [...]struct{ word, chosen, called string }{{wordAccount, a.Account, "account"}, {wordQOS, a.QOS, "QOS"}} {
+		if of.chosen == "" {
+			continue
+		}
+		s.notes = append(s.notes, fmt.Sprintf("it is the %s %s, of those named: the promise costs least with it", of.called, of.chosen))
+		if !s.Quote {
+			l.add(of.word, "%s", of.chosen)
+		}
+	}
 }
 
 func (s *Submission) accept(l *lines, p *api.Plan, runnerUp *api.Slot, others []api.Offer) {
@@ -115,7 +131,7 @@ func (s *Submission) says(p *api.Plan) []string {
 		verb = "quoted, not promised"
 	}
 	if p.FinishBy != 0 {
-		return append(s.saysOfEnd(p, verb), saysOfNodes(p)...)
+		return slices.Concat(s.saysOfEnd(p, verb), saysOfNodes(p), s.notes)
 	}
 	on := ""
 	if p.SizeNodes != 0 {

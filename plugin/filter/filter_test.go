@@ -49,6 +49,10 @@ func TestRead(t *testing.T) {
 			api.PlanRequest{BeginBy: now + 3600, BestEffort: true, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 8}}, Needs: &workload.Needs{MostNodes: 8, Scale: []workload.Counted{{Option: "--ntasks=", Count: 8}}, NodeMemory: workload.NodeNeed{Option: "--mem"}}},
 		},
 		{
+			"several accounts", `{"spank:begin-by":"now+1hour","spank:accounts":"phys,rrg","account":"phys","qos":"high,low"}`,
+			api.PlanRequest{BeginBy: now + 3600, Job: workload.Request{Account: "phys,rrg", QOS: "high,low", Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{MostNodes: 1}},
+		},
+		{
 			"all the memory, by CPU", `{"spank:begin-by":"now+1hour","mem-per-cpu":"0?"}`,
 			api.PlanRequest{BeginBy: now + 3600, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}}, Needs: &workload.Needs{MostNodes: 1, NodeMemory: workload.NodeNeed{Option: "--mem-per-cpu"}}},
 		},
@@ -209,6 +213,12 @@ func TestWrite(t *testing.T) {
 	if got, want := write(t, `{"spank:begin-by":"now+1hour","array":"0-39%8"}`, api.PlanAnswer{Plan: &array}), "say promised: 8 of 40 tasks running by 2026-11-21T13:00:00 with probability 0.90 (forecast 0.93)\n"; !strings.Contains(got, want) ||
 		!strings.Contains(got, "say the array lets so many tasks run at once (8); the other 32 follow, and of these nothing is promised\n") {
 		t.Errorf("an array: %s", got)
+	}
+	got := write(t, `{"spank:begin-by":"now+1hour","spank:accounts":"phys,rrg","qos":"high,low"}`, api.PlanAnswer{Plan: &plan, Account: "rrg", QOS: "low"})
+	for _, want := range []string{"account rrg\n", "qos low\n", "say it is the account rrg, of those named: the promise costs least with it\n", "say it is the QOS low, of"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("several accounts and QOS: no %q in %s", want, got)
+		}
 	}
 
 	plan.HoldUntil = now + 1900

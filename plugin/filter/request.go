@@ -151,6 +151,9 @@ func (s *Submission) deadline(text string) (int64, error) {
 	return at, err
 }
 
+// accounts is the option that names several accounts, one of which is to pay.
+const accounts = "accounts"
+
 // tasksOption is the option that says how many tasks of an array are to run.
 const tasksOption = "tasks"
 
@@ -173,6 +176,12 @@ func (s *Submission) readArray(o options) error {
 func (s *Submission) readJob(o options) error {
 	job := &s.Request.Job
 	job.Account, job.Partition, job.QOS = o["account"], o["partition"], o["qos"]
+	if list, given := o.own(accounts); given {
+		if s.order != nil {
+			return errors.New("--accounts does not go together with varq reserve or varq every: name one account, with --account")
+		}
+		job.Account = list // before --account, which many have in their environment
+	}
 	if s.order != nil {
 		s.Request.Tentative, s.Request.Group, s.Request.Home, s.Request.GroupProb = s.order.Tentative, s.order.Group, s.order.Home, s.order.GroupProb
 		job.Partition = cmp.Or(s.order.Partition, job.Partition)

@@ -102,7 +102,7 @@ func (s *Submission) readSize(o options, command string) error {
 	if _, given := o.own(sizes); !given {
 		return fmt.Errorf("--%s=%s needs --%s, such as --%s=4:2h,8:1h10m (varq size --fit=JOBNAME works them out)", sizeOption, s.Size, sizes, sizes)
 	}
-	for _, name := range []string{beginBy, finishBy, risk, "prob", beginAfter, "best-effort", "on-miss", "max-cost", "risky-nodes", checkpointInterval, sizeBy} {
+	for _, name := range []string{beginBy, finishBy, risk, "prob", beginAfter, "best-effort", "on-miss", "max-cost", "risky-nodes", checkpointInterval, sizeBy, accounts} {
 		if _, given := o.own(name); given {
 			return fmt.Errorf("--%s does not go together with --%s: the one is for a job that starts as soon as it can, the other for a promise", sizeOption, name)
 		}

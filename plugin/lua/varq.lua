@@ -15,7 +15,7 @@
 
 local M = {}
 
-local own = { "begin-by", "prob", "begin-after", "best-effort", "on-miss", "max-cost", "finish-by", "risk", "checkpoint-interval", "risky-nodes", "sizes", "size-by", "size", "risk-aversion", "lock-in", "tasks" }
+local own = { "begin-by", "prob", "begin-after", "best-effort", "on-miss", "max-cost", "finish-by", "risk", "checkpoint-interval", "risky-nodes", "sizes", "size-by", "size", "risk-aversion", "lock-in", "tasks", "accounts" }
 
 -- What is to be said once Slurm has accepted the job that is being submitted; nil
 -- without a promise.
@@ -124,6 +124,8 @@ local act = {
 	clusters = function(options, rest) options["clusters"] = rest end,
 	nodes = function(options, rest) options["nodes"] = rest end,
 	partition = function(options, rest) options["partition"] = rest end,
+	account = function(options, rest) options["account"] = rest end,
+	qos = function(options, rest) options["qos"] = rest end,
 	ticket = function(_, rest) put_in_box("ticket " .. rest .. "\n") end,
 	plan = function() promise = {} end,
 	wait = function() end,

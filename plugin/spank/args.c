@@ -52,6 +52,8 @@ static struct spank_option options[] = {
 	  .usage = "of --sizes the best by end,cost,-prob,nodes,..." },
 	{ .name = "tasks", .arginfo = "N|N%", .has_arg = 1, .cb = take_option,
 	  .usage = "of an array: have this many of its tasks running, not all" },
+	{ .name = "accounts", .arginfo = "LIST", .has_arg = 1, .cb = take_option,
+	  .usage = "charge one of these accounts, with which a promise costs least" },
 	{ .name = "max-cost", .arginfo = "N|Nx", .has_arg = 1, .cb = take_option,
 	  .usage = "idle nodes cost at most N node-hours, or N times the quote" },
 };

@@ -13,7 +13,8 @@ import (
 // Job.User is empty or the same user.
 type PlanRequest struct {
 	// Job is what the work needs. Its Limit is the time limit of the work alone, without
-	// time for idle nodes before the work. Empty fields take Slurm's defaults.
+	// time for idle nodes before the work. Empty fields take Slurm's defaults. Its Partition, Account
+	// and QOS may each name several ("a,b"), of which varqd chooses one.
 	Job workload.Request `json:"job"`
 	// Others are further partitions in which Slurm may start the job. varqd fills them in from a
 	// Job.Partition that names several ("a,b").
@@ -110,6 +111,10 @@ type PlanAnswer struct {
 	Trajectory []Point `json:"trajectory,omitempty"`
 	// Offers are other deadlines, beside that of Plan, by which the job's end can be promised.
 	Offers []Offer `json:"offers,omitempty"`
+	// Account and QOS are those with which the job is to be submitted, if the request's Job names
+	// several.
+	Account string `json:"account,omitempty"`
+	QOS     string `json:"qos,omitempty"`
 	// RunnerUp is what the user prefers next to Plan, if the request has several sizes and more
 	// than one can be promised.
 	RunnerUp *Slot `json:"runner_up,omitempty"`

@@ -45,3 +45,17 @@ func array(t *testing.T, s *site.Site) {
 		t.Errorf("the first of the promised tasks began %+.3f s from their time, and the last %+.3f s", early, late)
 	}
 }
+
+// accounts: of several accounts the job is charged to one that its user has.
+func accounts(t *testing.T, s *site.Site) {
+	file, _ := script(t, s, "accounts", "#SBATCH --account=chem", "")
+	id, r := reserve(t, s, "alice", "--begin-by=now+3hours", "--prob=0.5", "--time=5", "--accounts=chem,phys", file)
+	defer mustRun(t, s, "alice", "scancel", strconv.FormatInt(id, 10))
+	if job, err := s.Job(t.Context(), id); err != nil || r.Account != "phys" || job["Account"] != "phys" {
+		t.Errorf("promised for account %s, job %v, %v", r.Account, job, err)
+	}
+	quote := mustRun(t, s, "alice", "varq", "quote", "--begin-by=now+3hours", "--prob=0.5", "--time=5", "--account=chem,phys").Stdout
+	if !strings.Contains(quote, "phys") {
+		t.Errorf("quoted:\n%s", quote)
+	}
+}

@@ -54,6 +54,7 @@ func TestSite(t *testing.T) {
 			"size":              sizeFromPast,
 			"sizes":             sizes,
 			"every":             every,
+			"accounts":          accounts,
 			"array":             array,
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -25,8 +24,8 @@ func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, prom
 		}
 		return api.PlanAnswer{Refusal: no}, err
 	}
-	if strings.Contains(req.Job.Partition, ",") {
-		return d.planPartitions(ctx, user, req, promise)
+	if isOpen(req) {
+		return d.planAlternatives(ctx, user, req, promise)
 	}
 	if len(req.Sizes) > 0 {
 		return d.planSizes(ctx, user, req, promise)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -27,8 +26,8 @@ func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest
 // predict is Predict. id, if not 0, is the id of a job that waits already, and would be submitted
 // anew with this request.
 func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest, id int64) (api.Prediction, error) {
-	if strings.Contains(req.Job.Partition, ",") {
-		return d.predictPartitions(ctx, user, req, id)
+	if isOpen(&api.PlanRequest{Job: req.Job}) {
+		return d.predictAlternatives(ctx, user, req, id)
 	}
 	v, err := d.view(ctx)
 	if err != nil {
@@ -87,17 +86,17 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	return answer, nil
 }
 
-// predictPartitions is predict for a job that may run in any of several partitions: it returns the
-// shortest of the predictions for one of them.
-func (d *Desk) predictPartitions(ctx context.Context, user string, req *api.PredictRequest, id int64) (best api.Prediction, err error) {
-	names, err := d.partitions(req.Job.Partition)
+// predictAlternatives is predict for a job that leaves several ways open in which it may be
+// submitted: it returns the shortest of the predictions for one of them.
+func (d *Desk) predictAlternatives(ctx context.Context, user string, req *api.PredictRequest, id int64) (best api.Prediction, err error) {
+	all, _, err := d.alternatives(&api.PlanRequest{Job: req.Job})
 	if err != nil {
 		return best, err
 	}
 	shortest, found := math.Inf(1), false
-	for _, name := range names {
+	for i := range all {
 		one := *req
-		one.Job.Partition = name
+		one.Job = all[i].request.Job
 		p, failed := d.predict(ctx, user, &one, id)
 		if failed != nil {
 			err = cmp.Or(err, failed)

@@ -23,7 +23,7 @@ type Use struct{ Name, Use string }
 // Understood has the options of which the request to varqd has what they ask for, or which say what
 // varq itself is to do.
 var Understood = []Use{
-	{"account", "the costs and the limits are those of this account"},
+	{"account", "the costs and the limits are those of this account; --accounts names several"},
 	{"array", "--begin-by is about the first tasks together, as many as --tasks says, and --finish-by about the end of all"},
 	{"clusters", "varqd's own cluster alone; varq reserve chooses among several"},
 	{"comment", "stays; the plan's name follows it"},
@@ -43,7 +43,7 @@ var Understood = []Use{
 	{"oversubscribe", "the job is planned as if it shared no CPUs"},
 	{"parsable", "varq writes what it promises on standard error, as without it"},
 	{"partition", "of several, the one with the cheapest promise"},
-	{"qos", "the priority, the limits and the costs are those of this QOS"},
+	{"qos", "the priority, the limits and the costs are those of this QOS; of several, the one with the cheapest promise"},
 	{"quiet", "varq tells nothing but errors"},
 	{"reservation", "is refused: the reservation keeps its nodes free by itself"},
 	{"test-only", "varq tells what it would promise, and promises nothing"},

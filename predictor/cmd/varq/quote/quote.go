@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -104,9 +105,29 @@ choice of nodes count.`,
 	return cmd
 }
 
+// chosen returns the options of a job with the account and the QOS of an answer, where they name
+// several. Without an answer about them, several accounts are named as sbatch takes them, by an
+// option of varq's own.
+func chosen(job []string, answer *api.PlanAnswer) []string {
+	options := slices.Clone(job)
+	for i, o := range options {
+		list, account := strings.CutPrefix(o, "--account=")
+		switch {
+		case account && answer.Account != "":
+			options[i] = "--account=" + answer.Account
+		case account && strings.Contains(list, ","):
+			options[i] = "--accounts=" + list
+		case answer.QOS != "" && strings.HasPrefix(o, "--qos="):
+			options[i] = "--qos=" + answer.QOS
+		}
+	}
+	return options
+}
+
 // showAnswer shows a plan or a refusal, with the options to paste after sbatch. job has the
 // job's options; showAnswer adds those of the reservation.
 func showAnswer(env *cli.Env, request api.PlanRequest, answer api.PlanAnswer, job []string) error {
+	job = chosen(job, &answer)
 	switch {
 	case answer.Plan != nil && answer.Plan.FinishBy != 0:
 		request.FinishBy, request.Prob, request.Risk = answer.Plan.FinishBy, answer.Plan.Prob, 0

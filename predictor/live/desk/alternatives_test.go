@@ -71,3 +71,30 @@ func TestPlannedPartition(t *testing.T) {
 		}
 	}
 }
+
+// Of several accounts and QOS the job gets one, which the answer names.
+func TestAccounts(t *testing.T) {
+	s := newSite(t)
+	r := in("main", desktest.Epoch+7200)
+	r.Job.Account = "chem,phys,chem"
+	a, err := s.desk.Plan(t.Context(), "alice", r, true)
+	if err != nil || a.Plan == nil || a.Account != "chem" || a.QOS != "" {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if list, err := s.Ledger.Select(t.Context(), ledger.Query{}); err != nil || len(list) != 1 || list[0].Account != "chem" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	r.Job.QOS = "nosuch,norsuch"
+	a, err = s.desk.Plan(t.Context(), "alice", r, false)
+	if err != nil || a.Refusal == nil || !strings.HasPrefix(a.Refusal.Reason, `none of the accounts, QOS will do: account chem, QOS nosuch: unknown QOS "nosuch"; account chem, QOS norsuch: `) {
+		t.Errorf("%+v, %v", a.Refusal, err)
+	}
+	r.Job.Account = "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q"
+	if _, err := s.desk.Plan(t.Context(), "alice", r, false); err == nil || !strings.Contains(err.Error(), "34 ways to submit the job are more than 32") {
+		t.Errorf("%v", err)
+	}
+	p, err := s.desk.Predict(t.Context(), "alice", &api.PredictRequest{Job: workload.Request{Size: workload.Size{Nodes: 1}, Account: "chem,phys", Limit: 60}})
+	if err != nil || p.Job.Account != "chem" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
