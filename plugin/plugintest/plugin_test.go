@@ -39,6 +39,7 @@ func TestPlugin(t *testing.T) {
 		"conflicts":         conflicts,
 		"variables":         conflictingVariables,
 		"quiet":             quiet,
+		"tools":             tools,
 		"refused by Slurm":  refusedBySlurm,
 		"heterogeneous":     heterogeneous,
 		"clusters":          clusters,
