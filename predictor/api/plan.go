@@ -23,7 +23,8 @@ type PlanRequest struct {
 	// stands for any nodes of the partition, and nothing else.
 	Needs *workload.Needs `json:"needs,omitempty"`
 	// Array is the job array of which Job is a task. Tasks is how many of its tasks are to run by the
-	// deadline at the same time; 0 stands for as many as may. They are those that start first.
+	// deadline at the same time; 0 stands for as many as may. They are those that start first. A
+	// request about the end is about all, and Tasks is 0.
 	Array Array `json:"array,omitzero"`
 	Tasks int32 `json:"tasks,omitempty"`
 	// Sizes, if not empty, are the sizes of which the job is to have one, and Prefer says which,

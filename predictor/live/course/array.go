@@ -249,7 +249,7 @@ func Together(e *ledger.Entry, runs []workload.Job, now int64) (run *workload.Jo
 		}
 	}
 	if e.FinishBy != 0 {
-		last.State, last.Evicted = endOfAll(started)
+		endOfAll(last, started)
 	}
 	for _, t := range withdrawn {
 		idle += int64(t.Nodes) * Idle(t.Start, t.End, e.HoldUntil)
@@ -257,19 +257,26 @@ func Together(e *ledger.Entry, runs []workload.Job, now int64) (run *workload.Jo
 	return last, max(0, idle/int64(max(1, last.Nodes))-Idle(last.Start, last.End, e.HoldUntil))
 }
 
-// endOfAll returns how tasks have ended, taken together: as one did whose nodes were taken away, or
-// else as one that did its work, or else as one that was stopped at its time limit.
-func endOfAll(tasks []*workload.Job) (state workload.State, evicted bool) {
-	state = workload.TimedOut
+// endOfAll makes run, of which End is known, the run of tasks about whose end a promise is. It
+// starts with the first of them, and has as many nodes as they had on average. It ended as one did
+// whose nodes were taken away, or else as one that did its work, or else as one that was stopped at
+// its time limit. The tasks are in the order of their start.
+func endOfAll(run *workload.Job, tasks []*workload.Job) {
+	run.Start, run.State, run.Evicted = tasks[0].Start, workload.TimedOut, false
+	var used int64 // nodes x seconds
 	for _, t := range tasks {
+		used += int64(t.Nodes) * Worked(t.Start, t.End)
 		switch {
+		case run.Evicted:
 		case t.Evicted:
-			return t.State, true
+			run.State, run.Evicted = t.State, true
 		case t.State != workload.TimedOut:
-			state = workload.Completed
+			run.State = workload.Completed
 		}
 	}
-	return state, false
+	if seconds := run.End - run.Start; seconds > 0 {
+		run.Nodes = int32((used + seconds - 1) / seconds)
+	}
 }
 
 // UnseenTasks returns the tasks of e's array that accounting knows to have started, and the queue

@@ -212,7 +212,7 @@ func TestJudgeArrayEnd(t *testing.T) {
 		runs []workload.Job
 		want string
 	}{
-		"kept":               {[]workload.Job{run(101, 1100, 5900, done), run(102, 4300, 5500, done)}, "KEPT 5900"},
+		"kept":               {[]workload.Job{run(101, 1100, 5900, done), run(102, 4300, 5500, done)}, "KEPT 5900, 2 nodes since 1100"},
 		"late":               {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 6100, done)}, "MISSED 6100"},
 		"one still runs":     {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 0, workload.Running)}, ""},
 		"one still waits":    {[]workload.Job{run(101, 1100, 1900, done), run(102, 0, 0, workload.Pending)}, ""},
@@ -229,6 +229,9 @@ func TestJudgeArrayEnd(t *testing.T) {
 			if run, idled := Together(e, c.runs, 9000); run != nil {
 				s, why := Judge(e, run, 9000)
 				got = fmt.Sprint(s.Outcome, " ", s.End)
+				if name == "kept" {
+					got += fmt.Sprintf(", %d nodes since %d", s.Nodes, s.Start)
+				}
 				if idled != 0 {
 					t.Errorf("idled for %d s: %s", idled, why)
 				}
