@@ -17,10 +17,22 @@ import (
 const assigns = `function slurm_job_submit(job, partitions, uid)
 	if job.partition == nil and job.time_limit <= 7 then job.partition = "short" end
 	if job.partition == nil and job.time_limit > 40 then job.partition = "tight" end
+	if job.comment == "rejected" then return slurm.ERROR end
 	return slurm.SUCCESS
 end
 function slurm_job_modify(job, record, partitions, uid) return slurm.SUCCESS end
 return slurm.SUCCESS
+`
+
+// wary are settings of a site that hides from its users what it can, and lets jobs gather age
+// before they may start.
+const wary = `PriorityFlags=ACCRUE_ALWAYS
+PriorityWeightAge=1000
+PrivateData=accounts,events,jobs,nodes,reservations,usage,users
+EnforcePartLimits=ALL
+SelectTypeParameters=CR_Core_Memory
+DefMemPerCPU=100
+CliFilterPlugins=syslog,lua,user_defaults
 `
 
 // TestSubmitPlugin: where a plugin of the site gives a job another partition while it is submitted,
@@ -40,7 +52,7 @@ func TestSubmitPlugin(t *testing.T) {
 				}
 			}
 		},
-		SlurmConf: "JobSubmitPlugins=lua\nPartitionName=main Nodes=ALL Default=YES MaxTime=2-0 DefaultTime=60\n" +
+		SlurmConf: wary + "JobSubmitPlugins=lua\nPartitionName=main Nodes=ALL Default=YES MaxTime=2-0 DefaultTime=60\n" +
 			"PartitionName=short Nodes=ALL MaxTime=2-0\nPartitionName=tight Nodes=ALL MaxTime=60\n",
 		JobSubmit: assigns,
 	})
@@ -97,5 +109,33 @@ func TestSubmitPlugin(t *testing.T) {
 			t.Errorf("sbatch said %q", run.Stderr)
 		}
 		mustRun(t, s, "root", "scancel", strings.TrimSpace(run.Stdout))
+	})
+	t.Run("settings", func(t *testing.T) {
+		found := clinic{s, t}.live()
+		for of, want := range map[string]string{
+			"job_submit": "lua may change jobs", "priority": "ACCRUE_ALWAYS", "privacy": "reservations: names", "comment": "job_submit.lua reads the comment",
+		} {
+			if !strings.Contains(found[of].Found, want) {
+				t.Errorf("%s: %+v", of, found[of])
+			}
+		}
+	})
+	t.Run("hidden reservation", func(t *testing.T) {
+		mustRun(t, s, "root", "scontrol", "create", "reservation", "ReservationName=secret", "StartTime=now+90minutes", "Duration=60", "Users=root", "Nodes=ALL")
+		eventually(t, "a refusal", func() bool {
+			r, err := s.Run(t.Context(), "alice", "varq", "quote", "--begin-by=now+100minutes", "--prob=0.5", "--time=30", "-N1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := r.Stdout + r.Stderr
+			if strings.Contains(said, "secret") {
+				t.Fatalf("alice reads %q", said)
+			}
+			return strings.Contains(said, "one of Slurm's reservations leaves partition main 0 of 8 nodes")
+		})
+		nodes, err := s.Run(t.Context(), "alice", "varq", "nodes")
+		if err != nil || !strings.Contains(nodes.Stderr, "PrivateData=nodes") {
+			t.Errorf("%v: %+v", err, nodes)
+		}
 	})
 }

@@ -63,7 +63,7 @@ func behindLua(filters []string) []string {
 }
 
 // ofComment finds a script of the site that reads the comment of a job.
-var ofComment = regexp.MustCompile(`(job_desc|options)\s*(\.\s*comment\b|\[\s*["']comment["']\s*\])`)
+var ofComment = regexp.MustCompile(`\w\s*(\.\s*comment\b|\[\s*["']comment["']\s*\])`)
 
 // readsComments tells which of the site's scripts in a folder read the comments of jobs, to which
 // varq adds a word. It skips scripts that cannot be read here.
