@@ -266,12 +266,17 @@ func (s *selection) checkGres() *Rule {
 	return nil
 }
 
-// checkPlenty returns a rule unless each node has so much of a generic resource that CPUs run out
-// first, if all jobs there are as this one. When less of it is free cannot be forecast.
+// checkPlenty returns a rule if others may have a generic resource of which nobody tells how much
+// is in use, so that its nodes are not free for the job though they seem so. That is not the case
+// where each node has twice as much as the job needs there, or so much that CPUs run out first. Nor
+// is it where only some nodes of the partition have any: how long jobs wait for these is learnt.
 func (s *selection) checkPlenty(g *workload.Gres, kind string) *Rule {
 	cpus := max(1, int64(s.CPUs)/int64(max(1, s.Nodes)))
-	if slices.ContainsFunc(s.nodes, func(n Node) bool { return !g.PerNode || g.Count*n.CPUs > n.Gres[kind]*cpus }) {
-		return need("%s: of generic resources that nodes can run out of, waits are forecast only for GPUs%s", g.Option, advice)
+	scarce := func(n Node) bool {
+		return !g.PerNode || 2*g.Count > n.Gres[kind] && g.Count*n.CPUs > n.Gres[kind]*cpus
+	}
+	if few(len(s.nodes), len(s.known())) && slices.ContainsFunc(s.nodes, scarce) {
+		return need("%s: when others leave so much of it on a node cannot be forecast%s", g.Option, advice)
 	}
 	return nil
 }

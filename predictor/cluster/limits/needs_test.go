@@ -148,8 +148,8 @@ func TestCheckNeeds(t *testing.T) {
 		{gpus("--gres=gpu:2", "", 2, true), func(r *workload.Request) { r.Nodes = 4 }, "--gres=gpu:2: 3 of the 8 nodes of partition main have 2 gpu, and the job needs 4"},
 		{workload.Needs{Gres: []workload.Gres{{Name: "shard", Count: 1, PerNode: true, Option: "--gres=shard:1"}}}, nil, "--gres=shard:1: 0 of the 8 nodes"},
 		{disk(1), nil, ""},
-		{disk(50), nil, "--gres=disk:50: of generic resources that nodes can run out of, waits are forecast only for GPUs: leave it out"},
-		{disk(50), func(r *workload.Request) { r.CPUs = 16 }, ""}, // alone on its node
+		{disk(50), nil, ""},
+		{disk(51), nil, "--gres=disk:51: when others leave so much of it on a node cannot be forecast: leave it out"},
 
 		{workload.Needs{Licenses: "foo"}, nil, "--licenses=foo: Slurm has no licence foo"},
 		{workload.Needs{Licenses: "matlab:4"}, nil, "--licenses=matlab:4: there are 3 of licence matlab"},

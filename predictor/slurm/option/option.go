@@ -32,7 +32,7 @@ var Understood = []Use{
 	{"exclude", waits},
 	{"exclusive", "the job has all CPUs of its nodes, for the forecast and the costs"},
 	{"gpus", waits}, {"gpus-per-node", waits}, {"gpus-per-task", waits},
-	{"gres", waits + "; of other resources than GPUs there must be so much that CPUs run out first"},
+	{"gres", waits + "; of other resources than GPUs a node must have twice as much, unless only some nodes have any"},
 	{"hint", threads},
 	{"licenses", "there must be so many that CPUs run out first"},
 	{"mem", counts}, {"mem-per-cpu", counts}, {"mem-per-gpu", counts}, {"mincpus", counts},
