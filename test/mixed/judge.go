@@ -42,6 +42,7 @@ func (c *campaign) judge(ctx context.Context) (*Report, error) {
 	r := newReport()
 	for _, j := range c.jobs {
 		switch {
+		case j.Prob == 0 && j.kind.tasks > 0: // of an array no wait was forecast
 		case j.Prob == 0:
 			if s, ok := starts[j.ID]; ok {
 				r.forecast(j, s.start-s.submit)

@@ -41,15 +41,16 @@ type Report struct {
 	Kinds, Modes map[string]*Promises
 	Bands        map[float64]*Promises
 	Waits        map[string]*Waits // by the kind of job
-	// Reasons are why requests were refused, with N for numbers, and how often.
-	Reasons map[string]int
+	// Reasons are why requests were refused, and Unforecast why waits were not forecast, with N for
+	// numbers, and how often.
+	Reasons, Unforecast map[string]int
 	// Wrong are promises of which varq and the job say different things, one a line, and Missed those
 	// that were not kept.
 	Wrong, Missed []string
 }
 
 func newReport() *Report {
-	return &Report{Kinds: map[string]*Promises{}, Modes: map[string]*Promises{}, Bands: map[float64]*Promises{}, Waits: map[string]*Waits{}, Reasons: map[string]int{}}
+	return &Report{Kinds: map[string]*Promises{}, Modes: map[string]*Promises{}, Bands: map[float64]*Promises{}, Waits: map[string]*Waits{}, Reasons: map[string]int{}, Unforecast: map[string]int{}}
 }
 
 // all is the name of the row for all jobs.
@@ -76,8 +77,14 @@ var number = regexp.MustCompile(`[0-9][0-9:.TZ-]*`)
 // refused counts a request that was refused.
 func (r *Report) refused(j *job) {
 	r.each(j, func(p *Promises) { p.Refused++ })
+	r.Reasons[j.why()]++
+}
+
+// why returns the first line that a command wrote about a job, with N for numbers, so that like
+// lines are the same.
+func (j *job) why() string {
 	line, _, _ := strings.Cut(strings.TrimSpace(j.Said), "\n")
-	r.Reasons[j.kind.name+": "+number.ReplaceAllString(line, "N")]++
+	return j.kind.name + ": " + number.ReplaceAllString(line, "N")
 }
 
 // promised counts a promise that was kept or not. v is what varq says of it, or nil.
@@ -105,6 +112,9 @@ func (r *Report) promised(j *job, kept bool, v *api.Reservation) {
 
 // forecast counts the wait of a plain job, in seconds.
 func (r *Report) forecast(j *job, wait int64) {
+	if j.Forecast[quantiles[0]] == nil {
+		r.Unforecast[j.why()]++
+	}
 	for _, w := range []*Waits{of(r.Waits, all), of(r.Waits, j.kind.name)} {
 		if w.Within == nil {
 			w.Within, w.Below = map[float64]int{}, map[float64]int{}
@@ -164,12 +174,8 @@ func (r *Report) Write(out io.Writer) error {
 		return err
 	}
 	var b strings.Builder
-	b.WriteString("\nRefused:\n")
-	for _, why := range slices.SortedFunc(maps.Keys(r.Reasons), func(a, b string) int {
-		return cmp.Or(cmp.Compare(r.Reasons[b], r.Reasons[a]), cmp.Compare(a, b))
-	}) {
-		fmt.Fprintf(&b, "%6d  %s\n", r.Reasons[why], why)
-	}
+	reasons(&b, "Refused", r.Reasons)
+	reasons(&b, "Not forecast", r.Unforecast)
 	for _, list := range []struct {
 		title string
 		lines []string
@@ -181,6 +187,16 @@ func (r *Report) Write(out io.Writer) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// reasons lists reasons, the most frequent first.
+func reasons(b *strings.Builder, title string, counts map[string]int) {
+	fmt.Fprintf(b, "\n%s:\n", title)
+	for _, why := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	}) {
+		fmt.Fprintf(b, "%6d  %s\n", counts[why], why)
+	}
 }
 
 func line(w io.Writer, name string, p *Promises) {
