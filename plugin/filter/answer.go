@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -71,13 +72,14 @@ func WriteError(w io.Writer, err error) error {
 
 // choose sets which of several accounts and QOS the job has, and tells the user.
 func (s *Submission) choose(l *lines, a *api.PlanAnswer) {
-	for _, of := range [...]struct{ word, chosen, called string }{{wordAccount, a.Account, "account"}, {wordQOS, a.QOS, "QOS"}} {
-		if of.chosen == "" {
-			continue
+	for _, of := range [...]struct{ word, chosen, only, called, several string }{
+		{wordAccount, a.Account, s.accounts, "account", "accounts"}, {wordQOS, a.QOS, "", "QOS", "QOS"},
+	} {
+		if of.chosen != "" {
+			s.notes = append(s.notes, fmt.Sprintf("the job gets %s %s: the promise costs no less with another of the %s named", of.called, of.chosen, of.several))
 		}
-		s.notes = append(s.notes, fmt.Sprintf("it is the %s %s, of those named: the promise costs least with it", of.called, of.chosen))
-		if !s.Quote {
-			l.add(of.word, "%s", of.chosen)
+		if is := cmp.Or(of.chosen, of.only); is != "" && !s.Quote {
+			l.add(of.word, "%s", is)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (s *Submission) saysOfEnd(p *api.Plan, verb string) []string {
 		fmt.Sprintf("time limit %s; the work costs %s, and nothing more", slurmtime.FormatDuration(p.TimeLimit), p.Work),
 	}
 	if p.TimeOut > api.TimesOutOften {
-		lines = append(lines, p.StoppedOften()+": --time gives it more")
+		lines = append(lines, p.StoppedOften())
 	}
 	return lines
 }

@@ -125,6 +125,7 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"array":"0-39%8","spank:tasks":"20"}`:                         "--tasks: 20 cannot run at the same time, as the array lets 8 run at once (%8): ask for as many, or leave out %8",
 		`{` + by + `"array":"0-39","spank:tasks":"41"}`:                           "--tasks: 41 are more than the array has, which is 40",
 		`{` + by + `"array":"0-39","spank:tasks":"half"}`:                         `--tasks: "half" is neither a number of tasks nor a share of them: 20, or 50%`,
+		`{` + by + `"spank:accounts":"phys,"}`:                                    `--accounts: "phys," has an empty name`,
 		`{` + by + `"array":"0-39","spank:tasks":"0%"}`:                           `--tasks: "0%" is neither`,
 		`{` + by + `"array":"0-39","spank:tasks":"101%"}`:                         `--tasks: "101%" is neither`,
 		`{` + by + `"array":"0-19999"}`:                                           "--tasks: a promise is about at most 10000 tasks, and these are 20000: ask for fewer of them",
@@ -214,8 +215,11 @@ func TestWrite(t *testing.T) {
 		!strings.Contains(got, "say the array lets so many tasks run at once (8); the other 32 follow, and of these nothing is promised\n") {
 		t.Errorf("an array: %s", got)
 	}
+	if got := write(t, `{"spank:begin-by":"now+1hour","spank:accounts":"phys"}`, api.PlanAnswer{Plan: &plan}); !strings.Contains(got, "account phys\n") {
+		t.Errorf("one of several accounts: %s", got)
+	}
 	got := write(t, `{"spank:begin-by":"now+1hour","spank:accounts":"phys,rrg","qos":"high,low"}`, api.PlanAnswer{Plan: &plan, Account: "rrg", QOS: "low"})
-	for _, want := range []string{"account rrg\n", "qos low\n", "say it is the account rrg, of those named: the promise costs least with it\n", "say it is the QOS low, of"} {
+	for _, want := range []string{"account rrg\n", "qos low\n", "say the job gets account rrg: the promise costs no less with another of the accounts named\n", "say the job gets QOS low: "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("several accounts and QOS: no %q in %s", want, got)
 		}

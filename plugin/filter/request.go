@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -45,6 +47,8 @@ type Submission struct {
 	order *sbatch.Order // nil if neither varq reserve nor varq every runs the command
 	line  line          // the command line
 	notes []string      // what the user is told of options that give way
+	// accounts is the list of --accounts, or empty.
+	accounts string
 	// parsable is true if the command is to print the job's number alone.
 	parsable bool
 	// comment is the user's own, and arguments is how many words of the command are the script and
@@ -154,6 +158,14 @@ func (s *Submission) deadline(text string) (int64, error) {
 // accounts is the option that names several accounts, one of which is to pay.
 const accounts = "accounts"
 
+// list reads names with commas between them.
+func list(text string) (string, error) {
+	if slices.Contains(strings.Split(text, ","), "") {
+		return "", fmt.Errorf("%.40q has an empty name", text)
+	}
+	return text, nil
+}
+
 // tasksOption is the option that says how many tasks of an array are to run.
 const tasksOption = "tasks"
 
@@ -176,12 +188,13 @@ func (s *Submission) readArray(o options) error {
 func (s *Submission) readJob(o options) error {
 	job := &s.Request.Job
 	job.Account, job.Partition, job.QOS = o["account"], o["partition"], o["qos"]
-	if list, given := o.own(accounts); given {
-		if s.order != nil {
-			return errors.New("--accounts does not go together with varq reserve or varq every: name one account, with --account")
-		}
-		job.Account = list // before --account, which many have in their environment
+	if err := read(o, accounts, list, &s.accounts); err != nil {
+		return err
 	}
+	if s.order != nil && (s.accounts != "" || strings.Contains(job.QOS, ",")) {
+		return errors.New("varq reserve and varq every take one account and one QOS: name them with --account and --qos")
+	}
+	job.Account = cmp.Or(s.accounts, job.Account) // many have an account in their environment
 	if s.order != nil {
 		s.Request.Tentative, s.Request.Group, s.Request.Home, s.Request.GroupProb = s.order.Tentative, s.order.Group, s.order.Home, s.order.GroupProb
 		job.Partition = cmp.Or(s.order.Partition, job.Partition)

@@ -24,8 +24,9 @@ const MostTasks = 10_000
 // maxArray is more than the tasks of any array that Slurm allows.
 const maxArray = 1 << 23
 
-// array checks an array, and how many of its tasks the promise is to be about.
-func (c *checker) array(a Array, tasks int32, sizes bool) {
+// array checks an array, and how many of its tasks the promise is to be about, if that is not the end
+// of all.
+func (c *checker) array(a Array, tasks int32, sizes, ends bool) {
 	c.between("array.tasks", int64(a.Tasks), 0, maxArray)
 	c.between("array.at_once", int64(a.AtOnce), 0, maxArray)
 	c.wrong(tasks < 0, "tasks", "%d is not a number of tasks", tasks)
@@ -37,7 +38,7 @@ func (c *checker) array(a Array, tasks int32, sizes bool) {
 		c.wrong(true, "tasks", "%d are more than the array has, which is %d", promised, a.Tasks)
 	case promised > a.Width():
 		c.wrong(true, "tasks", "%d cannot run at the same time, as the array lets %d run at once (%%%d): ask for as many, or leave out %%%d", promised, a.Width(), a.AtOnce, a.AtOnce)
-	case promised > MostTasks:
+	case promised > MostTasks && !ends: // see checkEnd
 		c.wrong(true, "tasks", "a promise is about at most %d tasks, and these are %d: ask for fewer of them", MostTasks, promised)
 	}
 }

@@ -5,7 +5,7 @@ package api
 func (r *PlanRequest) Check() error {
 	var c checker
 	c.work(&r.Job, r.Needs, r.Sizes)
-	c.array(r.Array, r.Tasks, len(r.Sizes) > 0)
+	c.array(r.Array, r.Tasks, len(r.Sizes) > 0, r.Finishes())
 	c.probability("prob", r.Prob)
 	c.either("on_miss", r.OnMiss, OnMissRun, OnMissCancel)
 	c.either("risky_nodes", r.RiskyNodes, RiskyAvoid, RiskyAllow)

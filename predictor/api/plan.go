@@ -179,6 +179,9 @@ type Plan struct {
 	// start first. The costs are those of as many tasks. Tasks is 0 for a job that is no array.
 	Array Array `json:"array,omitzero"`
 	Tasks int32 `json:"tasks,omitempty"`
+	// AtOnce is how many of the tasks run at the same time, if the promise is about the end of all:
+	// as many as the array, Slurm's limits and the partition have room for. Else it is 0.
+	AtOnce int32 `json:"at_once,omitempty"`
 	// SizeNodes is the number of nodes of the size that was chosen, if the request has several.
 	SizeNodes int32 `json:"size_nodes,omitempty"`
 	// Earliest is the ceiling on the cost of idle nodes, as a time: varqd does not let the
@@ -223,13 +226,13 @@ func (p *Plan) GivesWay() string {
 	return fmt.Sprintf("jobs of a partition of a higher tier may take its nodes once it runs (PreemptMode=%s), for which the probability does not allow", p.Preempted)
 }
 
-// StoppedOften says, of a plan about the end of a job, how often such jobs are stopped at their time
-// limit, and what that means: a clause.
+// StoppedOften says of a plan about a job's end how often such jobs are stopped at their time limit,
+// and what that means: a clause.
 func (p *Plan) StoppedOften() string {
-	if p.Array.Tasks > 0 {
+	if p.Array.Tasks > 1 {
 		return fmt.Sprintf("each task is stopped at its time limit with probability %.2f, and has then ended", p.TimeOut)
 	}
-	return fmt.Sprintf("jobs like it are stopped at their time limit with probability %.2f, and then nothing is promised", p.TimeOut)
+	return fmt.Sprintf("jobs like it are stopped at their time limit with probability %.2f, and then nothing is promised: --time gives it more", p.TimeOut)
 }
 
 // TimesOutOften is the probability of reaching its time limit, above which a job's user should know

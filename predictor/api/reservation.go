@@ -39,7 +39,7 @@ func (r *Reservation) Waiting() int32 { return max(0, r.Tasks-r.Started) }
 
 // NodesOf returns on how many nodes n of the tasks are at least.
 func (r *Reservation) NodesOf(n int32) int32 {
-	tasks := int64(max(1, r.Tasks))
+	tasks := int64(max(1, cmp.Or(r.AtOnce, r.Tasks)))
 	return int32((int64(r.TasksNodes)*int64(n) + tasks - 1) / tasks)
 }
 
@@ -47,7 +47,7 @@ func (r *Reservation) NodesOf(n int32) int32 {
 // seconds.
 func (r *Reservation) Request(limit int64) workload.Request {
 	return workload.Request{
-		User: r.User, Account: r.Account, Partition: r.Partition, NodeSet: r.NodeSet, QOS: r.QOS, Size: r.Size, Limit: limit,
+		User: r.User, Account: r.Account, Partition: r.Partition, NodeSet: r.NodeSet, Reservation: r.Inside, QOS: r.QOS, Size: r.Size, Limit: limit,
 	}
 }
 
@@ -70,12 +70,15 @@ type Reservation struct {
 	// NodeSet lists the nodes of the partition on which alone the job may run. It is empty if the
 	// job may run on any of them, or on all but a few.
 	NodeSet string `json:"node_set,omitempty"`
-	QOS     string `json:"qos,omitempty"`
+	// Inside names the reservation of Slurm's inside of which the job runs, or is empty.
+	Inside string `json:"inside,omitempty"`
+	QOS    string `json:"qos,omitempty"`
 	// Size is that of the job, or of a task of an array, and Pieces are what it needs of single
 	// nodes.
 	workload.Size
 	Pieces workload.Pieces `json:"-"`
-	// TasksNodes is on how many nodes the tasks of an array that the promise is about are at least.
+	// TasksNodes is on how many nodes the tasks of an array that the promise is about are at least, or
+	// those of them that run at once.
 	TasksNodes int32 `json:"-"`
 	// Started is how many tasks of the array have started, without those that were gone before their
 	// work began.

@@ -113,13 +113,14 @@ func TestSubmitPlugin(t *testing.T) {
 	t.Run("settings", func(t *testing.T) {
 		found := clinic{s, t}.live()
 		for of, want := range map[string]string{
-			"job_submit": "lua may change jobs", "priority": "ACCRUE_ALWAYS", "privacy": "reservations: names", "comment": "job_submit.lua reads the comment",
+			"job_submit": "lua may change jobs", "priority": "ACCRUE_ALWAYS", "privacy": "not their names (reservations)", "comment": "job_submit.lua reads the comment",
 		} {
 			if !strings.Contains(found[of].Found, want) {
 				t.Errorf("%s: %+v", of, found[of])
 			}
 		}
 	})
+	t.Run("inside of a reservation", func(t *testing.T) { insideReservation(t, s) })
 	t.Run("hidden reservation", func(t *testing.T) {
 		mustRun(t, s, "root", "scontrol", "create", "reservation", "ReservationName=secret", "StartTime=now+90minutes", "Duration=60", "Users=root", "Nodes=ALL")
 		eventually(t, "a refusal", func() bool {

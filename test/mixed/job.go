@@ -152,9 +152,6 @@ func (c *campaign) promising(n int, random *rand.Rand) *job {
 	j.Mode, j.Prob = modes[random.IntN(len(modes))], []float64{.5, .7, .9, .95}[random.IntN(4)]
 	lead := c.Paced(time.Duration(60+random.IntN(240)) * time.Second)
 	now := time.Now()
-	if j.kind.tasks > 0 && j.Mode == finish {
-		j.Mode = strict
-	}
 	by := "--begin-by"
 	if j.Mode == finish {
 		lead += 3 * time.Minute // as such a job may take

@@ -148,7 +148,7 @@ func (c *campaign) kept(j *job) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	in := 0
+	in := map[int64]bool{} // jobs, or tasks
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		var what string
@@ -157,8 +157,8 @@ func (c *campaign) kept(j *job) (bool, error) {
 			return false, fmt.Errorf("job %s has written %q: %w", j.Name, lines.Text(), err)
 		}
 		if what == word && at <= j.Deadline+slack {
-			in++
+			in[id] = true
 		}
 	}
-	return in >= max(1, j.kind.tasks), lines.Err()
+	return len(in) >= max(1, j.kind.tasks), lines.Err()
 }

@@ -52,7 +52,7 @@ func (j *Job) Claims(pieces workload.Pieces, after, before int64) []workload.Cla
 // edgesWithin returns the starts and ends of those reservations that have usable nodes of the job's
 // partition between two times, in order of time.
 func (j *Job) edgesWithin(after, before int64) []edge {
-	reservations, known := j.cluster.Reservations, j.cluster.Nodes
+	reservations, known := j.others(), j.cluster.Nodes
 	bound, usable := reservations.floating(&j.partition, j.Nodes), map[string]int(nil)
 	var edges []edge
 	for i := range reservations {

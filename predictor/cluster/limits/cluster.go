@@ -215,6 +215,8 @@ type Reservation struct {
 	Floats      bool
 	Ahead       int64
 	Maintenance bool
+	// Flex is true if jobs of the reservation may also start outside of it, and before it begins.
+	Flex bool
 	// Hidden is true if only operators may see it (Slurm's PrivateData=reservations). No sentence
 	// names it.
 	Hidden   bool

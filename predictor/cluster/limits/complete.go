@@ -67,6 +67,9 @@ func (c *Cluster) CompleteWith(r workload.Request, n *workload.Needs) (workload.
 	if err != nil {
 		return r, err
 	}
+	if n != nil && c.Reservations.inside(n.Reservation) != nil {
+		r.Reservation = n.Reservation
+	}
 	if r.NodeSet == "" {
 		r.NodeSet = c.Job(r, n).NodeSet()
 	}

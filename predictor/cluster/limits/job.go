@@ -1,6 +1,10 @@
 package limits
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"slices"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // Job is a job of a request on a cluster: how long and how large it may be, which nodes it may have
 // and when, and what it is charged at most.
@@ -9,7 +13,8 @@ type Job struct {
 	cluster   *Cluster
 	partition Partition // of the request, with those of its nodes that are in its NodeSet
 	needs     *workload.Needs
-	needy     bool // whether it has needs at all
+	needy     bool         // whether it has needs at all
+	inside    *Reservation // that the job runs in; nil if it may start outside
 }
 
 // Job returns a job of the cluster. The request is complete, see Complete. The needs are nil if the
@@ -17,6 +22,10 @@ type Job struct {
 func (c *Cluster) Job(r workload.Request, n *workload.Needs) *Job {
 	j := &Job{Request: r, cluster: c, partition: c.Partitions[r.Partition], needs: n, needy: n != nil}
 	j.partition.Nodes = c.nodesAt(r.Place())
+	if j.inside = c.Reservations.inside(r.Reservation); j.inside != nil {
+		in := setOf(j.inside.Nodes)
+		j.partition.Nodes = slices.DeleteFunc(slices.Clone(j.partition.Nodes), func(name string) bool { return !in[name] })
+	}
 	switch {
 	case !j.needy:
 		j.needs = &workload.Needs{}
@@ -26,6 +35,14 @@ func (c *Cluster) Job(r workload.Request, n *workload.Needs) *Job {
 		j.needs = &onCores
 	}
 	return j
+}
+
+// others returns the reservations that keep the job from their nodes.
+func (j *Job) others() Reservations {
+	if j.inside == nil {
+		return j.cluster.Reservations
+	}
+	return slices.DeleteFunc(slices.Clone(j.cluster.Reservations), func(v Reservation) bool { return v.Name == j.inside.Name })
 }
 
 // overrides reports whether a QOS of the job, or of its partition, has the flag.

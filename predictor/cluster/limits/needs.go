@@ -83,16 +83,26 @@ func (j *Job) checkReservation() *Rule {
 		return nil
 	}
 	option := "--reservation=" + name
-	for one := range strings.SplitSeq(name, ",") {
-		i := slices.IndexFunc(all, func(v Reservation) bool { return v.Name == one })
-		if i < 0 {
-			return need("%s: Slurm has no reservation %s", option, one)
-		}
-		if v := &all[i]; !v.admits(&j.Request) {
-			return need("%s: reservation %s admits neither user %s nor account %s", option, one, j.User, j.Account)
-		}
+	if strings.Contains(name, ",") {
+		return need("%s: varq looks at one reservation: name it", option)
 	}
-	return need("%s: waits inside of a reservation of Slurm cannot be forecast: submit the job without a promise, since the reservation keeps its nodes free", option)
+	i := slices.IndexFunc(all, func(v Reservation) bool { return v.Name == name })
+	if i < 0 {
+		return need("%s: Slurm has no reservation %s", option, name)
+	}
+	switch v := &all[i]; {
+	case !v.admits(&j.Request):
+		return need("%s: reservation %s admits neither user %s nor account %s", option, name, j.User, j.Account)
+	case v.Flex: // the job is forecast as one without the reservation, with which it may start sooner
+		return nil
+	case v.Floats:
+		return need("%s: reservation %s is always ahead (TIME_FLOAT), and no job ever runs inside of it: leave it out", option, name)
+	case v.Cores != nil:
+		return need("%s: reservation %s has some cores of its nodes, and when these are free cannot be forecast: submit the job without a promise, since the reservation keeps them free", option, name)
+	case len(j.partition.Nodes) < int(j.Nodes):
+		return need("%s: reservation %s has %d nodes of partition %s, and the job needs %d", option, name, len(j.partition.Nodes), j.Partition, j.Nodes)
+	}
+	return nil
 }
 
 // checkLicenses checks a list such as "matlab:2,ansys". When a licence is free cannot be
@@ -266,16 +276,23 @@ func (s *selection) checkGres() *Rule {
 	return nil
 }
 
-// checkPlenty returns a rule if others may have a generic resource of which nobody tells how much
-// is in use, so that its nodes are not free for the job though they seem so. That is not the case
-// where each node has twice as much as the job needs there, or so much that CPUs run out first. Nor
-// is it where only some nodes of the partition have any: how long jobs wait for these is learnt.
+// checkPlenty returns a rule if others are likely to have so much of a generic resource, of which
+// nobody tells how much is in use, that nodes are not free for the job though they seem so. Where
+// each node has twice as much as the job needs there, or so much that CPUs run out first, that is
+// taken to be rare. Where only some nodes of the partition have any, it is learnt how long jobs wait
+// for these.
 func (s *selection) checkPlenty(g *workload.Gres, kind string) *Rule {
 	cpus := max(1, int64(s.CPUs)/int64(max(1, s.Nodes)))
 	scarce := func(n Node) bool {
 		return !g.PerNode || 2*g.Count > n.Gres[kind] && g.Count*n.CPUs > n.Gres[kind]*cpus
 	}
-	if few(len(s.nodes), len(s.known())) && slices.ContainsFunc(s.nodes, scarce) {
+	all, having := s.known(), 0
+	for i := range all {
+		if all[i].Gres[kind] > 0 {
+			having++
+		}
+	}
+	if few(having, len(all)) && slices.ContainsFunc(s.nodes, scarce) {
 		return need("%s: when others leave so much of it on a node cannot be forecast%s", g.Option, advice)
 	}
 	return nil

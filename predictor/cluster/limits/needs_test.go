@@ -19,7 +19,9 @@ func varied() *Cluster {
 	}
 	c.Licenses = map[string]License{"matlab": {Total: 3}, "scratch": {Total: 1_000_000}, "pool": {Total: 1_000_000, Used: 999_999}}
 	c.Reservations = []Reservation{
-		{Name: "course", Users: []string{"alice"}}, {Name: "others", Accounts: []string{"astro"}}, {Name: "not-her", Users: []string{"-alice"}},
+		{Name: "course", Users: []string{"alice"}, Nodes: []string{"n1", "n2"}},
+		{Name: "cores", Nodes: []string{"n1"}, Cores: map[string]int64{"n1": 2}}, {Name: "floats", Nodes: []string{"n1"}, Floats: true}, {Name: "flex", Nodes: []string{"n1"}, Flex: true},
+		{Name: "others", Accounts: []string{"astro"}}, {Name: "not-her", Users: []string{"-alice"}},
 	}
 	c.Nodes = map[string]Node{}
 	for i := 1; i <= 8; i++ {
@@ -161,7 +163,12 @@ func TestCheckNeeds(t *testing.T) {
 		{workload.Needs{Reservation: "foo"}, nil, "--reservation=foo: Slurm has no reservation foo"},
 		{workload.Needs{Reservation: "others"}, nil, "--reservation=others: reservation others admits neither user alice nor account plasma"},
 		{workload.Needs{Reservation: "not-her"}, nil, "--reservation=not-her: reservation not-her admits neither"},
-		{workload.Needs{Reservation: "course"}, nil, "--reservation=course: waits inside of a reservation of Slurm cannot be forecast"},
+		{workload.Needs{Reservation: "course"}, inside("course"), ""},
+		{workload.Needs{Reservation: "course"}, func(r *workload.Request) { r.Nodes, r.Reservation = 3, "course" }, "--reservation=course: reservation course has 2 nodes of partition main, and the job needs 3"},
+		{workload.Needs{Reservation: "course,flex"}, nil, "--reservation=course,flex: varq looks at one reservation: name it"},
+		{workload.Needs{Reservation: "cores"}, inside("cores"), "--reservation=cores: reservation cores has some cores of its nodes"},
+		{workload.Needs{Reservation: "floats"}, inside("floats"), "--reservation=floats: reservation floats is always ahead (TIME_FLOAT)"},
+		{workload.Needs{Reservation: "flex"}, nil, ""},
 	} {
 		r := workload.Request{User: "alice", Account: "plasma", Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: hour}
 		if v.edit != nil {
@@ -172,6 +179,11 @@ func TestCheckNeeds(t *testing.T) {
 			t.Errorf("where no nodes and licences are known: %+v", rule)
 		}
 	}
+}
+
+// inside has a request run in a reservation.
+func inside(name string) func(*workload.Request) {
+	return func(r *workload.Request) { r.Reservation = name }
 }
 
 func check(t *testing.T, what string, rule *Rule, says string) {

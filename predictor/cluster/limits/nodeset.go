@@ -18,10 +18,10 @@ func few(are, of int) bool { return float64(of-are) <= Few*float64(of) }
 
 // NodeSet returns the nodes on which alone the job may run, as workload.Request has them: those
 // that have what it needs, whether they are up or not, and also those that it excludes if they are
-// Few. It is empty if these are all nodes of the partition but Few, or if no job of these needs can
-// run.
+// Few. It is empty if these are all nodes of the partition but Few and the job does not run inside of a reservation, or if
+// no job of these needs can run.
 func (j *Job) NodeSet() string {
-	if !j.needy || j.cluster.Nodes == nil {
+	if !j.needy && j.inside == nil || j.cluster.Nodes == nil {
 		return ""
 	}
 	nodes, rule := j.selected()
@@ -35,7 +35,7 @@ func (j *Job) NodeSet() string {
 			nodes = all
 		}
 	}
-	if few(len(nodes), len(j.known())) {
+	if j.inside == nil && few(len(nodes), len(j.known())) {
 		return ""
 	}
 	if set := listed(nodes); len(set) <= mostListed {
@@ -112,10 +112,13 @@ func (s *NodeSets) Of(r workload.Request, n *workload.Needs) string {
 			break
 		}
 	}
-	if n == nil || s.fitAnywhere(r.Partition, n) {
+	if r.Reservation == "" && (n == nil || s.fitAnywhere(r.Partition, n)) {
 		return ""
 	}
-	key := fmt.Sprint(r.Partition, r.Nodes, r.CPUs, r.Memory, *n)
+	if n == nil {
+		n = &workload.Needs{}
+	}
+	key := fmt.Sprint(r.Partition, r.Reservation, r.Nodes, r.CPUs, r.Memory, *n)
 	set, ok := s.known[key]
 	if !ok {
 		if len(s.known) == mostKnown {

@@ -39,6 +39,16 @@ func (l Reservations) Maintenance(nodes map[string]bool, now int64) (next *Reser
 	return next, start
 }
 
+// inside returns the reservation of a name if its jobs run inside of it alone, or nil.
+func (l Reservations) inside(name string) *Reservation {
+	for i := range l {
+		if v := &l[i]; name != "" && v.Name == name && !v.Flex {
+			return v
+		}
+	}
+	return nil
+}
+
 // holding returns the reservations that have nodes of a partition now, and are not over by a
 // deadline.
 func (l Reservations) holding(p *Partition, now, deadline int64) (list []*Reservation) {

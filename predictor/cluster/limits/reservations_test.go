@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,5 +59,53 @@ func TestHiddenReservations(t *testing.T) {
 		if text == "" || strings.Contains(text, "secret") || strings.Contains(text, "covert") || strings.Contains(text, "veiled") {
 			t.Errorf("%q of %q", text, said)
 		}
+	}
+}
+
+// A job inside of a reservation has its nodes alone, while it has them; others have the rest.
+func TestInsideReservation(t *testing.T) {
+	nodes := map[string]Node{}
+	for _, name := range []string{"n1", "n2", "n3"} {
+		nodes[name] = Node{Name: name, CPUs: 4, Usable: true}
+	}
+	c := Cluster{
+		Zone:       time.UTC,
+		Partitions: map[string]Partition{"main": {Name: "main", Up: true, DefaultTime: 60, Nodes: []string{"n1", "n2", "n3"}}},
+		Nodes:      nodes,
+		Reservations: Reservations{
+			{Name: "course", Start: 1000, End: 2000, Again: []Span{{3000, 4000}}, Nodes: []string{"n1", "n2"}},
+			{Name: "maint", Start: 1500, End: 1600, Nodes: []string{"n1", "n2", "n3"}},
+		},
+	}
+	r, err := c.CompleteWith(workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}}, &workload.Needs{Reservation: "course"})
+	if err != nil || r.Reservation != "course" || r.NodeSet != "n[1-2]" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	var spans []Span
+	job := c.Job(r, nil)
+	for _, w := range job.Blocked(workload.Pieces{}) {
+		spans = append(spans, Span{w.Start, w.End})
+	}
+	if want := []Span{{0, 1000}, {1500, 1600}, {2000, 3000}, {4000, 4000 + distant}}; !slices.Equal(spans, want) {
+		t.Errorf("blocked %v, want %v", spans, want)
+	}
+	for _, claim := range job.Claims(workload.Pieces{}, 0, 5000) {
+		if claim.Start != 1500 || claim.Nodes != 2 {
+			t.Errorf("%+v", claim)
+		}
+	}
+	if said := job.ShortageBy(1200, 1300); said != "" {
+		t.Error(said)
+	}
+	outside := c.Job(workload.Request{Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: 60}, nil)
+	if got := outside.Blocked(workload.Pieces{}); len(got) != 2 || got[0].Start != 1000 || got[0].End != 2000 {
+		t.Errorf("%+v", got)
+	}
+	if set := c.NodeSets().Of(workload.Request{Partition: "main", Reservation: "course"}, nil); set != "n[1-2]" {
+		t.Errorf("a job in the queue has %q", set)
+	}
+	c.Reservations[0].Flex = true
+	if r, err := c.CompleteWith(workload.Request{Partition: "main"}, &workload.Needs{Reservation: "course"}); err != nil || r.Reservation != "" || r.NodeSet != "" {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

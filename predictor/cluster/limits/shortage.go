@@ -14,7 +14,7 @@ func (j *Job) Shortage(now int64) string { return j.ShortageBy(now, now) }
 // ShortageBy is Shortage for a job that is to start by a deadline: the nodes of reservations that
 // are over by then do not count as such that cannot start jobs.
 func (j *Job) ShortageBy(now, deadline int64) string {
-	return j.shortage(j.cluster.Reservations.holding(&j.partition, now, deadline))
+	return j.shortage(j.others().holding(&j.partition, now, deadline))
 }
 
 // Missing is Shortage for nodes of which nobody knows when they come back: those that are down or

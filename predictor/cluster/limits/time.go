@@ -20,7 +20,7 @@ func (j *Job) MaxLimit() (seconds int64, by Rule) {
 	if p := &j.partition; p.MaxTime > 0 && !j.overrides(func(q *QOS) bool { return q.PartitionTimeLimit }) {
 		best.bound(p.MaxTime, "partition "+j.Partition, "MaxTime", "allows %s")
 	}
-	if v := j.cluster.Reservations.floating(&j.partition, j.Nodes); v != nil {
+	if v := j.others().floating(&j.partition, j.Nodes); v != nil {
 		best.bound(v.Ahead, v.title(), "TIME_FLOAT", "is always %s ahead")
 	}
 	limits := j.chain()

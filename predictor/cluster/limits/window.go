@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,10 +23,50 @@ func (w *Window) Stops(start, limit int64) bool { return w.Start-limit < start &
 // Blocked returns the windows in which Slurm's reservations leave the job too few nodes or CPUs of
 // its partition. They are in order of time and do not touch. The pieces are what the job needs
 // of single nodes, as far as that is known. Reservations for the job's own user or account
-// count too, because a job runs in a reservation only if it asks for it by name. Blocked counts
+// count too, because a job runs in a reservation only if it asks for it by name. A job inside of
+// one has windows also where this one does not have its nodes. Blocked counts
 // what is free at each moment. It ignores that these may be different nodes at different moments.
 func (j *Job) Blocked(pieces workload.Pieces) []Window {
-	reservations := j.cluster.Reservations
+	windows := j.windows(pieces)
+	if j.inside != nil {
+		return join(windows, j.outside())
+	}
+	return windows
+}
+
+// outside returns the windows in which the reservation that the job runs in does not have its
+// nodes.
+func (j *Job) outside() (windows []Window) {
+	rule := Rule{Name: j.inside.title(), Says: j.inside.title() + " does not have its nodes then"}
+	over := int64(0)
+	for s := range j.inside.times() {
+		windows = append(windows, Window{Start: over, End: s.Start, Rule: rule})
+		over = s.End
+	}
+	return append(windows, Window{Start: over, End: over + distant, Rule: rule})
+}
+
+// distant is a time, in seconds, after all that anybody asks about.
+const distant = 10 * 366 * 86400
+
+// join returns the windows of two lists, each in order of time, in order and without overlaps. Of
+// those that overlap or touch, the first one counts, and lasts for as long as all.
+func join(a, b []Window) (windows []Window) {
+	all := slices.SortedStableFunc(slices.Values(slices.Concat(a, b)), func(a, b Window) int { return cmp.Compare(a.Start, b.Start) })
+	for _, w := range all {
+		if last := len(windows) - 1; last >= 0 && w.Start <= windows[last].End {
+			windows[last].End = max(windows[last].End, w.End)
+		} else if w.Start < w.End {
+			windows = append(windows, w)
+		}
+	}
+	return windows
+}
+
+// windows returns those windows of Blocked that other reservations make than the one that the job
+// runs in.
+func (j *Job) windows(pieces workload.Pieces) []Window {
+	reservations := j.others()
 	if len(reservations) == 0 {
 		return nil
 	}

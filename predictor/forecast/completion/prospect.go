@@ -20,6 +20,9 @@ type Circumstances struct {
 	Tasks, Rounds int32
 }
 
+// roundsOf returns the number of rounds, at least 1.
+func (c *Circumstances) roundsOf() float64 { return float64(max(1, c.Rounds)) }
+
 // Prospect forecasts when one job will have ended, as far as the end may be promised. The zero
 // Prospect is for a job that never ends.
 //
@@ -28,10 +31,11 @@ type Circumstances struct {
 //
 // Of an array all tasks are to end, and a task that is stopped at its limit has ended, too. The
 // longest of their runs is forecast as if they did not depend on one another. If not all run at
-// once, each round of them takes as long as the first: they wait and run as often, one round after
-// another.
+// once, each round of them waits and runs as the first may, one after another. Nobody knows how much
+// the rounds depend on one another. So the probability is the lower one of two: that all rounds take
+// equally long, and that they do not depend on one another.
 type Prospect struct {
-	rounds  float64            // 0 stands for 1
+	rounds  rounds
 	stopped float64            // the probability that a task of an array is stopped at its limit
 	end     delay.Distribution // lower bounds on the probability that the job has ended
 	timeOut delay.Distribution // the probability that the time limit has ended the job
@@ -41,7 +45,14 @@ type Prospect struct {
 // Prob returns the probability that the job has done its work within a number of seconds from the
 // question's Submit.
 func (p *Prospect) Prob(seconds float64) float64 {
-	seconds /= max(1, p.rounds)
+	if p.rounds.n > 1 {
+		return min(p.once(seconds/p.rounds.n), p.rounds.prob(seconds))
+	}
+	return p.once(seconds)
+}
+
+// once is Prob of one round.
+func (p *Prospect) once(seconds float64) float64 {
 	timeOut := p.timeOut.Within(seconds)
 	if timeOut >= 1 {
 		return 0
@@ -52,7 +63,7 @@ func (p *Prospect) Prob(seconds float64) float64 {
 // Within returns the least number of seconds, a multiple of step, within which the job has done its
 // work with the probability prob. It reports false if there is none.
 func (p *Prospect) Within(prob float64, step int64) (seconds int64, ok bool) {
-	at := func(i int) float64 { return delay.At(i) * max(1, p.rounds) }
+	at := func(i int) float64 { return delay.At(i) * max(1, p.rounds.n) }
 	for i := range delay.Points {
 		if p.Prob(at(i)) < prob {
 			continue
@@ -75,7 +86,7 @@ func (p *Prospect) TimeOut() float64 { return max(p.stopped, p.timeOut[delay.Poi
 
 // Lost returns by how much failures of nodes lower the probability that the job has done its work
 // within a number of seconds.
-func (p *Prospect) Lost(seconds float64) float64 { return p.lost.Within(seconds / max(1, p.rounds)) }
+func (p *Prospect) Lost(seconds float64) float64 { return p.lost.Within(seconds / max(1, p.rounds.n)) }
 
 // Wait forecasts the rest of the wait of a job that has waited for some seconds at the question's
 // Submit. It reports false if there is no forecast; a.Down may then say why.
@@ -99,8 +110,7 @@ func (f *Forecaster) Prospect(q *forecast.Question, c Circumstances, wait *delay
 	if c.Tasks > 0 {
 		run = run.Longest(c.Tasks)
 		p.stopped, atLimit = atLimit, 0
-		p.rounds = float64(c.Rounds)
-		c.FailureRate *= max(1, p.rounds)
+		c.FailureRate *= c.roundsOf()
 	}
 	a := forecast.Answer{Wait: *wait}
 	f.join(&record{}, &a, &run)
@@ -109,6 +119,7 @@ func (f *Forecaster) Prospect(q *forecast.Question, c Circumstances, wait *delay
 	for i := range p.timeOut {
 		p.timeOut[i] = atLimit * wait.Within(delay.At(i)-float64(limit))
 	}
+	p.rounds = roundsLike(&p, c.roundsOf())
 	return p
 }
 
@@ -123,6 +134,9 @@ func (f *Forecaster) Rest(q *forecast.Question, age int64, c Circumstances) (p P
 	if before >= 1 { // it is being stopped
 		for i := range p.end {
 			p.end[i], p.timeOut[i] = 1, 1
+		}
+		if c.Tasks > 0 {
+			p.timeOut, p.stopped = delay.Distribution{}, 1
 		}
 		return p
 	}

@@ -214,8 +214,9 @@ func BenchmarkProspect(b *testing.B) {
 	}
 }
 
-// The end of an array is that of the longest of its tasks, once for each round, as drawn. A task
-// that is stopped at its limit has ended.
+// The end of an array is that of the longest of its tasks, as drawn. A task that is stopped at its
+// limit has ended. Of several rounds it is the later one of two ends: of rounds that take equally
+// long, and of rounds that do not depend on one another.
 func TestArrayAgainstDraws(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	wait := forecasttest.Exponential(1800)
@@ -227,22 +228,33 @@ func TestArrayAgainstDraws(t *testing.T) {
 	if !f.Wait(q, 0, &a) {
 		t.Fatal("no forecast")
 	}
-	const tasks, draws = 8, 50_000
-	for _, rounds := range []int32{1, 3} {
-		p := f.Prospect(q, Circumstances{Tasks: tasks, Rounds: rounds}, &a.Wait)
+	const tasks, draws = 8, 20_000
+	round := func() float64 {
+		longest := int64(0)
+		for range tasks {
+			longest = max(longest, run.Draw(r))
+		}
+		return -1800*math.Log(r.Float64()) + float64(longest)
+	}
+	for _, rounds := range []int{1, 2, 10} {
+		p := f.Prospect(q, Circumstances{Tasks: tasks, Rounds: int32(rounds)}, &a.Wait)
 		for _, by := range []float64{8400, 9000, 12_000} {
-			ended := 0.
+			equally, independent := 0., 0.
 			for range draws {
-				longest := int64(0)
-				for range tasks {
-					longest = max(longest, run.Draw(r))
+				each, sum := 0., 0.
+				for range rounds {
+					each = round()
+					sum += each
 				}
-				if -1800*math.Log(r.Float64())+float64(longest) <= by {
-					ended++
+				if each <= by {
+					equally++
+				}
+				if sum <= by*float64(rounds) {
+					independent++
 				}
 			}
-			if got := p.Prob(by * float64(rounds)); math.Abs(got-ended/draws) > .03 {
-				t.Errorf("%d rounds: %.3f within %g s each, drawn %.3f", rounds, got, by, ended/draws)
+			if got, want := p.Prob(by*float64(rounds)), min(equally, independent)/draws; got > want+.04 || got < want-.08 { // a gamma distribution is not quite theirs
+				t.Errorf("%d rounds: %.3f within %g s each, drawn %.3f", rounds, got, by, want)
 			}
 		}
 		if want := 1 - run.Below(limit); math.Abs(p.TimeOut()-want) > .01 {
@@ -256,5 +268,8 @@ func TestArrayAgainstDraws(t *testing.T) {
 	alone, together := f.Rest(q, 900, Circumstances{}), f.Rest(q, 900, Circumstances{Tasks: tasks})
 	if one, all := alone.Prob(6000), together.Prob(6000); all > one || all < math.Pow(one, tasks)-.1 {
 		t.Errorf("one has ended with %.3f, and all with %.3f", one, all)
+	}
+	if stopping := f.Rest(q, limit+60, Circumstances{Tasks: tasks}); stopping.Prob(60) != 1 || stopping.TimeOut() != 1 {
+		t.Errorf("tasks that are being stopped have ended with %.3f", stopping.Prob(60))
 	}
 }

@@ -14,7 +14,8 @@ import (
 // A promise about an array is one about those of its tasks that start first, as many as were asked
 // for. One job stands for them. It has the number of the array, starts when the last of these tasks
 // does, and waits as long as one of them waits. It ends when all of them have ended. Tasks that
-// were cancelled before they started do not count.
+// were cancelled before they started do not count. A promise about the end is one about all tasks
+// but those that were cancelled by then, and its run starts with the first of them.
 
 // findArray is Find for an array.
 func (q *Queue) findArray(e *ledger.Entry) *slurm.QueueEntry {
@@ -67,18 +68,20 @@ func together(e *ledger.Entry, array int64, tasks []*slurm.QueueEntry) *slurm.Qu
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Job, b.Job))
 	})
 	var last *slurm.QueueEntry // of those that are promised and still there
-	nodes := int32(0)
+	nodes, on := int32(0), []string(nil)
 	for _, t := range starts[:needed] {
 		nodes += t.Nodes
 		if j := by[t.Job]; j != nil {
-			last = j
+			last, on = j, append(on, j.On...)
 		}
 	}
+	slices.Sort(on)
+	on = slices.Compact(on)
 	if last == nil {
 		return nil
 	}
 	j := *last
-	j.ID, j.Start, j.Nodes = array, starts[needed-1].Start, nodes
+	j.ID, j.Start, j.Nodes, j.On = array, starts[needed-1].Start, nodes, on
 	if e.Job != 0 {
 		j.Submit = e.Progress.Submit
 	}
@@ -167,7 +170,7 @@ func (q *Queue) TaskChanges(e *ledger.Entry) []ledger.TaskRun {
 		was, started := known[j.ID]
 		delete(known, j.ID)
 		is := ledger.TaskRun{Job: j.ID, Start: j.Start, Nodes: j.Nodes}
-		if (started || j.Start != 0 && e.Progress.Start == 0) && was != is {
+		if (started || j.Start != 0 && (e.Progress.Start == 0 || e.FinishBy != 0)) && was != is {
 			changes = append(changes, is)
 		}
 	}
@@ -213,7 +216,10 @@ func Together(e *ledger.Entry, runs []workload.Job, now int64) (run *workload.Jo
 	// Slurm keeps no account of a task that was cancelled while it waited, if others were not.
 	forgotten := unfinished == 0 && len(tasks) < int(e.Array.Tasks) && len(tasks) > 0 && newest+accountingLag <= now
 	needed := int(e.Tasks)
-	if unfinished == 0 && len(withdrawn) > 0 || forgotten && !e.Progress.Late {
+	switch {
+	case e.Progress.Late && e.FinishBy != 0: // some waited after the deadline, and do not count as cancelled
+		needed = max(0, needed-len(withdrawn))
+	case unfinished == 0 && len(withdrawn) > 0, forgotten && !e.Progress.Late:
 		needed = min(needed, len(started)+len(late))
 	}
 	switch {
@@ -223,7 +229,7 @@ func Together(e *ledger.Entry, runs []workload.Job, now int64) (run *workload.Jo
 		return standFor(e, late[0]), 0
 	case len(started) < needed && forgotten: // one that had waited until after the deadline
 		never := standFor(e, started[0])
-		never.Start, never.End, never.State = 0, newest, workload.Cancelled
+		never.Start, never.End, never.State = 0, max(newest, e.FinishBy+1), workload.Cancelled
 		return never, 0
 	case len(started) < needed:
 		return nil, 0

@@ -16,14 +16,15 @@ const mostAlternatives = 32
 
 // severals are what a request may name several of, in a list with commas.
 var severals = [...]several{
-	{"partition", func(r *api.PlanRequest) *string { return &r.Job.Partition }},
-	{"account", func(r *api.PlanRequest) *string { return &r.Job.Account }},
-	{"QOS", func(r *api.PlanRequest) *string { return &r.Job.QOS }},
+	{"partitions", "", func(r *api.PlanRequest) *string { return &r.Job.Partition }},
+	{"accounts", "account ", func(r *api.PlanRequest) *string { return &r.Job.Account }},
+	{"QOS", "QOS ", func(r *api.PlanRequest) *string { return &r.Job.QOS }},
 }
 
 type several struct {
-	what string
-	of   func(*api.PlanRequest) *string
+	plural string
+	prefix string // of the name of one in a sentence
+	of     func(*api.PlanRequest) *string
 }
 
 // alternative is one way to submit the job of a request that leaves several open.
@@ -62,7 +63,8 @@ func (d *Desk) planAlternatives(ctx context.Context, user string, req *api.PlanR
 		}
 	}
 	slices.SortStableFunc(quotes, func(a, b *alternative) int {
-		return cmp.Or(cmp.Compare(dearness(a.answer.Plan), dearness(b.answer.Plan)), cmp.Compare(b.answer.Plan.Estimate, a.answer.Plan.Estimate))
+		p, q := a.answer.Plan, b.answer.Plan
+		return cmp.Or(cmp.Compare(dearness(p), dearness(q)), cmp.Compare(p.FinishBy, q.FinishBy), cmp.Compare(q.Estimate, p.Estimate))
 	})
 	for _, q := range quotes {
 		if !promise {
@@ -100,7 +102,8 @@ func (a *alternative) chosen(req *api.PlanRequest, answer api.PlanAnswer) api.Pl
 // the plural. The error is a fault of package api.
 func (d *Desk) alternatives(req *api.PlanRequest) (all []alternative, what string, err error) {
 	all = []alternative{{request: req}}
-	for _, s := range severals {
+	var open []string
+	for i, s := range severals {
 		list := *s.of(req)
 		if !strings.Contains(list, ",") {
 			continue
@@ -109,11 +112,9 @@ func (d *Desk) alternatives(req *api.PlanRequest) (all []alternative, what strin
 		if len(names)*len(all) > mostAlternatives {
 			return nil, "", api.Fault(api.ErrInvalid, fmt.Sprintf("%d ways to submit the job are more than %d: name fewer partitions, accounts or QOS", len(names)*len(all), mostAlternatives))
 		}
-		if what != "" {
-			what += ", "
-		}
-		what += plural(s.what)
-		if s.what == "partition" {
+		open = append(open, s.plural)
+		partitions := i == 0
+		if partitions {
 			if err := d.exist(list, names); err != nil {
 				return nil, "", err
 			}
@@ -123,40 +124,21 @@ func (d *Desk) alternatives(req *api.PlanRequest) (all []alternative, what strin
 			for i, name := range names {
 				one := *a.request
 				*s.of(&one) = name
-				if s.what == "partition" {
+				if partitions {
 					one.Others = slices.Delete(slices.Clone(names), i, i+1)
 				}
-				more = append(more, alternative{request: &one, name: a.and(s.what, name)})
+				more = append(more, alternative{request: &one, name: strings.TrimPrefix(a.name+", "+s.prefix+name, ", ")})
 			}
 		}
 		all = more
 	}
-	return all, what, nil
-}
-
-// and returns the name of the alternative with another part.
-func (a *alternative) and(what, name string) string {
-	if what != "partition" {
-		name = what + " " + name
-	}
-	if a.name == "" {
-		return name
-	}
-	return a.name + ", " + name
-}
-
-// plural is how several of these are called.
-func plural(what string) string {
-	if what == "QOS" {
-		return what
-	}
-	return what + "s"
+	return all, strings.Join(open, " and "), nil
 }
 
 // distinct returns the names in a list, each once.
 func distinct(list string) (names []string) {
 	for name := range strings.SplitSeq(list, ",") {
-		if !slices.Contains(names, name) {
+		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -86,7 +86,7 @@ func TestAccounts(t *testing.T) {
 	}
 	r.Job.QOS = "nosuch,norsuch"
 	a, err = s.desk.Plan(t.Context(), "alice", r, false)
-	if err != nil || a.Refusal == nil || !strings.HasPrefix(a.Refusal.Reason, `none of the accounts, QOS will do: account chem, QOS nosuch: unknown QOS "nosuch"; account chem, QOS norsuch: `) {
+	if err != nil || a.Refusal == nil || !strings.HasPrefix(a.Refusal.Reason, `none of the accounts and QOS will do: account chem, QOS nosuch: unknown QOS "nosuch"; account chem, QOS norsuch: `) {
 		t.Errorf("%+v, %v", a.Refusal, err)
 	}
 	r.Job.Account = "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q"

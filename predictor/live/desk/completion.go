@@ -56,7 +56,7 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 		refusal, err = d.checkRules(ctx, q.terms, plan)
 	}
 	if promise && refusal == nil && err == nil {
-		refusal, err = q.promise(plan, &trajectory.Answer{Job: r.Job, Pieces: r.Pieces, TasksNodes: q.nodesOfAll()})
+		refusal, err = q.promise(plan, &trajectory.Answer{Job: r.Job, Pieces: r.Pieces, TasksNodes: r.TasksNodes})
 	}
 	switch {
 	case err != nil:
@@ -95,12 +95,13 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	d, r, req := q.desk, &q.request, q.asked
 	avoided, safer := d.avoided(q.Cluster, &r.Job, req, duringWork(0, &r.Job))
 	var wait forecast.Answer
-	circumstances := completion.Circumstances{Checkpoints: req.CheckpointInterval, Tasks: req.Array.Tasks, Rounds: rounds(req.Array.Tasks, r.Tasks)}
+	circumstances := completion.Circumstances{Checkpoints: req.CheckpointInterval}
+	circumstances.Tasks, circumstances.Rounds = ends(req.Array.Tasks, r.Tasks)
 	prospect, blocked, ok := d.prospect(q.Cluster, r, 0, circumstances, avoided, q.claims, &wait)
 	if !ok {
 		return nil, &api.Refusal{Reason: cmp.Or(wait.Down, "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")}
 	}
-	agreed := negotiate.Ask(prospect, negotiate.Request{Now: q.now, Deadline: req.FinishBy, Prob: r.Prob, Risk: req.Risk, Latest: q.now + d.Horizon + r.Job.Limit})
+	agreed := negotiate.Ask(prospect, negotiate.Request{Now: q.now, Deadline: req.FinishBy, Prob: r.Prob, Risk: req.Risk, Latest: q.now + d.Horizon + int64(max(1, circumstances.Rounds))*r.Job.Limit})
 	var others []api.Offer
 	for _, o := range agreed.Others {
 		others = append(others, api.Offer{
@@ -114,7 +115,7 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 			return p, ok
 		})...)
 		_, waking := q.Cluster.Job(r.Job, r.Needs).Waking()
-		return nil, &api.Refusal{Reason: agreed.Reason + because(blocked, prospect, &waking), Offers: others}
+		return nil, &api.Refusal{Reason: agreed.Reason + because(blocked, prospect, &waking, circumstances.Tasks > 0), Offers: others}
 	}
 	q.answer.Offers = others
 	plan := q.endPlan(agreed.Promise, prospect, &wait)
@@ -124,10 +125,14 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	return &plan, nil
 }
 
-// rounds returns how many times some tasks that run at once have to run until all have.
-func rounds(all, atOnce int32) int32 {
+// ends returns completion.Circumstances' Tasks and Rounds for an array: how many tasks are to end,
+// of which some run at once. An array of one task is as a single job.
+func ends(all, atOnce int32) (tasks, rounds int32) {
+	if all <= 1 {
+		return 0, 0
+	}
 	atOnce = max(1, atOnce)
-	return (all + atOnce - 1) / atOnce
+	return all, (all + atOnce - 1) / atOnce
 }
 
 // prospect forecasts the end of the job of r beside claims, or that of the tasks that run at once
@@ -142,7 +147,10 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 		return nil, nil, false
 	}
 	job := c.Job(all, r.Needs)
-	blocked = postpone(wait, job.Blocked(pieces), r.Now, all.Limit*int64(max(1, circumstances.Rounds)))
+	windows := job.Blocked(pieces)
+	if circumstances.Rounds <= 1 {
+		blocked = postpone(wait, windows, r.Now, all.Limit)
+	}
 	room := d.room(claims)
 	limitToRoom(wait, func(at int64) float64 {
 		return room(workload.Claim{Request: all, Pieces: pieces, Job: r.ID, From: at}, r.Now, 0).Prob
@@ -151,7 +159,11 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 	wake(wait, waking)
 	fitting := job.Fitting()
 	circumstances.FailureRate = failuresOf(nodesFor(&all, fitting), d.candidates(fitting, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit))
+	q.Request = r.Job // each task runs as a job like it
 	p, ok = d.Outlook.Prospect(&q, circumstances, &wait.Wait)
+	if ok && circumstances.Rounds > 1 {
+		p = pausing{p, windows, r.Now, all.Limit}
+	}
 	return p, blocked, ok
 }
 
@@ -196,26 +208,18 @@ var (
 )
 
 // because tells what else lowers the probability of an end, as the end of a sentence. waking is the
-// rule by which nodes are powered up, or an empty rule.
-func because(blocked *api.Blocked, p negotiate.Prospect, waking *limits.Rule) string {
+// rule by which nodes are powered up, or an empty rule. Tasks of an array have ended where their time
+// limit stops them.
+func because(blocked *api.Blocked, p negotiate.Prospect, waking *limits.Rule, array bool) string {
 	switch {
 	case blocked != nil:
 		return "; " + blocked.Why
 	case waking.Says != "":
 		return "; " + waking.Says
-	case p.TimeOut() > api.TimesOutOften:
+	case p.TimeOut() > api.TimesOutOften && !array:
 		return fmt.Sprintf("; jobs like it are stopped at their time limit with probability %.2f, before their work is done: ask for a longer one (--time) if that may happen", p.TimeOut())
 	}
 	return ""
-}
-
-// nodesOfAll returns on how many nodes all tasks of the request's array are at least; 0 for a job
-// that is none.
-func (q *question) nodesOfAll() int32 {
-	if q.asked.Array.Tasks == 0 {
-		return 0
-	}
-	return q.Cluster.Job(q.request.Job, q.request.Needs).Together(q.asked.Array.Tasks).Nodes
 }
 
 // endPlan returns the plan for the end that was agreed on.
@@ -224,7 +228,7 @@ func (q *question) endPlan(agreed *negotiate.Offer, p negotiate.Prospect, wait *
 	all.Tasks = q.asked.Array.Tasks
 	within := float64(agreed.Deadline - r.Now)
 	return api.Plan{
-		Array: q.asked.Array, Tasks: all.Tasks,
+		Array: q.asked.Array, Tasks: all.Tasks, AtOnce: r.Tasks,
 		BeginTime: r.Now, TimeLimit: slurmtime.Minutes(r.Job.Limit) * 60, FinishBy: agreed.Deadline, WorkLimit: r.Job.Limit,
 		Slot: r.Now + int64(min(wait.Wait.Quantile(.5), delay.At(delay.Points-1))),
 		Prob: agreed.Prob, Estimate: agreed.Estimate, TimeOut: p.TimeOut(), Lost: p.Lost(within),
@@ -234,18 +238,21 @@ func (q *question) endPlan(agreed *negotiate.Offer, p negotiate.Prospect, wait *
 }
 
 // EndOf forecasts the end of e's job j, from the time from on. If lost is true, nodes of the job
-// are lost, and the job will be requeued. Of an array whose tasks wait in part, those that run take
-// a round more. EndOf reports false if too little is known.
+// are lost, and the job will be requeued. Of an array of which some tasks run and others wait, the
+// others follow when the former have ended. EndOf reports false if too little is known.
 func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64) (p negotiate.Prospect, from int64, ok bool) {
 	r := trajectory.Request{Job: j.Request, Pieces: e.Pieces, ID: e.Job, Now: now}
 	r.Job.User, r.Job.Size = e.User, e.Size
-	running := e.RunningTasks()
-	if j.Start != 0 && !lost {
-		left := max(1, j.Start+j.Limit-now)
+	started := lastStart(e, j)
+	var rest negotiate.Prospect // of what runs
+	if started != 0 && !lost {
+		left := max(1, started+j.Limit-now)
 		rate := d.failures(j.On, window{0, left}) / float64(left)
 		q := forecast.Question{Request: r.Job, Now: now, Submit: now, Job: e.Job}
-		p, ok = d.Outlook.Rest(&q, now-j.Start, completion.Circumstances{FailureRate: rate, Tasks: running})
-		return p, now, ok
+		tasks, _ := ends(e.RunningTasks(), e.AtOnce)
+		if rest, ok = d.Outlook.Rest(&q, now-started, completion.Circumstances{FailureRate: rate, Tasks: tasks}); !ok || j.Start != 0 {
+			return rest, now, ok
+		}
 	}
 	cluster := d.Premises.Limits()
 	if cluster == nil {
@@ -258,14 +265,10 @@ func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64)
 	r.Job.Partition, r.Job.NodeSet = place.Partition, place.NodeSet
 	circumstances := completion.Circumstances{Checkpoints: e.CheckpointInterval}
 	if e.Tasks > 0 {
-		waiting := max(1, e.Waiting())
-		view := cluster.Job(r.Job, nil)
-		r.Tasks = max(1, view.MostTogether(min(waiting, e.Array.Width())))
-		r.TasksNodes = view.Together(r.Tasks).Nodes
-		circumstances.Tasks, circumstances.Rounds = waiting, rounds(waiting, r.Tasks)
-		if running > 0 {
-			circumstances.Rounds++
-		}
+		waiting := max(1, j.Tasks)
+		r.Tasks = min(waiting, max(1, e.AtOnce))
+		r.TasksNodes = e.NodesOf(r.Tasks)
+		circumstances.Tasks, circumstances.Rounds = ends(waiting, r.Tasks)
 	}
 	waited := int64(0)
 	if j.Start == 0 {
@@ -274,5 +277,22 @@ func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64)
 	}
 	var wait forecast.Answer
 	p, _, ok = d.prospect(cluster, &r, waited, circumstances, nil, d.plainClaims(), &wait)
+	if ok && rest != nil {
+		p = following{rest, p}
+	}
 	return p, r.Now, ok
+}
+
+// lastStart returns when e's job j has started or, while tasks of its array wait, the last of those
+// that run; 0 if none does.
+func lastStart(e *ledger.Entry, j *slurm.QueueEntry) (at int64) {
+	if j.Start != 0 {
+		return j.Start
+	}
+	for _, t := range e.TaskRuns {
+		if t.Gone == 0 {
+			at = max(at, t.Start)
+		}
+	}
+	return at
 }

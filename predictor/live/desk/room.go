@@ -23,8 +23,9 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 	}
 	takes := cluster.Takes()
 	type asked struct {
-		place    workload.Place
-		job, now int64
+		place       workload.Place
+		reservation string
+		job, now    int64
 	}
 	var last asked
 	var ask func(workload.Claim, float64) workload.Room // answers for last
@@ -35,14 +36,14 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 		if cluster.Partitions[c.Partition].Overcommits {
 			return workload.Room{Prob: 1}
 		}
-		is, had := asked{c.Place(), c.Job, now}, len(slurms)
+		is, had := asked{c.Place(), c.Reservation, c.Job, now}, len(slurms)
 		end := c.From + max(1, c.Limit)
 		// also for later questions, which are about times soon after
 		if is != last || end > known || c.Nodes != like.Nodes || c.Pieces != like.Pieces {
 			known, like = end+(end-now), c
 			slurms = cluster.Job(c.Request, nil).Claims(c.Pieces, now, known)
 			if is != last || had+len(slurms) > 0 {
-				last, ask = is, d.roomBeside(cluster, c, now, slices.Concat(claims, slurms))
+				last, ask = is, d.roomBeside(cluster, c, now, slices.Concat(sharing(claims, c.Reservation), slurms))
 			}
 		}
 		c.CPUs, c.Memory = takes.CPUs(c.Request), takes.Memory(c.Request)
@@ -50,11 +51,21 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 	}
 }
 
+// sharing returns those claims that may be on the same nodes as a job inside of a reservation of
+// Slurm's, or of none: others are never on these.
+func sharing(claims []workload.Claim, reservation string) []workload.Claim {
+	elsewhere := func(c workload.Claim) bool { return c.Reservation != reservation }
+	if !slices.ContainsFunc(claims, elsewhere) {
+		return claims
+	}
+	return slices.DeleteFunc(slices.Clone(claims), elsewhere)
+}
+
 // roomBeside returns Outlook.Room beside others for a job like c. If jobs start strictly in order,
-// it also keeps to this order.
+// or c runs inside of a reservation of Slurm's, it also keeps to the order of the queue.
 func (d *occupancy) roomBeside(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
-	if cluster.Strict {
-		return d.roomInOrder(cluster, c.Place(), c.Job, now, others)
+	if cluster.Strict || c.Reservation != "" {
+		return d.roomInOrder(cluster, c, now, others)
 	}
 	return d.Outlook.Room(c.Place(), c.Job, now, others)
 }

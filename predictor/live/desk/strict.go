@@ -12,17 +12,18 @@ import (
 // pass another: those that come first. It bounds the cost of a plan.
 const mostAhead = 16
 
-// roomInOrder is Outlook.Room if no job may pass another. It also counts the jobs that wait in the
-// partition before the job with this id. Some of these jobs ahead are likely to start later than a
+// roomInOrder is Outlook.Room for a job like c if no job may pass another. It also counts the jobs
+// that wait in the partition, or for the reservation of c, before c's job. Some of these jobs ahead are likely to start later than a
 // claim's begin, and they start first. So the room for the claim is bounded by the room for each of
 // them at that time.
-func (d *occupancy) roomInOrder(cluster *limits.Cluster, place workload.Place, job, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
+func (d *occupancy) roomInOrder(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
+	place, job := c.Place(), c.Job
 	// beside[i] counts i of the jobs ahead, too
 	beside := []func(workload.Claim, float64) workload.Room{d.Outlook.Room(place, job, now, others)}
 	var ahead []workload.Claim
 	takes := cluster.Takes()
 	start := now
-	for _, r := range d.waitingBefore(cluster, place.Partition, job, now, others) {
+	for _, r := range d.waitingBefore(cluster, c, now, others) {
 		r.CPUs, r.Memory = takes.CPUs(r), takes.Memory(r)
 		start = likely(workload.Claim{Request: r, From: start}, beside[len(ahead)])
 		ahead = append(ahead, workload.Claim{Request: r, Start: start, From: start})
@@ -41,23 +42,24 @@ func (d *occupancy) roomInOrder(cluster *limits.Cluster, place workload.Place, j
 	}
 }
 
-// waitingBefore returns the first jobs that are eligible and wait in a partition, by priority and
-// then as they came. It leaves out those that have a claim among others, and ends before the job
-// with this id, if that job waits, too.
-func (d *occupancy) waitingBefore(cluster *limits.Cluster, partition string, job, now int64, others []workload.Claim) []workload.Request {
+// waitingBefore returns the first jobs that are eligible and wait in the partition of c, or for its
+// reservation, by priority and then as they came. It leaves out those that have a claim among
+// others, and ends before c's job, if that job waits, too.
+func (d *occupancy) waitingBefore(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) []workload.Request {
 	claims := make(map[int64]bool, len(others))
 	for i := range others {
 		claims[others[i].Job] = true
 	}
 	var waiting []*workload.Job
 	for j := range d.Outlook.Jobs {
-		if j.Start == 0 && j.Since() <= now && j.Partition == partition && !j.AtLimit && !j.QOSFull && !claims[j.ID] {
+		ready := !j.AtLimit && !j.QOSFull || c.Reservation != ""
+		if j.Start == 0 && j.Since() <= now && j.Partition == c.Partition && j.Reservation == c.Reservation && ready && !claims[j.ID] {
 			waiting = append(waiting, j)
 		}
 	}
 	priority := func(j *workload.Job) int64 { return j.Priority + cluster.Aging.Of(j, now) }
 	slices.SortStableFunc(waiting, func(a, b *workload.Job) int { return cmp.Compare(priority(b), priority(a)) })
-	if i := slices.IndexFunc(waiting, func(j *workload.Job) bool { return j.ID == job }); i >= 0 {
+	if i := slices.IndexFunc(waiting, func(j *workload.Job) bool { return j.ID == c.Job }); i >= 0 {
 		waiting = waiting[:i]
 	}
 	var requests []workload.Request

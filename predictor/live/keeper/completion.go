@@ -46,7 +46,8 @@ func (k *follower) followCompletion(ctx context.Context, e *ledger.Entry, j *slu
 
 // lateCompletion records that a job has not ended by its deadline. If OnMiss is OnMissCancel, it
 // cancels the job, provided that the job still waits and nobody has changed or stopped it. A
-// running job goes on, because the work that it has done is worth more than its nodes.
+// running job goes on, because the work that it has done is worth more than its nodes, and so does
+// an array of which a task has started.
 func (k *follower) lateCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *course.Change) error {
 	p := &c.Progress
 	k.memory.dropForecast(e.ID)
@@ -108,7 +109,7 @@ func (k *follower) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *sl
 		why.says = fmt.Sprintf("node %s is down or does not respond, so that the job has to begin again", lost[0])
 	case missing != "":
 		why = obstacle{says: missing, passing: true}
-	case prospect.TimeOut() > .5 && prob.Short(forecast, e.Prob):
+	case prospect.TimeOut() > .5 && e.Tasks <= 1 && prob.Short(forecast, e.Prob):
 		why.says = "jobs that have run for so long are likely to be stopped at their time limit, and then nothing is promised"
 	case forecast == 0:
 		why = onlyForecast

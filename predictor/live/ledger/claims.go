@@ -29,7 +29,7 @@ func claimOf(e *Entry) claim {
 		c.begin = e.BeginTime
 	}
 	c.Request, c.Pieces, c.Job = e.Request(e.WorkLimit), e.Pieces, e.Job
-	if n := min(e.Waiting(), e.Array.Width()); e.Tasks > 0 { // so many at once
+	if n := e.toStart(); e.Tasks > 0 {
 		c.Size, c.Pieces = c.Times(n), c.Pieces.Times(n)
 		c.Nodes = e.NodesOf(n)
 	}
@@ -37,6 +37,14 @@ func claimOf(e *Entry) claim {
 		c.Limit += more
 	}
 	return c
+}
+
+// toStart returns how many tasks of e's array may start beside those that run.
+func (e *Entry) toStart() int32 {
+	if e.AtOnce == 0 {
+		return e.Waiting()
+	}
+	return max(0, min(e.Waiting(), e.AtOnce-e.RunningTasks()))
 }
 
 // Claims returns what the jobs of open promises claim at the time now, without that of the plan
@@ -62,7 +70,7 @@ func (l *Ledger) Claims(ctx context.Context, now int64, but string) ([]workload.
 			list = append(list, o.taskClaims()...)
 		}
 		switch {
-		case o.Tasks > 0 && o.Waiting() == 0:
+		case o.Tasks > 0 && o.toStart() == 0:
 			continue
 		case start == 0 && (o.Deadline() < now || !o.claim.waits || o.Progress.Held && o.claim.begin <= now):
 			continue

@@ -61,3 +61,31 @@ func TestTasks(t *testing.T) {
 		t.Errorf("%+v, %v", e.TaskRuns, err)
 	}
 }
+
+// An array about whose end a promise is claims as much as can run at once.
+func TestTasksAtOnce(t *testing.T) {
+	l, ctx := open(t, filepath.Join(t.TempDir(), "ledger.db")), t.Context()
+	r := promise("aaaaaaaaaaaa", "alice", 0)
+	r.FinishBy, r.HoldUntil, r.Array, r.Tasks, r.AtOnce, r.Nodes, r.CPUs, r.TasksNodes = 10_000, 0, api.Array{Tasks: 100}, 100, 8, 1, 4, 2
+	mustPromise(t, l, r)
+	if err := l.Bind(ctx, r.ID, "alice", 7, 100, 100, true); err != nil {
+		t.Fatal(err)
+	}
+	for started, want := range []int32{32, 32, 32} { // of four CPUs each
+		list, err := l.Claims(ctx, 200, "")
+		cpus := int32(0)
+		for _, c := range list {
+			cpus += c.CPUs
+		}
+		if err != nil || cpus != want {
+			t.Errorf("%d tasks run: %d CPUs, %v", 4*started, cpus, err)
+		}
+		var more []TaskRun
+		for i := range int64(4) {
+			more = append(more, TaskRun{Job: 100 + 4*int64(started) + i, Start: 150, Nodes: 1})
+		}
+		if err := l.SetTasks(ctx, r.ID, more); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

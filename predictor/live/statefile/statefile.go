@@ -73,10 +73,12 @@ var (
 	nodeSetsSQL string
 	//go:embed 27_arrays.sql
 	arraysSQL string
+	//go:embed 28_reservations.sql
+	reservationsSQL string
 )
 
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
-var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL, vouchedSQL, heldSQL, membersSQL, scaleSQL, schemasSQL, withdrawnSQL, nodeSetsSQL, arraysSQL}
+var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL, vouchedSQL, heldSQL, membersSQL, scaleSQL, schemasSQL, withdrawnSQL, nodeSetsSQL, arraysSQL, reservationsSQL}
 
 // Open opens the file path, whose lock the caller has. It creates the file if there is none, and
 // migrates a file that an earlier varq has written, of which it makes a backup before. A file of a

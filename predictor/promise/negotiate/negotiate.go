@@ -25,7 +25,8 @@ type Prospect interface {
 	// probability prob. It reports false if there is none.
 	Within(prob float64, step int64) (seconds int64, ok bool)
 	// TimeOut returns the probability that the job is stopped at its time limit before its work is
-	// done. The other probabilities are given that it is not.
+	// done. The other probabilities are given that it is not. Of an array it is that of a task, and
+	// a task that is stopped has ended.
 	TimeOut() float64
 	// Lost returns by how much failures of nodes lower Prob(seconds).
 	Lost(seconds float64) float64

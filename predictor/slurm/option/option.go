@@ -45,7 +45,7 @@ var Understood = []Use{
 	{"partition", "of several, the one with the cheapest promise"},
 	{"qos", "the priority, the limits and the costs are those of this QOS; of several, the one with the cheapest promise"},
 	{"quiet", "varq tells nothing but errors"},
-	{"reservation", "is refused: the reservation keeps its nodes free by itself"},
+	{"reservation", "the job is forecast inside of the reservation, by what runs and waits there; of a reservation with FLEX as if it had none"},
 	{"test-only", "varq tells what it would promise, and promises nothing"},
 	{"threads-per-core", threads},
 	{"time", "the work has this time from its begin on; the job's limit is longer by what its nodes may idle. Without it, the partition's DefaultTime, or else MaxTime"},

@@ -285,6 +285,7 @@ func (r *reservation) limits() (limits.Reservation, error) {
 		Maintenance: containsFold(r.Flags, "MAINT"),
 		Repeats:     r.repeats(),
 		Floats:      containsFold(r.Flags, "TIME_FLOAT"),
+		Flex:        containsFold(r.Flags, "FLEX"),
 		Users:       r.Users,
 		Accounts:    r.Accounts,
 	}, err

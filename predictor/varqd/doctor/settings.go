@@ -21,7 +21,7 @@ func settings(c scontrol.Config) (all []Finding) {
 		all = append(all, ok("priority", "jobs gather age while their begin time is to come (PriorityFlags=ACCRUE_ALWAYS): forecasts count that, and jobs with a promise start a little sooner than others that come when theirs may start"))
 	}
 	if list := hidden(c.Private); len(list) > 0 {
-		all = append(all, ok("privacy", "varq keeps from users what PrivateData hides (%s)", strings.Join(list, "; ")))
+		all = append(all, ok("privacy", "of what PrivateData hides, users see this of varq: %s", strings.Join(list, "; ")))
 	}
 	if late := behindLua(c.CLIFilters); len(late) > 0 {
 		all = append(all, warning("cli_filter", fmt.Sprintf("%s runs after lua, and may change options that varq has read by then", strings.Join(late, ", ")),
@@ -30,23 +30,23 @@ func settings(c scontrol.Config) (all []Finding) {
 	return append(all, readsComments(filepath.Dir(c.File))...)
 }
 
-// kept says, for each form of Slurm's PrivateData, what varq keeps from ordinary users.
-var kept = map[string]string{
-	"accounts":     "names of other accounts",
-	"events":       "failures of nodes, so that varq nodes and varq advise are for operators",
-	"jobs":         "promises of others, as always",
-	"nodes":        "names and states of nodes, so that varq nodes is for operators",
-	"partitions":   "partitions that a user may not use, of which varq says what sbatch says",
-	"reservations": "names of Slurm's reservations; a refusal tells when they are",
-	"usage":        "what others have used; a refusal by a limit tells what is left of it",
-	"users":        "names of other users",
+// shown says, for each form of Slurm's PrivateData, what varq shows to ordinary users all the same.
+var shown = map[string]string{
+	"accounts":     "no accounts of others",
+	"events":       "of nodes of their own jobs, how likely they are to fail; varq nodes is for operators",
+	"jobs":         "no promises of others, and how many jobs run and wait",
+	"nodes":        "nodes of their own jobs, and those that a promise leaves out; varq nodes is for operators",
+	"partitions":   "of partitions that are not theirs, what sbatch says",
+	"reservations": "when Slurm's reservations are, and not their names",
+	"usage":        "what limits leave to their own jobs",
+	"users":        "no other users",
 }
 
-// hidden says what varq keeps to itself because PrivateData has these forms.
+// hidden says what users see of varq in spite of these forms of PrivateData.
 func hidden(forms []string) (list []string) {
 	for _, form := range slices.Sorted(slices.Values(forms)) {
-		if what := kept[form]; what != "" {
-			list = append(list, form+": "+what)
+		if what := shown[form]; what != "" {
+			list = append(list, what+" ("+form+")")
 		}
 	}
 	return list
@@ -62,20 +62,35 @@ func behindLua(filters []string) []string {
 	return slices.DeleteFunc(slices.Clone(filters[at+1:]), func(f string) bool { return f == "user_defaults" || f == "syslog" })
 }
 
-// ofComment finds a script of the site that reads the comment of a job.
-var ofComment = regexp.MustCompile(`\w\s*(\.\s*comment\b|\[\s*["']comment["']\s*\])`)
+// ofComment finds the comment of a job in a script of the site, and a "=" if it is set there. remark
+// is a comment of the script's.
+var (
+	ofComment = regexp.MustCompile(`\w\s*(?:\.\s*comment\b|\[\s*["']comment["']\s*\])\s*(=?=?)`)
+	remark    = regexp.MustCompile(`--.*`)
+)
 
-// readsComments tells which of the site's scripts in a folder read the comments of jobs, to which
-// varq adds a word. It skips scripts that cannot be read here.
+// readsComments tells which of the site's scripts in a folder read or set the comments of jobs, to
+// which varq adds a word. It skips scripts that cannot be read here.
 func readsComments(folder string) (all []Finding) {
 	for _, name := range []string{"job_submit.lua", "cli_filter.lua"} {
 		script := filepath.Join(folder, name)
 		text, err := os.ReadFile(script)
-		if err != nil || !ofComment.Match(text) {
+		if err != nil {
 			continue
 		}
-		all = append(all, warning("comment", script+" reads the comment of jobs, to which varq adds a word: varq:PLAN",
-			"let the script pass over words that begin with varq:, and keep them in the comment"))
+		reads, sets := false, false
+		for _, found := range ofComment.FindAllSubmatch(remark.ReplaceAll(text, nil), -1) {
+			set := string(found[1]) == "="
+			sets, reads = sets || set, reads || !set
+		}
+		switch {
+		case sets:
+			all = append(all, warning("comment", script+" sets the comment of jobs, in which varq finds their promises by a word: varq:PLAN",
+				"let the script keep words that begin with varq:"))
+		case reads:
+			all = append(all, warning("comment", script+" reads the comment of jobs, to which varq adds a word: varq:PLAN",
+				"let the script pass over words that begin with varq:"))
+		}
 	}
 	return all
 }

@@ -22,13 +22,14 @@ func TestSettings(t *testing.T) {
 		{config: scontrol.Config{Aging: workload.Aging{Always: true}}, want: []string{"ok priority jobs gather age"}},
 		{
 			config: scontrol.Config{Private: []string{"usage", "jobs", "cloud"}},
-			want:   []string{"ok privacy varq keeps from users what PrivateData hides (jobs: promises of others, as always; usage: "},
+			want:   []string{"ok privacy of what PrivateData hides, users see this of varq: no promises of others, and how many jobs run and wait (jobs); what limits leave to their own jobs (usage)"},
 		},
 		{config: scontrol.Config{Private: []string{"cloud"}}, want: nil},
 		{config: scontrol.Config{CLIFilters: []string{"syslog", "lua", "user_defaults"}}, want: nil},
 		{config: scontrol.Config{CLIFilters: []string{"user_defaults", "lua", "neurarch", "syslog"}}, want: []string{"warning cli_filter neurarch runs after lua"}},
-		{submit: "-- a comment\nif job_desc.admin_comment then end", want: nil},
-		{submit: "if job_desc.comment == 'x' then end", filter: `local c = options["comment"]`, want: []string{"warning comment ", "warning comment "}},
+		{submit: "-- a comment, job.comment\nif job_desc.admin_comment then end", want: nil},
+		{submit: "if job_desc.comment == 'x' then end", filter: `options["comment"] = "x"`, want: []string{"warning comment FOLDER/job_submit.lua reads", "warning comment FOLDER/cli_filter.lua sets"}},
+		{submit: "job.comment=job.comment .. 'x'", want: []string{"warning comment FOLDER/job_submit.lua sets"}},
 	} {
 		folder := t.TempDir()
 		c.config.File = filepath.Join(folder, "slurm.conf")
@@ -46,7 +47,7 @@ func TestSettings(t *testing.T) {
 			continue
 		}
 		for i, f := range got {
-			if line := string(f.Verdict) + " " + f.Of + " " + f.Found; !strings.HasPrefix(line, c.want[i]) {
+			if line := string(f.Verdict) + " " + f.Of + " " + f.Found; !strings.HasPrefix(line, strings.ReplaceAll(c.want[i], "FOLDER", folder)) {
 				t.Errorf("%q, want %q", line, c.want[i])
 			}
 		}

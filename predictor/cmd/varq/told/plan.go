@@ -68,6 +68,9 @@ const longAgo = 30
 
 // Evidence says in a phrase what a forecast rests on that is told now.
 func Evidence(e *api.Evidence, now int64) string {
+	if e.Sample == 0 && e.Class != "" {
+		return "what runs and waits in " + e.Class
+	}
 	if e.Sample == 0 {
 		return "no past wait: none of jobs like it is known"
 	}

@@ -11,6 +11,7 @@ func TestEvidence(t *testing.T) {
 	for want, e := range map[string]api.Evidence{
 		"no past wait: none of jobs like it is known": {},
 		"12 past waits":                        {Sample: 12},
+		"what runs and waits in reservation r": {Class: "reservation r"},
 		"12 past waits of jobs like it (main)": {Sample: 12, Class: "main"},
 		"12 past waits, the newest: varqd is still learning from those before, and may answer otherwise in some minutes": {Sample: 12, Learning: true},
 		"12 past waits and, as more work is ahead than was ever learnt from, simulations of the queue":                   {Sample: 12, Beyond: .2},

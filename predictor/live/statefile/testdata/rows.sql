@@ -81,3 +81,7 @@ UPDATE plans SET withdrawn = 1728000000 WHERE id = 'dddddddddddd';
 -- version 26: a job that may run on some nodes of its partition only
 INSERT INTO schemas VALUES (26, '0.1.0', 1728000000);
 UPDATE plans SET node_set = 'n[1-4]' WHERE id = 'dddddddddddd';
+-- version 27: an array, of which a task has started
+INSERT INTO schemas VALUES (27, '0.1.0', 1728000000);
+UPDATE plans SET array_tasks = 6, array_at_once = 3, tasks = 3, tasks_nodes = 2 WHERE id = 'dddddddddddd';
+INSERT INTO tasks VALUES ('dddddddddddd', 14, 39950, 0, 1);

@@ -1,0 +1,63 @@
+package desk
+
+import (
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// reserved is an Outlook that also forecasts jobs inside of Slurm's own reservations. Such a job
+// waits for the nodes of the reservation alone, and no job of another passes it there. So the room
+// beside the jobs that run and wait in the reservation, by which the desk bounds each forecast,
+// says when it starts: the forecast itself is that it starts within latency of having room. No past
+// wait tells how often that comes true, and so nothing above surest is promised.
+type reserved struct{ Outlook }
+
+const (
+	surest  = .95
+	latency = 90 // seconds
+)
+
+// Forecast implements trajectory.Forecaster.
+func (o reserved) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	if r.Reservation == "" {
+		o.Outlook.Forecast(r, now, c, est)
+		return
+	}
+	for i := range c {
+		est[i] = workload.Estimate{Class: ofReservation(&r)}
+		if c[i].Budget >= latency {
+			est[i].Prob, est[i].Held = surest, float64(c[i].Budget-latency)
+		}
+	}
+}
+
+// Predict implements Outlook.
+func (o reserved) Predict(r workload.Request, job int64) (forecast.Answer, bool) {
+	if r.Reservation == "" {
+		return o.Outlook.Predict(r, job)
+	}
+	return inReservation(&r), true
+}
+
+// Wait implements Outlook.
+func (o reserved) Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool {
+	if q.Reservation == "" {
+		return o.Outlook.Wait(q, waited, a)
+	}
+	*a = inReservation(&q.Request)
+	return true
+}
+
+// inReservation returns the forecast for a job that is submitted now, or waits already.
+func inReservation(r *workload.Request) (a forecast.Answer) {
+	for i := range a.Wait {
+		if delay.At(i) >= latency {
+			a.Wait[i], a.Lower[i] = surest, surest
+		}
+	}
+	a.Class = ofReservation(r)
+	return a
+}
+
+func ofReservation(r *workload.Request) string { return "reservation " + r.Reservation }
