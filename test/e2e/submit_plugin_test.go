@@ -29,7 +29,6 @@ return slurm.SUCCESS
 const wary = `PriorityFlags=ACCRUE_ALWAYS
 PriorityWeightAge=1000
 PrivateData=accounts,events,jobs,nodes,reservations,usage,users
-EnforcePartLimits=ALL
 SelectTypeParameters=CR_Core_Memory
 DefMemPerCPU=100
 CliFilterPlugins=syslog,lua,user_defaults
