@@ -24,8 +24,8 @@ const MostTasks = 10_000
 // maxArray is more than the tasks of any array that Slurm allows.
 const maxArray = 1 << 23
 
-// array checks an array, and how many of its tasks the promise is to be about, if that is not the end
-// of all.
+// array checks an array, and how many of its tasks the promise is to be about, if that is not the
+// end of all.
 func (c *checker) array(a Array, tasks int32, sizes, ends bool) {
 	c.between("array.tasks", int64(a.Tasks), 0, maxArray)
 	c.between("array.at_once", int64(a.AtOnce), 0, maxArray)

@@ -226,8 +226,8 @@ func (p *Plan) GivesWay() string {
 	return fmt.Sprintf("jobs of a partition of a higher tier may take its nodes once it runs (PreemptMode=%s), for which the probability does not allow", p.Preempted)
 }
 
-// StoppedOften says of a plan about a job's end how often such jobs are stopped at their time limit,
-// and what that means: a clause.
+// StoppedOften says of a plan about a job's end how often such jobs are stopped at their time
+// limit, and what that means: a clause.
 func (p *Plan) StoppedOften() string {
 	if p.Array.Tasks > 1 {
 		return fmt.Sprintf("each task is stopped at its time limit with probability %.2f, and has then ended", p.TimeOut)

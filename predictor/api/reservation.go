@@ -79,8 +79,8 @@ type Reservation struct {
 	// nodes.
 	workload.Size
 	Pieces workload.Pieces `json:"-"`
-	// TasksNodes is on how many nodes the tasks of an array that the promise is about are at least, or
-	// those of them that run at once.
+	// TasksNodes is on how many nodes the tasks of an array that the promise is about are at least,
+	// or those of them that run at once.
 	TasksNodes int32 `json:"-"`
 	// Started is how many tasks of the array have started, without those that were gone before their
 	// work began.

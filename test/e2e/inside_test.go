@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// insideReservation: while others have all other nodes, a job is promised inside of a reservation of
-// Slurm's, and starts on its nodes. What does not end before the reservation does is refused.
+// insideReservation: while others have all other nodes, a job is promised inside of a reservation
+// of Slurm's, and starts on its nodes. What does not end before the reservation does is refused.
 func insideReservation(t *testing.T, s *site.Site) {
 	mustRun(t, s, "root", "scontrol", "create", "reservation", "ReservationName=course", "StartTime=now", "Duration=60", "Users=alice", "Nodes=node[1-2]")
 	defer mustRun(t, s, "root", "scontrol", "delete", "ReservationName=course")

@@ -38,7 +38,8 @@ func sizes(t *testing.T, s *site.Site) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(r.Stderr, "varq: not 4 nodes: running jobs, and promises made before,") { // of the other tests
+		if strings.Contains(r.Stderr, "varq: not 4 nodes: running jobs, and promises made before,") {
+			// of the other tests
 			mustRun(t, s, "alice", "scancel", strconv.FormatInt(id, 10))
 			return false
 		}

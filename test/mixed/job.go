@@ -195,7 +195,7 @@ func (c *campaign) submit(ctx context.Context, j *job) {
 		j.Forecast = c.forecast(ctx, j)
 	}
 	args := append(append([]string{"--parsable", "--job-name=" + j.Name, "--output=/dev/null"}, j.Args...), c.script(), strconv.Itoa(j.Run), c.stamps())
-	r, err := c.Site.Run(ctx, j.User, "sbatch", args...)
+	r, err := c.Run(ctx, j.User, "sbatch", args...)
 	j.Said = r.Stderr
 	if err != nil {
 		j.Said += err.Error()
@@ -213,7 +213,7 @@ func (c *campaign) forecast(ctx context.Context, j *job) map[float64]*float64 {
 	for _, q := range quantiles {
 		args = append(args, fmt.Sprint("--quantile=", q))
 	}
-	r, err := c.Site.Run(ctx, j.User, "varq", append(args, j.Args...)...)
+	r, err := c.Run(ctx, j.User, "varq", append(args, j.Args...)...)
 	var p api.Prediction
 	if err != nil || r.Code != 0 || json.Unmarshal([]byte(r.Stdout), &p) != nil {
 		j.Said = r.Stderr

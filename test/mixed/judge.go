@@ -62,7 +62,7 @@ func (c *campaign) judge(ctx context.Context) (*Report, error) {
 
 func (c *campaign) drained(ctx context.Context) error {
 	for {
-		r, err := c.Site.Run(ctx, "root", "squeue", "--noheader", "--states=all", "--format=%T")
+		r, err := c.Run(ctx, "root", "squeue", "--noheader", "--states=all", "--format=%T")
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (c *campaign) starts(ctx context.Context) (map[int64]row, error) {
 
 // settled returns all promises by their jobs, and how many are not settled.
 func (c *campaign) settled(ctx context.Context) (of map[int64]*api.Reservation, open int, err error) {
-	r, err := c.Site.Run(ctx, "root", "varq", "status", "--all", "--old", "--json")
+	r, err := c.Run(ctx, "root", "varq", "status", "--all", "--old", "--json")
 	if err != nil {
 		return nil, 0, err
 	}

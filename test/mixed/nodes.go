@@ -24,8 +24,6 @@ var rooms = []room{
 	{nodes: 4, features: "avx2", memory: 16000},
 }
 
-const cpus = 4 // of a node
-
 func nodes() (n int) {
 	for _, r := range rooms {
 		n += r.nodes

@@ -148,8 +148,8 @@ func (c *Cluster) checkLicenses(list string) *Rule {
 	return nil
 }
 
-// scarce returns those licences of a list that can run out, as workload.Request has them: so many are
-// free that each CPU of the cluster could run a job with as many of any other.
+// scarce returns those licences of a list that can run out, as workload.Request has them: so many
+// are free that each CPU of the cluster could run a job with as many of any other.
 func (c *Cluster) scarce(list string) string {
 	if list == "" || c.Licenses == nil {
 		return ""
@@ -305,8 +305,8 @@ func (s *selection) checkGres() *Rule {
 // checkPlenty returns a rule if others are likely to have so much of a generic resource, of which
 // nobody tells how much is in use, that nodes are not free for the job though they seem so. Where
 // each node has twice as much as the job needs there, or so much that CPUs run out first, that is
-// taken to be rare. Where only some nodes of the partition have any, it is learnt how long jobs wait
-// for these.
+// taken to be rare. Where only some nodes of the partition have any, it is learnt how long jobs
+// wait for these.
 func (s *selection) checkPlenty(g *workload.Gres, kind string) *Rule {
 	cpus := max(1, int64(s.CPUs)/int64(max(1, s.Nodes)))
 	scarce := func(n Node) bool {

@@ -18,8 +18,8 @@ func few(are, of int) bool { return float64(of-are) <= Few*float64(of) }
 
 // NodeSet returns the nodes on which alone the job may run, as workload.Request has them: those
 // that have what it needs, whether they are up or not, and also those that it excludes if they are
-// Few. It is empty if these are all nodes of the partition but Few and the job does not run inside of a reservation, or if
-// no job of these needs can run.
+// Few. It is empty if these are all nodes of the partition but Few and the job does not run inside
+// of a reservation, or if no job of these needs can run.
 func (j *Job) NodeSet() string {
 	if !j.needy && j.inside == nil || j.cluster.Nodes == nil {
 		return ""

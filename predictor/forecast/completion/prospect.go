@@ -14,8 +14,8 @@ type Circumstances struct {
 	FailureRate float64
 	// Checkpoints is the time between the job's checkpoints, in seconds of its run; 0 for none.
 	Checkpoints int64
-	// Tasks is how many tasks of an array are to end, 0 for a single job, and Rounds how many times as
-	// many tasks as run at once have to run until all have, 0 if they all run at once. The wait is
+	// Tasks is how many tasks of an array are to end, 0 for a single job, and Rounds how many times
+	// as many tasks as run at once have to run until all have, 0 if they all run at once. The wait is
 	// that of a round.
 	Tasks, Rounds int32
 }
@@ -31,9 +31,9 @@ func (c *Circumstances) roundsOf() float64 { return float64(max(1, c.Rounds)) }
 //
 // Of an array all tasks are to end, and a task that is stopped at its limit has ended, too. The
 // longest of their runs is forecast as if they did not depend on one another. If not all run at
-// once, each round of them waits and runs as the first may, one after another. Nobody knows how much
-// the rounds depend on one another. So the probability is the lower one of two: that all rounds take
-// equally long, and that they do not depend on one another.
+// once, each round of them waits and runs as the first may, one after another. Nobody knows how
+// much the rounds depend on one another. So the probability is the lower one of two: that all
+// rounds take equally long, and that they do not depend on one another.
 type Prospect struct {
 	rounds  rounds
 	stopped float64            // the probability that a task of an array is stopped at its limit

@@ -253,7 +253,8 @@ func TestArrayAgainstDraws(t *testing.T) {
 					independent++
 				}
 			}
-			if got, want := p.Prob(by*float64(rounds)), min(equally, independent)/draws; got > want+.04 || got < want-.08 { // a gamma distribution is not quite theirs
+			if got, want := p.Prob(by*float64(rounds)), min(equally, independent)/draws; got > want+.04 || got < want-.08 {
+				// a gamma distribution is not quite theirs
 				t.Errorf("%d rounds: %.3f within %g s each, drawn %.3f", rounds, got, by, want)
 			}
 		}

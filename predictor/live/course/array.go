@@ -217,7 +217,8 @@ func Together(e *ledger.Entry, runs []workload.Job, now int64) (run *workload.Jo
 	forgotten := unfinished == 0 && len(tasks) < int(e.Array.Tasks) && len(tasks) > 0 && newest+accountingLag <= now
 	needed := int(e.Tasks)
 	switch {
-	case e.Progress.Late && e.FinishBy != 0: // some waited after the deadline, and do not count as cancelled
+	case e.Progress.Late && e.FinishBy != 0:
+		// some waited after the deadline, and do not count as cancelled
 		needed = max(0, needed-len(withdrawn))
 	case unfinished == 0 && len(withdrawn) > 0, forgotten && !e.Progress.Late:
 		needed = min(needed, len(started)+len(late))

@@ -42,7 +42,7 @@ func completionOutcome(e *ledger.Entry, run *workload.Job) (outcome, why string)
 		return api.StateCancelled, "stopped at its time limit before its work was done"
 	case inTime && run.Expired:
 		return api.StateCancelled, expired
-	case inTime && run.State == workload.Cancelled && !(e.Tasks > 0 && p.Late):
+	case inTime && run.State == workload.Cancelled && (e.Tasks == 0 || !p.Late):
 		return api.StateCancelled, "cancelled before the deadline"
 	case p.Yielded && !p.Late:
 		return api.StateCancelled, "not finished in time after the user had changed the job"

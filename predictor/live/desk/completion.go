@@ -208,8 +208,8 @@ var (
 )
 
 // because tells what else lowers the probability of an end, as the end of a sentence. waking is the
-// rule by which nodes are powered up, or an empty rule. Tasks of an array have ended where their time
-// limit stops them.
+// rule by which nodes are powered up, or an empty rule. Tasks of an array have ended where their
+// time limit stops them.
 func because(blocked *api.Blocked, p negotiate.Prospect, waking *limits.Rule, array bool) string {
 	switch {
 	case blocked != nil:

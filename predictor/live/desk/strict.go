@@ -13,9 +13,9 @@ import (
 const mostAhead = 16
 
 // roomInOrder is Outlook.Room for a job like c if no job may pass another. It also counts the jobs
-// that wait in the partition, or for the reservation of c, before c's job. Some of these jobs ahead are likely to start later than a
-// claim's begin, and they start first. So the room for the claim is bounded by the room for each of
-// them at that time.
+// that wait in the partition, or for the reservation of c, before c's job. Some of these jobs ahead
+// are likely to start later than a claim's begin, and they start first. So the room for the claim
+// is bounded by the room for each of them at that time.
 func (d *occupancy) roomInOrder(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
 	place, job := c.Place(), c.Job
 	// beside[i] counts i of the jobs ahead, too

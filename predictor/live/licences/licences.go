@@ -74,13 +74,13 @@ func (s *Store) Record(ctx context.Context, all map[string]limits.License, at in
 	return nil
 }
 
-// Forecast says how likely licences are to be free at a time, in Unix seconds, throughout its hour: a
-// lower bound. If that is not known it says why, in a sentence without a full stop.
+// Forecast says how likely licences are to be free at a time, in Unix seconds, throughout its hour:
+// a lower bound. If that is not known it says why, in a sentence without a full stop.
 type Forecast func(at int64) (prob float64, unknown string)
 
-// Free returns the Forecast for all licences of a list, such as "matlab:2". all is how many there are
-// and how many are in use now. The probability of each is the share of those past hours in which it
-// was free that were as long after an hour in which it was free, or was not, as it is now.
+// Free returns the Forecast for all licences of a list, such as "matlab:2". all is how many there
+// are and how many are in use now. The probability of each is the share of those past hours in
+// which it was free that were as long after an hour in which it was free, or was not, as it is now.
 func (s *Store) Free(ctx context.Context, list string, all map[string]limits.License, now int64) (Forecast, error) {
 	var each []Forecast
 	for item := range strings.SplitSeq(list, ",") {

@@ -56,7 +56,7 @@ func TestFree(t *testing.T) {
 	}{
 		{"matlab:2", noon, noon + 86400, 4, 0, .01},
 		{"matlab:1", noon, noon + 12*3600, 4, .98, 1},
-		{"matlab:2", midnight, midnight + 12*3600, 0, .2, .35}, // from some hours of the night on they are free again after twelve
+		{"matlab:2", midnight, midnight + 12*3600, 0, .2, .35},
 		{"matlab:2,pool:9", noon, noon + 12*3600, 4, .9, 1},
 		{"matlab:6", noon, noon + 12*3600, 4, 0, .01},
 	} {

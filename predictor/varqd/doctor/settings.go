@@ -62,8 +62,8 @@ func behindLua(filters []string) []string {
 	return slices.DeleteFunc(slices.Clone(filters[at+1:]), func(f string) bool { return f == "user_defaults" || f == "syslog" })
 }
 
-// ofComment finds the comment of a job in a script of the site, and a "=" if it is set there. remark
-// is a comment of the script's.
+// ofComment finds the comment of a job in a script of the site, and a "=" if it is set there.
+// remark is a comment of the script's.
 var (
 	ofComment = regexp.MustCompile(`\w\s*(?:\.\s*comment\b|\[\s*["']comment["']\s*\])\s*(=?=?)`)
 	remark    = regexp.MustCompile(`--.*`)

@@ -1,5 +1,5 @@
-// Command mixed runs a campaign on a private Slurm with different kinds of nodes, and writes what it
-// has found. See package mixed.
+// Command mixed runs a campaign on a private Slurm with different kinds of nodes, and writes what
+// it has found. See package mixed.
 package main
 
 import (
