@@ -52,17 +52,34 @@ func liveInteractive(t *testing.T, c *cluster.Cluster) {
 			job, _ = strconv.ParseInt(l.run("alice", "squeue", "--noheader", "--name="+p.ID, "--format=%A"), 10, 64)
 		}
 		l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.State == api.StateHolding })
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
 		if test.end == "HUP" {
-			pid, err := os.ReadFile(file + ".pid")
-			l.must(err)
-			l.run("alice", "kill", "-HUP", strings.TrimSpace(string(pid)))
+			l.hangUp(file+".pid", ended)
 		} else {
 			l.must(os.WriteFile(file, []byte(test.end), 0o644))
+			<-ended // it fails because its job fails
 		}
-		_ = cmd.Wait() // it fails because its job fails
 		if r := l.settled(job); r.State != api.StateCancelled || !strings.Contains(r.Note, "ended by its user") {
 			runs, err := l.slurm.Accounted(t.Context(), job)
 			t.Errorf("%s, ended by %s: %s, %q; %+v, %v", test.command, test.end, r.State, r.Note, runs, err)
+		}
+	}
+}
+
+// hangUp sends the signal HUP to alice's command, whose number is in a file, until it has ended: it
+// may come too early, before the command heeds it.
+func (l *lab) hangUp(file string, ended <-chan error) {
+	l.t.Helper()
+	pid, err := os.ReadFile(file)
+	l.must(err)
+	for {
+		// the command may have ended meanwhile
+		_ = l.Command(l.t.Context(), "alice", "kill", "-HUP", strings.TrimSpace(string(pid))).Run()
+		select {
+		case <-ended:
+			return
+		case <-time.After(2 * time.Second):
 		}
 	}
 }
