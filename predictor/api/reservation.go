@@ -47,7 +47,7 @@ func (r *Reservation) NodesOf(n int32) int32 {
 // seconds.
 func (r *Reservation) Request(limit int64) workload.Request {
 	return workload.Request{
-		User: r.User, Account: r.Account, Partition: r.Partition, NodeSet: r.NodeSet, Reservation: r.Inside, Licences: r.Licences, QOS: r.QOS, Size: r.Size, Limit: limit,
+		User: r.User, Account: r.Account, Partition: r.Partition, NodeSet: r.NodeSet, Reservation: r.Inside, QOS: r.QOS, Size: r.Size, Limit: limit,
 	}
 }
 
@@ -72,9 +72,7 @@ type Reservation struct {
 	NodeSet string `json:"node_set,omitempty"`
 	// Inside names the reservation of Slurm's inside of which the job runs, or is empty.
 	Inside string `json:"inside,omitempty"`
-	// Licences are those that the job needs and that can run out: "matlab:2".
-	Licences string `json:"licences,omitempty"`
-	QOS      string `json:"qos,omitempty"`
+	QOS    string `json:"qos,omitempty"`
 	// Size is that of the job, or of a task of an array, and Pieces are what it needs of single
 	// nodes.
 	workload.Size

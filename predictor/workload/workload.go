@@ -50,9 +50,6 @@ type Request struct {
 	// Reservation is that of Slurm's own reservations inside of which the job runs. It follows from
 	// what the job needs, as NodeSet does.
 	Reservation string `json:"reservation,omitempty"`
-	// Licences are those that the job needs and that can run out, each with its number ("matlab:2").
-	// They follow from what it needs, too.
-	Licences string `json:"licences,omitempty"`
 	// Nice is by how much its user lowers the job's priority, as of sbatch --nice.
 	Nice int64 `json:"nice,omitempty"`
 	Size

@@ -7,13 +7,12 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// licences: where licences may run out, nothing is promised before varqd has watched them for some
-// hours; nor where they have.
+// licences: where licences may run out, nothing is promised; nor where they have.
 func licences(t *testing.T, s *site.Site) {
 	for _, c := range []struct{ options, says string }{
 		{"--licenses=matlab:3", "--licenses=matlab:3: there are 2 of licence matlab"},
 		{"--licenses=pool:65", "--licenses=pool:65: there are 64 of licence pool"},
-		{"--licenses=matlab:1", "how likely 1 of licence matlab are to be free then is not known yet"},
+		{"--licenses=matlab:1", "--licenses=matlab:1: when 1 of the 2 of licence matlab are free cannot be forecast"},
 		{"--licenses=pool:1", "Can be promised"},
 	} {
 		if got := quoteOf(t, s, "6hours", c.options); !strings.Contains(got, c.says) {
@@ -22,7 +21,7 @@ func licences(t *testing.T, s *site.Site) {
 	}
 	mustRun(t, s, "bob", "sbatch", "-p", "main", "-N1", "-n1", "--licenses=pool:64", "-t", "3:00:00", "-J", "pool", "-o/dev/null", "--wrap=exec sleep 1d")
 	eventually(t, "while a job has all licences, none is promised", func() bool {
-		return strings.Contains(quoteOf(t, s, "6hours", "--licenses=pool:1"), "how likely 1 of licence pool are to be free then is not known yet")
+		return strings.Contains(quoteOf(t, s, "6hours", "--licenses=pool:1"), "64 of the 64 of licence pool are in use, and when enough are free cannot be forecast")
 	})
 	mustRun(t, s, "root", "scancel", "--name=pool")
 	eventually(t, "once they are free again, they are promised", func() bool {

@@ -70,9 +70,6 @@ func (c *Cluster) CompleteWith(r workload.Request, n *workload.Needs) (workload.
 	if n != nil && c.Reservations.inside(n.Reservation) != nil {
 		r.Reservation = n.Reservation
 	}
-	if n != nil {
-		r.Licences = c.scarce(n.Licenses)
-	}
 	if r.NodeSet == "" {
 		r.NodeSet = c.Job(r, n).NodeSet()
 	}

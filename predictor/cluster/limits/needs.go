@@ -105,66 +105,40 @@ func (j *Job) checkReservation() *Rule {
 	return nil
 }
 
-// counted is a licence of a list, and how many of it.
-type counted struct {
-	name  string
-	count int64
-	err   error // unless it is a number
-}
-
-// countLicenses reads a list such as "matlab:2,ansys".
-func countLicenses(list string) (all []counted) {
-	for item := range strings.FieldsFuncSeq(list, func(c rune) bool { return strings.ContainsRune(",;|", c) }) {
-		name, text, given := strings.Cut(item, ":")
-		c := counted{name, 1, nil}
-		if given {
-			var err error
-			if c.count, err = strconv.ParseInt(text, 10, 32); err != nil || c.count < 0 {
-				c.err = fmt.Errorf("%q is not a number of licences", text)
-			}
-		}
-		all = append(all, c)
-	}
-	return all
-}
-
-// checkLicenses checks a list such as "matlab:2,ansys".
+// checkLicenses checks a list such as "matlab:2,ansys". When a licence is free cannot be
+// forecast, unless so many are free that they hardly run out: if each CPU of the cluster ran a
+// job with as many.
 func (c *Cluster) checkLicenses(list string) *Rule {
 	if list == "" || c.Licenses == nil {
 		return nil
-	}
-	option := "--licenses=" + list
-	for _, l := range countLicenses(list) {
-		of, known := c.Licenses[l.name]
-		switch {
-		case l.err != nil:
-			return need("%s: %s", option, l.err)
-		case !known:
-			return need("%s: Slurm has no licence %s", option, l.name)
-		case l.count > of.Total:
-			return need("%s: there are %d of licence %s", option, of.Total, l.name)
-		}
-	}
-	return nil
-}
-
-// scarce returns those licences of a list that can run out, as workload.Request has them: so many
-// are free that each CPU of the cluster could run a job with as many of any other.
-func (c *Cluster) scarce(list string) string {
-	if list == "" || c.Licenses == nil {
-		return ""
 	}
 	cpus := int64(0)
 	for _, n := range c.Nodes {
 		cpus += n.CPUs
 	}
-	var scarce []string
-	for _, l := range countLicenses(list) {
-		if of := c.Licenses[l.name]; l.err == nil && l.count*cpus > of.Total-of.Used {
-			scarce = append(scarce, fmt.Sprint(l.name, ":", l.count))
+	option := "--licenses=" + list
+	for item := range strings.FieldsFuncSeq(list, func(c rune) bool { return strings.ContainsRune(",;|", c) }) {
+		name, text, counted := strings.Cut(item, ":")
+		count := int64(1)
+		if counted {
+			var err error
+			if count, err = strconv.ParseInt(text, 10, 32); err != nil || count < 0 {
+				return need("%s: %q is not a number of licences", option, text)
+			}
+		}
+		of, known := c.Licenses[name]
+		switch {
+		case !known:
+			return need("%s: Slurm has no licence %s", option, name)
+		case count > of.Total:
+			return need("%s: there are %d of licence %s", option, of.Total, name)
+		case count*cpus > of.Total:
+			return need("%s: when %d of the %d of licence %s are free cannot be forecast%s", option, count, of.Total, name, advice)
+		case count*cpus > of.Total-of.Used:
+			return need("%s: %d of the %d of licence %s are in use, and when enough are free cannot be forecast%s, or ask again when fewer are in use", option, of.Used, of.Total, name, advice)
 		}
 	}
-	return strings.Join(scarce, ",")
+	return nil
 }
 
 func need(format string, args ...any) *Rule {

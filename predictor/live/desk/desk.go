@@ -87,8 +87,6 @@ type Options struct {
 	Site Site
 	// Idle knows how many nodes were idle. It may be nil.
 	Idle Idle
-	// Licences knows how many licences were free. It may be nil.
-	Licences Licences
 	// Homes knows the homes of groups. It is nil if there are none.
 	Homes Homes
 	// RiskyNodes is the default for requests: api.RiskyAvoid or api.RiskyAllow.
@@ -127,10 +125,8 @@ type Desk struct {
 
 // New returns a Desk. It promises nothing before its premises are ready.
 func New(o Options) *Desk {
-	o.Site = o.Site.withDefaults()
-	d := &Desk{occupancy: &occupancy{Options: o}, granting: make(chan struct{}, 1)}
-	d.Outlook = special{o.Outlook, d.occupancy}
-	return d
+	o.Site, o.Outlook = o.Site.withDefaults(), reserved{o.Outlook}
+	return &Desk{occupancy: &occupancy{Options: o}, granting: make(chan struct{}, 1)}
 }
 
 // occupancy knows what is taken or will be: running jobs, promises, and plain jobs that become

@@ -181,7 +181,7 @@ func (q *question) promise(plan *api.Plan, got *trajectory.Answer) (*api.Refusal
 	plan.ID = api.NewPlanID()
 	plan.Comment = api.CommentPrefix + plan.ID
 	err := d.Ledger.Promise(q.ctx, &api.Reservation{
-		Plan: *plan, User: job.User, Account: job.Account, Partition: job.Partition, NodeSet: job.NodeSet, Inside: job.Reservation, Licences: job.Licences, QOS: job.QOS, Size: job.Size, Pieces: got.Pieces, TasksNodes: got.TasksNodes,
+		Plan: *plan, User: job.User, Account: job.Account, Partition: job.Partition, NodeSet: job.NodeSet, Inside: job.Reservation, QOS: job.QOS, Size: job.Size, Pieces: got.Pieces, TasksNodes: got.TasksNodes,
 		BestEffort: q.asked.BestEffort, Promised: q.now,
 	}, d.boundUntil())
 	no := hoards(err)

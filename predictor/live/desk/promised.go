@@ -35,7 +35,7 @@ func (d *Desk) again(e *ledger.Entry, j *slurm.QueueEntry, now int64) (*trajecto
 	}
 	r := trajectory.Request{
 		Job: workload.Request{
-			User: e.User, Account: j.Account, Partition: place.Partition, NodeSet: place.NodeSet, Reservation: e.Inside, Licences: e.Licences, QOS: j.QOS, Nice: j.Nice, Size: e.Size, Limit: e.WorkLimit,
+			User: e.User, Account: j.Account, Partition: place.Partition, NodeSet: place.NodeSet, Reservation: e.Inside, QOS: j.QOS, Nice: j.Nice, Size: e.Size, Limit: e.WorkLimit,
 		},
 		Others: others,
 		Pieces: e.Pieces,

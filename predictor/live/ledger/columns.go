@@ -16,7 +16,6 @@ func promiseColumns(r *api.Reservation) sqlitefile.Columns {
 		{Name: "partition", Pointer: &r.Partition},
 		{Name: "node_set", Pointer: &r.NodeSet},
 		{Name: "inside", Pointer: &r.Inside},
-		{Name: "licences", Pointer: &r.Licences},
 		{Name: "qos", Pointer: &r.QOS},
 		{Name: "nodes", Pointer: &r.Nodes},
 		{Name: "cpus", Pointer: &r.CPUs},

@@ -130,7 +130,7 @@ func TestColumns(t *testing.T) {
 			Expected: api.Cost{NodeSeconds: 112, BillingSeconds: 113},
 			Evidence: api.Evidence{Sample: 114, Class: "Class"}, Comment: "Comment",
 		},
-		User: "User", Account: "Account", Partition: "Partition", NodeSet: "NodeSet", Inside: "Inside", Licences: "Licences", QOS: "QOS",
+		User: "User", Account: "Account", Partition: "Partition", NodeSet: "NodeSet", Inside: "Inside", QOS: "QOS",
 		Size: workload.Size{Nodes: 115, CPUs: 116, GPUs: 117, Memory: 118}, BestEffort: true, TasksNodes: 78,
 		Pieces: workload.Pieces{Count: 86, Each: workload.Size{CPUs: 87, GPUs: 88, Memory: 89}, Exclusive: true}, Promised: 119,
 	}
@@ -152,7 +152,7 @@ func TestColumns(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := map[string]any{
-			"id": "ID", "user": "User", "account": "Account", "partition": "Partition", "node_set": "NodeSet", "inside": "Inside", "licences": "Licences", "qos": "QOS",
+			"id": "ID", "user": "User", "account": "Account", "partition": "Partition", "node_set": "NodeSet", "inside": "Inside", "qos": "QOS",
 			"nodes": int64(115), "cpus": int64(116), "gpus": int64(117), "memory": int64(118),
 			"array_tasks": int64(81), "array_at_once": int64(80), "tasks": int64(79), "tasks_nodes": int64(78), "at_once": int64(77), "started": int64(0),
 			"pieces": int64(86), "piece_cpus": int64(87), "piece_gpus": int64(88), "piece_memory": int64(89), "exclusive": int64(1),

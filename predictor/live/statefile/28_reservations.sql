@@ -4,16 +4,6 @@ ALTER TABLE plans ADD COLUMN inside TEXT NOT NULL DEFAULT '';
 -- at_once is how many tasks of an array run at once, if the promise is about the end of all.
 ALTER TABLE plans ADD COLUMN at_once INTEGER NOT NULL DEFAULT 0;
 
--- licences are those that the job of a plan needs and that can run out, or is empty.
-ALTER TABLE plans ADD COLUMN licences TEXT NOT NULL DEFAULT '';
-
--- How many of a licence were free, at the least, in an hour that begins at a time; see package licences.
-CREATE TABLE free_licences (
-	name TEXT NOT NULL, at INTEGER NOT NULL,
-	free INTEGER NOT NULL,
-	PRIMARY KEY (name, at)
-) STRICT, WITHOUT ROWID;
-
 DROP VIEW reservations;
 CREATE VIEW reservations AS SELECT p.*,
 	coalesce(s.outcome, b.state, 'PROMISED') AS state, coalesce(s.refused, 0) AS refused,

@@ -34,7 +34,7 @@ var Understood = []Use{
 	{"gpus", waits}, {"gpus-per-node", waits}, {"gpus-per-task", waits},
 	{"gres", waits + "; of other resources than GPUs a node must have twice as much, unless only some nodes have any"},
 	{"hint", threads},
-	{"licenses", "of those that can run out, the promise is no more probable than that they are free then, by how many were free hour by hour"},
+	{"licenses", "there must be so many that CPUs run out first"},
 	{"mem", counts}, {"mem-per-cpu", counts}, {"mem-per-gpu", counts}, {"mincpus", counts},
 	{"nice", "the job waits for those that go before it because of that, if these are an eighth of those that come later at most"},
 	{"nodelist", waits},

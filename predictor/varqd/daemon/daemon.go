@@ -29,7 +29,6 @@ import (
 	"github.com/varq-project/varq/predictor/live/ingest"
 	"github.com/varq-project/varq/predictor/live/keeper"
 	"github.com/varq-project/varq/predictor/live/ledger"
-	"github.com/varq-project/varq/predictor/live/licences"
 	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/live/notice"
 	"github.com/varq-project/varq/predictor/live/outlook"
@@ -99,7 +98,6 @@ type Daemon struct {
 	nodes     health.Monitor
 	vitals    *vitals.Monitor // of the nodes that have an agent
 	idle      *idle.Store
-	licences  *licences.Store
 	abroad    sitesAbroad
 	addresses *nodeaddr.Nodes
 	risks     health.Risks
@@ -201,7 +199,7 @@ func New(o Options) (_ *Daemon, err error) {
 	nodes := keeperHealth{&d.risks, &d.nodes}
 	d.premises = premises.New(premises.Options{
 		Slurm:   slurms,
-		Observe: d.observeCluster,
+		Observe: d.ingest.ObserveCluster,
 		Loaded:  forecasts.Ready,
 		Now:     now,
 		Zone:    time.Local,
@@ -214,7 +212,6 @@ func New(o Options) (_ *Daemon, err error) {
 		Health:     nodes,
 		Site:       desk.Site{Power: c.Site.Power, Tariff: prices, Unit: unit},
 		Idle:       idleHere{d.idle},
-		Licences:   d.licences,
 		Homes:      d.homes,
 		RiskyNodes: c.Plan.RiskyNodes,
 		Now:        now,
@@ -295,7 +292,7 @@ func (d *Daemon) openFiles() error {
 	d.cleanups.add("ledger", file.Close)
 	file.Watch = d.noteWrite
 	d.ledger, d.scores, d.shadows, d.rounds = ledger.New(file), scores.New(file), shadow.NewStore(file), faultscore.NewStore(file)
-	d.idle, d.licences, d.resizes = idle.NewStore(file), licences.NewStore(file), resize.NewStore(file)
+	d.idle, d.resizes = idle.NewStore(file), resize.NewStore(file)
 	if d.odds, err = d.scores.Odds(context.Background()); err != nil {
 		return err
 	}
