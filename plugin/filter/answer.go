@@ -76,7 +76,7 @@ func (s *Submission) choose(l *lines, a *api.PlanAnswer) {
 		{wordAccount, a.Account, s.accounts, "account", "accounts"}, {wordQOS, a.QOS, "", "QOS", "QOS"},
 	} {
 		if of.chosen != "" {
-			s.notes = append(s.notes, fmt.Sprintf("the job gets %s %s: the promise costs no less with another of the %s named", of.called, of.chosen, of.several))
+			s.notes = append(s.notes, fmt.Sprintf("the job gets %s %s: of the %s named, none makes the promise cost less", of.called, of.chosen, of.several))
 		}
 		if is := cmp.Or(of.chosen, of.only); is != "" && !s.Quote {
 			l.add(of.word, "%s", is)

@@ -219,7 +219,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("one of several accounts: %s", got)
 	}
 	got := write(t, `{"spank:begin-by":"now+1hour","spank:accounts":"phys,rrg","qos":"high,low"}`, api.PlanAnswer{Plan: &plan, Account: "rrg", QOS: "low"})
-	for _, want := range []string{"account rrg\n", "qos low\n", "say the job gets account rrg: the promise costs no less with another of the accounts named\n", "say the job gets QOS low: "} {
+	for _, want := range []string{"account rrg\n", "qos low\n", "say the job gets account rrg: of the accounts named, none makes the promise cost less\n", "say the job gets QOS low: "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("several accounts and QOS: no %q in %s", want, got)
 		}

@@ -70,7 +70,7 @@ type Reservation struct {
 	// NodeSet lists the nodes of the partition on which alone the job may run. It is empty if the
 	// job may run on any of them, or on all but a few.
 	NodeSet string `json:"node_set,omitempty"`
-	// Inside names the reservation of Slurm's inside of which the job runs, or is empty.
+	// Inside names the reservation of Slurm's that the job asks for, or is empty.
 	Inside string `json:"inside,omitempty"`
 	QOS    string `json:"qos,omitempty"`
 	// Size is that of the job, or of a task of an array, and Pieces are what it needs of single

@@ -47,8 +47,8 @@ type Request struct {
 	// its partition but those of its NodeSet.
 	Line string `json:"-"`
 	QOS  string `json:"qos,omitempty"`
-	// Reservation is that of Slurm's own reservations inside of which the job runs. It follows from
-	// what the job needs, as NodeSet does.
+	// Reservation is that of Slurm's own reservations that the job asks for. It follows from what the
+	// job needs, as NodeSet does.
 	Reservation string `json:"reservation,omitempty"`
 	// Nice is by how much its user lowers the job's priority, as of sbatch --nice.
 	Nice int64 `json:"nice,omitempty"`

@@ -37,7 +37,7 @@ func insideReservation(t *testing.T, s *site.Site) {
 	s.InTime(t, 2*time.Minute, func(lead time.Duration) bool {
 		id, _, at := reserveIn(t, s, lead, "alice", "--prob=0.9", "--time=5", "-p", "main", "-N1", "--reservation=course", file)
 		r := settled(t, s, "alice", id, api.StateKept, api.StateMissed)
-		if r.Inside != "course" || r.NodeSet != "node[1-2]" {
+		if r.Yielded || r.Inside != "course" || r.NodeSet != "node[1-2]" {
 			t.Errorf("%+v", r)
 		}
 		if r.State != api.StateKept {

@@ -67,7 +67,7 @@ func (c *Cluster) CompleteWith(r workload.Request, n *workload.Needs) (workload.
 	if err != nil {
 		return r, err
 	}
-	if n != nil && c.Reservations.inside(n.Reservation) != nil {
+	if n != nil && c.Reservations.Named(n.Reservation) != nil {
 		r.Reservation = n.Reservation
 	}
 	if r.NodeSet == "" {

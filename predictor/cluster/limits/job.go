@@ -14,7 +14,8 @@ type Job struct {
 	partition Partition // of the request, with those of its nodes that are in its NodeSet
 	needs     *workload.Needs
 	needy     bool         // whether it has needs at all
-	inside    *Reservation // that the job runs in; nil if it may start outside
+	own       *Reservation // that the job asks for
+	inside    *Reservation // own, if the job may not start outside of it
 }
 
 // Job returns a job of the cluster. The request is complete, see Complete. The needs are nil if the
@@ -22,7 +23,8 @@ type Job struct {
 func (c *Cluster) Job(r workload.Request, n *workload.Needs) *Job {
 	j := &Job{Request: r, cluster: c, partition: c.Partitions[r.Partition], needs: n, needy: n != nil}
 	j.partition.Nodes = c.nodesAt(r.Place())
-	if j.inside = c.Reservations.inside(r.Reservation); j.inside != nil {
+	if j.own = c.Reservations.Named(r.Reservation); j.own != nil && !j.own.Flex {
+		j.inside = j.own
 		in := setOf(j.inside.Nodes)
 		j.partition.Nodes = slices.DeleteFunc(slices.Clone(j.partition.Nodes), func(name string) bool { return !in[name] })
 	}

@@ -43,7 +43,8 @@ func (j *Job) CheckNeeds() *Rule {
 		return nil
 	}
 	nodes, rule := j.selected()
-	if rule == nil && j.Request.NodeSet == "" && !few(len(nodes), len(j.known())) && len(listed(nodes)) > mostListed {
+	narrow := j.inside != nil || !few(len(nodes), len(j.known()))
+	if rule == nil && j.Request.NodeSet == "" && narrow && len(listed(nodes)) > mostListed {
 		return need("the nodes that the job may have are too scattered for a forecast: their list is longer than %d bytes%s", mostListed, advice)
 	}
 	return rule
@@ -94,13 +95,10 @@ func (j *Job) checkReservation() *Rule {
 	case !v.admits(&j.Request):
 		return need("%s: reservation %s admits neither user %s nor account %s", option, name, j.User, j.Account)
 	case v.Flex: // the job is forecast as one without the reservation, with which it may start sooner
-		return nil
 	case v.Floats:
 		return need("%s: reservation %s is always ahead (TIME_FLOAT), and no job ever runs inside of it: leave it out", option, name)
 	case v.Cores != nil:
-		return need("%s: reservation %s has some cores of its nodes, and when these are free cannot be forecast: submit the job without a promise, since the reservation keeps them free", option, name)
-	case len(j.partition.Nodes) < int(j.Nodes):
-		return need("%s: reservation %s has %d nodes of partition %s, and the job needs %d", option, name, len(j.partition.Nodes), j.Partition, j.Nodes)
+		return need("%s: reservation %s has some cores of its nodes, and when these are free cannot be forecast: submit the job without a promise", option, name)
 	}
 	return nil
 }

@@ -164,7 +164,6 @@ func TestCheckNeeds(t *testing.T) {
 		{workload.Needs{Reservation: "others"}, nil, "--reservation=others: reservation others admits neither user alice nor account plasma"},
 		{workload.Needs{Reservation: "not-her"}, nil, "--reservation=not-her: reservation not-her admits neither"},
 		{workload.Needs{Reservation: "course"}, inside("course"), ""},
-		{workload.Needs{Reservation: "course"}, func(r *workload.Request) { r.Nodes, r.Reservation = 3, "course" }, "--reservation=course: reservation course has 2 nodes of partition main, and the job needs 3"},
 		{workload.Needs{Reservation: "course,flex"}, nil, "--reservation=course,flex: varq looks at one reservation: name it"},
 		{workload.Needs{Reservation: "cores"}, inside("cores"), "--reservation=cores: reservation cores has some cores of its nodes"},
 		{workload.Needs{Reservation: "floats"}, inside("floats"), "--reservation=floats: reservation floats is always ahead (TIME_FLOAT)"},

@@ -112,7 +112,7 @@ func (s *NodeSets) Of(r workload.Request, n *workload.Needs) string {
 			break
 		}
 	}
-	if r.Reservation == "" && (n == nil || s.fitAnywhere(r.Partition, n)) {
+	if !s.cluster.Reservations.Encloses(r.Reservation) && (n == nil || s.fitAnywhere(r.Partition, n)) {
 		return ""
 	}
 	if n == nil {

@@ -39,11 +39,17 @@ func (l Reservations) Maintenance(nodes map[string]bool, now int64) (next *Reser
 	return next, start
 }
 
-// inside returns the reservation of a name if its jobs run inside of it alone, or nil.
-func (l Reservations) inside(name string) *Reservation {
+// Encloses reports whether jobs of the reservation of this name run inside of it alone.
+func (l Reservations) Encloses(name string) bool {
+	v := l.Named(name)
+	return v != nil && !v.Flex
+}
+
+// Named returns the reservation of a name, or nil.
+func (l Reservations) Named(name string) *Reservation {
 	for i := range l {
-		if v := &l[i]; name != "" && v.Name == name && !v.Flex {
-			return v
+		if name != "" && l[i].Name == name {
+			return &l[i]
 		}
 	}
 	return nil

@@ -104,8 +104,15 @@ func TestInsideReservation(t *testing.T) {
 	if set := c.NodeSets().Of(workload.Request{Partition: "main", Reservation: "course"}, nil); set != "n[1-2]" {
 		t.Errorf("a job in the queue has %q", set)
 	}
+	large := r
+	large.Nodes = 3
+	if rule := c.Job(large, nil).CheckSize(); rule == nil || rule.Says != "reservation course has 2 nodes of partition main" {
+		t.Errorf("%+v", rule)
+	}
 	c.Reservations[0].Flex = true
-	if r, err := c.CompleteWith(workload.Request{Partition: "main"}, &workload.Needs{Reservation: "course"}); err != nil || r.Reservation != "" || r.NodeSet != "" {
+	if r, err := c.CompleteWith(workload.Request{Partition: "main"}, &workload.Needs{Reservation: "course"}); err != nil || r.Reservation != "course" || r.NodeSet != "" {
 		t.Errorf("%+v, %v", r, err)
+	} else if got := c.Job(r, nil).Blocked(workload.Pieces{}); len(got) != 2 || got[0].Start != 1500 || got[1].Start != 4000 {
+		t.Errorf("%+v", got)
 	}
 }

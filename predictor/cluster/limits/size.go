@@ -14,6 +14,8 @@ func (j *Job) CheckSize() *Rule {
 	p := &j.partition
 	partition := "partition " + j.Partition
 	switch nodes := int64(j.Nodes); {
+	case nodes > int64(len(p.Nodes)) && j.inside != nil:
+		return &Rule{partition + " size", fmt.Sprintf("%s has %s of %s", j.inside.title(), count(len(p.Nodes), "node"), partition)}
 	case nodes > int64(len(p.Nodes)):
 		return &Rule{partition + " size", fmt.Sprintf("%s has %s", partition, count(len(p.Nodes), "node"))}
 	case p.TotalCPUs > 0 && int64(j.CPUs) > p.TotalCPUs:

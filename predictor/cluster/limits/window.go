@@ -28,19 +28,20 @@ func (w *Window) Stops(start, limit int64) bool { return w.Start-limit < start &
 // what is free at each moment. It ignores that these may be different nodes at different moments.
 func (j *Job) Blocked(pieces workload.Pieces) []Window {
 	windows := j.windows(pieces)
-	if j.inside != nil {
+	if j.own != nil {
 		return join(windows, j.outside())
 	}
 	return windows
 }
 
-// outside returns the windows in which the reservation that the job runs in does not have its
-// nodes.
+// outside returns the windows in which the reservation that the job asks for does not have its
+// nodes. A job that may start outside of it cannot when it is over, since Slurm then holds the job.
 func (j *Job) outside() (windows []Window) {
-	rule := Rule{Name: j.inside.title(), Says: j.inside.title() + " does not have its nodes then"}
-	over := int64(0)
-	for s := range j.inside.times() {
-		windows = append(windows, Window{Start: over, End: s.Start, Rule: rule})
+	rule, over := Rule{Name: j.own.title(), Says: j.own.title() + " does not have its nodes then"}, int64(0)
+	for s := range j.own.times() {
+		if j.inside != nil {
+			windows = append(windows, Window{Start: over, End: s.Start, Rule: rule})
+		}
 		over = s.End
 	}
 	return append(windows, Window{Start: over, End: over + distant, Rule: rule})

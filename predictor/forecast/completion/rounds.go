@@ -11,7 +11,7 @@ import (
 type rounds struct {
 	n     float64 // 0 or 1 if there is no more than one
 	sum   distuv.Gamma
-	never float64 // the probability that the end of a round is not known
+	never float64 // the probability that the end is not known, of one round and so of all
 }
 
 // roundsLike returns n rounds like one, each of which has the probabilities of p.

@@ -229,7 +229,7 @@ func Together(e *ledger.Entry, runs []workload.Job, now int64) (run *workload.Jo
 	case len(started) < needed && len(late) > 0 && unfinished == 0:
 		return standFor(e, late[0]), 0
 	case len(started) < needed && forgotten: // one that had waited until after the deadline
-		never := standFor(e, started[0])
+		never := standFor(e, slices.Concat(started, withdrawn)[0])
 		never.Start, never.End, never.State = 0, max(newest, e.FinishBy+1), workload.Cancelled
 		return never, 0
 	case len(started) < needed:

@@ -212,20 +212,21 @@ func TestJudgeArrayEnd(t *testing.T) {
 		runs []workload.Job
 		want string
 	}{
-		"kept":                              {[]workload.Job{run(101, 1100, 5900, done), run(102, 4300, 5500, done)}, "KEPT 5900, 2 nodes since 1100"},
-		"late":                              {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 6100, done)}, "MISSED 6100"},
-		"one still runs":                    {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 0, workload.Running)}, ""},
-		"one still waits":                   {[]workload.Job{run(101, 1100, 1900, done), run(102, 0, 0, workload.Pending)}, ""},
-		"one failed":                        {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 5500, workload.Failed)}, "KEPT 5500"},
-		"one was stopped":                   {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 5500, stopped)}, "KEPT 5500"},
-		"all were stopped":                  {[]workload.Job{run(101, 1100, 1900, stopped), run(102, 4300, 5500, stopped)}, "CANCELLED 5500"},
-		"one was cancelled":                 {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 5500, off)}, "KEPT 1900"},
-		"all were cancelled":                {[]workload.Job{run(101, 1100, 1900, off), run(102, 0, 5500, off)}, "CANCELLED 1900"},
-		"cancelled too late":                {[]workload.Job{run(101, 1100, 1900, done), run(102, 0, 6500, off)}, "MISSED 6500"},
-		"forgotten":                         {[]workload.Job{run(101, 1100, 1900, done)}, "KEPT 1900"},
-		"forgotten late":                    {[]workload.Job{run(101, 1100, 1900, done)}, "MISSED 6001"},
-		"cancelled, and one forgotten late": {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 5500, off)}, "MISSED 6001"},
-		"one lost its node":                 {[]workload.Job{run(101, 1100, 1900, done), evicted}, "MISSED 5600"},
+		"kept":                                  {[]workload.Job{run(101, 1100, 5900, done), run(102, 4300, 5500, done)}, "KEPT 5900, 2 nodes since 1100"},
+		"late":                                  {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 6100, done)}, "MISSED 6100"},
+		"one still runs":                        {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 0, workload.Running)}, ""},
+		"one still waits":                       {[]workload.Job{run(101, 1100, 1900, done), run(102, 0, 0, workload.Pending)}, ""},
+		"one failed":                            {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 5500, workload.Failed)}, "KEPT 5500"},
+		"one was stopped":                       {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 5500, stopped)}, "KEPT 5500"},
+		"all were stopped":                      {[]workload.Job{run(101, 1100, 1900, stopped), run(102, 4300, 5500, stopped)}, "CANCELLED 5500"},
+		"one was cancelled":                     {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 5500, off)}, "KEPT 1900"},
+		"all were cancelled":                    {[]workload.Job{run(101, 1100, 1900, off), run(102, 0, 5500, off)}, "CANCELLED 1900"},
+		"cancelled too late":                    {[]workload.Job{run(101, 1100, 1900, done), run(102, 0, 6500, off)}, "MISSED 6500"},
+		"forgotten":                             {[]workload.Job{run(101, 1100, 1900, done)}, "KEPT 1900"},
+		"forgotten late":                        {[]workload.Job{run(101, 1100, 1900, done)}, "MISSED 6001"},
+		"all cancelled, and one forgotten late": {[]workload.Job{run(101, 1100, 1900, off), run(102, 1300, 2500, off)}, "MISSED 6001"},
+		"cancelled, and one forgotten late":     {[]workload.Job{run(101, 1100, 1900, done), run(102, 4300, 5500, off)}, "MISSED 6001"},
+		"one lost its node":                     {[]workload.Job{run(101, 1100, 1900, done), evicted}, "MISSED 5600"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, e := "", ends(2)

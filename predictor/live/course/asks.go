@@ -57,15 +57,17 @@ func Asks(j *slurm.QueueEntry) string {
 }
 
 // AskedAtFirst returns Asks for a job when it is bound. It leaves out what a promised job is never
-// submitted with. So if the job has such a request, the request counts as a change by the user.
-func AskedAtFirst(j *slurm.QueueEntry) string {
+// submitted with, and a reservation other than the promised one. So if the job has such a request,
+// the request counts as a change by the user.
+func AskedAtFirst(e *ledger.Entry, j *slurm.QueueEntry) string {
 	submitted := *j
 	submitted.Dependency = ""
-	submitted.Shape.Reservation, submitted.Shape.Contiguous, submitted.Shape.Deadline = "", false, 0
+	submitted.Shape.Reservation, submitted.Shape.Contiguous, submitted.Shape.Deadline = e.Inside, false, 0
 	return Asks(&submitted)
 }
 
-// Unforeseeable reports whether a pending job waits for something that forecasts do not know of.
+// Unforeseeable reports whether a pending job, which somebody else has changed, may wait for
+// something that forecasts do not know of.
 func Unforeseeable(j *slurm.QueueEntry) bool {
 	s := &j.Shape
 	return j.Dependency != "" || j.NodeList != "" || j.Excluded != "" || s.Licenses != "" || s.Reservation != "" || s.Contiguous || s.Deadline != 0 || j.Nice > 0

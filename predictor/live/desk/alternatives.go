@@ -109,6 +109,9 @@ func (d *Desk) alternatives(req *api.PlanRequest) (all []alternative, what strin
 			continue
 		}
 		names := distinct(list)
+		if len(names) == 0 {
+			return nil, "", api.Fault(api.ErrInvalid, fmt.Sprintf("%q names no %s", list, s.plural))
+		}
 		if len(names)*len(all) > mostAlternatives {
 			return nil, "", api.Fault(api.ErrInvalid, fmt.Sprintf("%d ways to submit the job are more than %d: name fewer partitions, accounts or QOS", len(names)*len(all), mostAlternatives))
 		}

@@ -89,6 +89,11 @@ func TestAccounts(t *testing.T) {
 	if err != nil || a.Refusal == nil || !strings.HasPrefix(a.Refusal.Reason, `none of the accounts and QOS will do: account chem, QOS nosuch: unknown QOS "nosuch"; account chem, QOS norsuch: `) {
 		t.Errorf("%+v, %v", a.Refusal, err)
 	}
+	r.Job.QOS = ","
+	if _, err := s.desk.Plan(t.Context(), "alice", r, false); err == nil || !strings.Contains(err.Error(), `"," names no QOS`) {
+		t.Errorf("%v", err)
+	}
+	r.Job.QOS = "nosuch,norsuch"
 	r.Job.Account = "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q"
 	if _, err := s.desk.Plan(t.Context(), "alice", r, false); err == nil || !strings.Contains(err.Error(), "34 ways to submit the job are more than 32") {
 		t.Errorf("%v", err)

@@ -148,12 +148,18 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 	}
 	job := c.Job(all, r.Needs)
 	windows := job.Blocked(pieces)
+	first := r.Now // outside of the windows, which pausing counts
 	if circumstances.Rounds <= 1 {
 		blocked = postpone(wait, windows, r.Now, all.Limit)
+	} else {
+		first = clearOf(windows, r.Now, all.Limit)
+		if len(windows) > 0 {
+			blocked = &api.Blocked{Why: windows[0].Says, Start: windows[0].Start, End: windows[0].End}
+		}
 	}
 	room := d.room(claims)
 	limitToRoom(wait, func(at int64) float64 {
-		return room(workload.Claim{Request: all, Pieces: pieces, Job: r.ID, From: at}, r.Now, 0).Prob
+		return room(workload.Claim{Request: all, Pieces: pieces, Job: r.ID, From: at + first - r.Now}, r.Now, 0).Prob
 	}, r.Now)
 	waking, _ := job.Waking()
 	wake(wait, waking)

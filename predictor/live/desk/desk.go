@@ -125,7 +125,7 @@ type Desk struct {
 
 // New returns a Desk. It promises nothing before its premises are ready.
 func New(o Options) *Desk {
-	o.Site, o.Outlook = o.Site.withDefaults(), reserved{o.Outlook}
+	o.Site, o.Outlook = o.Site.withDefaults(), reserved{o.Outlook, o.Premises}
 	return &Desk{occupancy: &occupancy{Options: o}, granting: make(chan struct{}, 1)}
 }
 

@@ -47,8 +47,8 @@ func (p pausing) Within(prob float64, step int64) (int64, bool) {
 	return (seconds + step - 1) / step * step, true
 }
 
-// following is the Prospect of something that begins when something else has ended. Both take as
-// long as each other with the same probability: when the one is late, so is the other.
+// following is the Prospect of something that begins when something else has ended. Their times are
+// taken at the same quantile: when the one is late, so is the other.
 type following struct{ first, then negotiate.Prospect }
 
 // Within implements negotiate.Prospect.

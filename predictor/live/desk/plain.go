@@ -26,10 +26,11 @@ func (d *occupancy) plainClaims() []workload.Claim {
 }
 
 // waitsForBegin reports whether a job becomes eligible after now, and then starts if there is room.
-// It is false for a job in a reservation of Slurm's, which has its nodes there.
+// It is false for a job of a reservation of Slurm's with other nodes than those inside, and for one
+// of a reservation that is gone.
 func waitsForBegin(j *slurm.QueueEntry, now int64) bool {
 	return j.Start == 0 && j.Eligible > now && !j.Held && j.Stopped == "" &&
-		j.Dependency == "" && j.Shape.Reservation == "" && !slurm.BeyondLimit(j.Reason)
+		j.Dependency == "" && j.Shape.Reservation == j.Reservation && !slurm.BeyondLimit(j.Reason)
 }
 
 // ObservePlain notes the claims of the plain jobs of the whole queue that become eligible after

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -35,7 +36,7 @@ func (d *Desk) again(e *ledger.Entry, j *slurm.QueueEntry, now int64) (*trajecto
 	}
 	r := trajectory.Request{
 		Job: workload.Request{
-			User: e.User, Account: j.Account, Partition: place.Partition, NodeSet: place.NodeSet, Reservation: e.Inside, QOS: j.QOS, Nice: j.Nice, Size: e.Size, Limit: e.WorkLimit,
+			User: e.User, Account: j.Account, Partition: place.Partition, NodeSet: place.NodeSet, Reservation: j.Reservation, QOS: j.QOS, Nice: j.Nice, Size: e.Size, Limit: e.WorkLimit,
 		},
 		Others: others,
 		Pieces: e.Pieces,
@@ -89,7 +90,7 @@ func (d *Desk) crowded(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry
 	}
 	job := e.Request(e.WorkLimit)
 	plan := &trajectory.Plan{Limit: e.TimeLimit, Slot: slot, Start: slot, Last: slot, Estimate: workload.Estimate{Prob: e.Prob}}
-	got := trajectory.Answer{Job: job, Pieces: e.Pieces, Tasks: e.Tasks, TasksNodes: e.TasksNodes, Plan: plan}
+	got := trajectory.Answer{Job: job, Pieces: e.Pieces, Tasks: cmp.Or(e.AtOnce, e.Tasks), TasksNodes: e.TasksNodes, Plan: plan}
 	no, err := d.beside(ctx, planner, &got, j.ID, e.Deadline(), e.ID)
 	if no != nil {
 		return no.Reason, nil

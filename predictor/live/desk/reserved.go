@@ -3,6 +3,7 @@ package desk
 import (
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/live/premises"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -11,16 +12,25 @@ import (
 // beside the jobs that run and wait in the reservation, by which the desk bounds each forecast,
 // says when it starts: the forecast itself is that it starts within latency of having room. No past
 // wait tells how often that comes true, and so nothing above surest is promised.
-type reserved struct{ Outlook }
+type reserved struct {
+	Outlook
+	premises *premises.Premises
+}
 
 const (
 	surest  = .95
 	latency = 90 // seconds
 )
 
+// encloses reports whether a job runs inside of the reservation that it asks for.
+func (o reserved) encloses(r *workload.Request) bool {
+	c := o.premises.Limits()
+	return r.Reservation != "" && c != nil && c.Reservations.Encloses(r.Reservation)
+}
+
 // Forecast implements trajectory.Forecaster.
 func (o reserved) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
-	if r.Reservation == "" {
+	if !o.encloses(&r) {
 		o.Outlook.Forecast(r, now, c, est)
 		return
 	}
@@ -34,7 +44,7 @@ func (o reserved) Forecast(r workload.Request, now int64, c []workload.Candidate
 
 // Predict implements Outlook.
 func (o reserved) Predict(r workload.Request, job int64) (forecast.Answer, bool) {
-	if r.Reservation == "" {
+	if !o.encloses(&r) {
 		return o.Outlook.Predict(r, job)
 	}
 	return inReservation(&r), true
@@ -42,7 +52,7 @@ func (o reserved) Predict(r workload.Request, job int64) (forecast.Answer, bool)
 
 // Wait implements Outlook.
 func (o reserved) Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool {
-	if q.Reservation == "" {
+	if !o.encloses(&q.Request) {
 		return o.Outlook.Wait(q, waited, a)
 	}
 	*a = inReservation(&q.Request)

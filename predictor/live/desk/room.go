@@ -36,6 +36,13 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 		if cluster.Partitions[c.Partition].Overcommits {
 			return workload.Room{Prob: 1}
 		}
+		if !cluster.Reservations.Encloses(c.Reservation) {
+			c.Reservation = ""
+		}
+		if c.Reservation != "" { // it starts within latency of having room
+			from := max(now, c.From-latency)
+			c.From, c.Limit = from, c.Limit+c.From-from
+		}
 		is, had := asked{c.Place(), c.Reservation, c.Job, now}, len(slurms)
 		end := c.From + max(1, c.Limit)
 		// also for later questions, which are about times soon after
@@ -43,7 +50,7 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 			known, like = end+(end-now), c
 			slurms = cluster.Job(c.Request, nil).Claims(c.Pieces, now, known)
 			if is != last || had+len(slurms) > 0 {
-				last, ask = is, d.roomBeside(cluster, c, now, slices.Concat(sharing(claims, c.Reservation), slurms))
+				last, ask = is, d.roomBeside(cluster, c, now, slices.Concat(sharing(cluster.Reservations, claims, c.Reservation), slurms))
 			}
 		}
 		c.CPUs, c.Memory = takes.CPUs(c.Request), takes.Memory(c.Request)
@@ -53,8 +60,10 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 
 // sharing returns those claims that may be on the same nodes as a job inside of a reservation of
 // Slurm's, or of none: others are never on these.
-func sharing(claims []workload.Claim, reservation string) []workload.Claim {
-	elsewhere := func(c workload.Claim) bool { return c.Reservation != reservation }
+func sharing(all limits.Reservations, claims []workload.Claim, reservation string) []workload.Claim {
+	elsewhere := func(c workload.Claim) bool {
+		return c.Reservation != reservation && (reservation != "" || all.Encloses(c.Reservation))
+	}
 	if !slices.ContainsFunc(claims, elsewhere) {
 		return claims
 	}

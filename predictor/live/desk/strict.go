@@ -9,7 +9,8 @@ import (
 )
 
 // mostAhead is the greatest number of waiting jobs that the desk takes into account if no job may
-// pass another: those that come first. It bounds the cost of a plan.
+// pass another: those that come first. It bounds the cost of a plan. Inside of a reservation
+// nothing is promised behind more of them.
 const mostAhead = 16
 
 // roomInOrder is Outlook.Room for a job like c if no job may pass another. It also counts the jobs
@@ -23,7 +24,11 @@ func (d *occupancy) roomInOrder(cluster *limits.Cluster, c workload.Claim, now i
 	var ahead []workload.Claim
 	takes := cluster.Takes()
 	start := now
-	for _, r := range d.waitingBefore(cluster, c, now, others) {
+	waiting := d.waitingBefore(cluster, c, now, others)
+	if len(waiting) > mostAhead && c.Reservation != "" {
+		return func(workload.Claim, float64) workload.Room { return workload.Room{} }
+	}
+	for _, r := range waiting[:min(len(waiting), mostAhead)] {
 		r.CPUs, r.Memory = takes.CPUs(r), takes.Memory(r)
 		start = likely(workload.Claim{Request: r, From: start}, beside[len(ahead)])
 		ahead = append(ahead, workload.Claim{Request: r, Start: start, From: start})
@@ -42,9 +47,10 @@ func (d *occupancy) roomInOrder(cluster *limits.Cluster, c workload.Claim, now i
 	}
 }
 
-// waitingBefore returns the first jobs that are eligible and wait in the partition of c, or for its
-// reservation, by priority and then as they came. It leaves out those that have a claim among
-// others, and ends before c's job, if that job waits, too.
+// waitingBefore returns the jobs that are eligible and wait in the partition of c, or for its
+// reservation, by priority and then as they came. Tasks of an array that may run at once are one.
+// It leaves out those that have a claim among others, and ends before c's job, if that job waits,
+// too.
 func (d *occupancy) waitingBefore(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) []workload.Request {
 	claims := make(map[int64]bool, len(others))
 	for i := range others {
@@ -52,8 +58,11 @@ func (d *occupancy) waitingBefore(cluster *limits.Cluster, c workload.Claim, now
 	}
 	var waiting []*workload.Job
 	for j := range d.Outlook.Jobs {
-		ready := !j.AtLimit && !j.QOSFull || c.Reservation != ""
-		if j.Start == 0 && j.Since() <= now && j.Partition == c.Partition && j.Reservation == c.Reservation && ready && !claims[j.ID] {
+		like := j.Partition == c.Partition && !j.AtLimit && !j.QOSFull
+		if c.Reservation != "" {
+			like = j.Reservation == c.Reservation
+		}
+		if j.Start == 0 && j.Since() <= now && like && !claims[j.ID] {
 			waiting = append(waiting, j)
 		}
 	}
@@ -63,8 +72,12 @@ func (d *occupancy) waitingBefore(cluster *limits.Cluster, c workload.Claim, now
 		waiting = waiting[:i]
 	}
 	var requests []workload.Request
-	for _, j := range waiting[:min(len(waiting), mostAhead)] {
-		requests = append(requests, j.Request)
+	for _, j := range waiting {
+		r := j.Request
+		if n := max(1, min(j.Tasks, cmp.Or(j.AtOnce, j.Tasks))); c.Reservation != "" {
+			r.Size = r.Times(n)
+		}
+		requests = append(requests, r)
 	}
 	return requests
 }

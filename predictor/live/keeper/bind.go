@@ -111,7 +111,7 @@ func (k *Keeper) bindQueued(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	c := k.newChange(e, now)
 	c.Progress.Interactive = j.Interactive
 	if j.Start == 0 {
-		c.Progress.Asks = course.AskedAtFirst(j)
+		c.Progress.Asks = course.AskedAtFirst(e, j)
 	}
 	return k.record(ctx, e, c)
 }

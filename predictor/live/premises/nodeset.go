@@ -14,9 +14,13 @@ type nodeSets struct {
 }
 
 // SetNodeSet sets the NodeSet of a job as Slurm tells of it, with its Needs, and then sets these to
-// nil. Before the first Refresh all nodes of a partition are taken for alike.
+// nil. Before the first Refresh all nodes of a partition are taken for alike. It removes a
+// Reservation that is gone.
 func (p *Premises) SetNodeSet(j *workload.Job) {
 	if c := p.current.Load(); c != nil {
+		if c.limits.Reservations.Named(j.Reservation) == nil {
+			j.Reservation = ""
+		}
 		c.sets.mu.Lock()
 		j.NodeSet = c.sets.of.Of(j.Request, j.Needs)
 		c.sets.mu.Unlock()

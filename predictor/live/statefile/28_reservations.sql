@@ -1,4 +1,4 @@
--- inside names the reservation of Slurm's inside of which the job of a plan runs, or is empty.
+-- inside names the reservation of Slurm's that the job of a plan asks for, or is empty.
 ALTER TABLE plans ADD COLUMN inside TEXT NOT NULL DEFAULT '';
 
 -- at_once is how many tasks of an array run at once, if the promise is about the end of all.
