@@ -50,6 +50,9 @@ func (s *Submission) Write(w io.Writer, a api.PlanAnswer) error {
 			s.notes = append(s.notes, "not "+slurmtime.InZone(size, s.zone))
 		}
 		s.settles = a.MayChange && !s.Quote && !s.Waits
+		if a.MayChange && s.Waits && !s.Quote {
+			s.notes = append(s.notes, "that holds unless the site changes the job while it is submitted: varq status tells")
+		}
 		s.choose(&l, &a)
 		s.accept(&l, a.Plan, a.RunnerUp, a.Offers)
 	case a.Refusal != nil:

@@ -89,5 +89,5 @@ func (p *Plan) OtherTasks() string {
 	case p.Tasks == p.Array.Width():
 		return fmt.Sprintf("the array lets so many tasks run at once (%d); the other %d follow, and of these nothing is promised", p.Tasks, others)
 	}
-	return fmt.Sprintf("nothing is promised of the other tasks, which are %d; the costs are those of what is promised", others)
+	return fmt.Sprintf("nothing is promised of the other tasks, which are %d; those that start before the work may hold their nodes, too, and what the reservation costs at most counts them", others)
 }

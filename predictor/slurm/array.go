@@ -21,11 +21,33 @@ func CountTasks(list string) (tasks, atOnce int32) {
 	if n, err := strconv.ParseInt(limit, 10, 32); err == nil && n > 0 {
 		atOnce = int32(n)
 	}
-	sum := int64(0)
-	for item := range strings.SplitSeq(list, ",") {
+	items := strings.Split(list, ",")
+	sum, next, overlap := int64(0), int64(0), false
+	for _, item := range items {
+		from, to, _, ok := readRange(item)
+		overlap = overlap || ok && from < next
+		next = max(next, to+1)
 		sum = min(sum+countRange(item), MaxTasks)
 	}
+	if overlap && next <= MaxTasks { // which lists of Slurm's own never do
+		sum = distinct(items, next)
+	}
 	return int32(max(1, sum)), atOnce
+}
+
+// distinct returns how many different numbers, below a bound, items name. It takes O(bound) memory.
+func distinct(items []string, bound int64) (n int64) {
+	seen := make([]bool, bound)
+	for _, item := range items {
+		from, to, by, ok := readRange(item)
+		for i := from; ok && i <= to; i += by {
+			if !seen[i] {
+				seen[i] = true
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // IsTasks reports whether a list names tasks as sbatch --array takes them.
@@ -45,6 +67,15 @@ func IsTasks(list string) bool {
 // countRange returns how many numbers "7", "1-9" or "0-100:4" names, at most MaxTasks, and 0
 // for anything else.
 func countRange(item string) int64 {
+	from, to, by, ok := readRange(item)
+	if !ok {
+		return 0
+	}
+	return min((to-from)/by+1, MaxTasks)
+}
+
+// readRange reads "7", "1-9" or "0-100:4".
+func readRange(item string) (from, to, by int64, ok bool) {
 	item, step, stepped := strings.Cut(item, ":")
 	first, last, isRange := strings.Cut(item, "-")
 	if !isRange {
@@ -56,8 +87,5 @@ func countRange(item string) int64 {
 	from, err1 := strconv.ParseInt(first, 10, 32)
 	to, err2 := strconv.ParseInt(last, 10, 32)
 	by, err3 := strconv.ParseInt(step, 10, 32)
-	if err1 != nil || err2 != nil || err3 != nil || from < 0 || to < from || by < 1 {
-		return 0
-	}
-	return min((to-from)/by+1, MaxTasks)
+	return from, to, by, err1 == nil && err2 == nil && err3 == nil && from >= 0 && to >= from && by >= 1
 }

@@ -22,6 +22,9 @@ func TestCountTasks(t *testing.T) {
 		"1-5%":           {5, 0},
 		"0-2147483647":   {MaxTasks, 0},
 		"0-9,0-99999999": {MaxTasks, 0},
+		"1,1,1":          {1, 0}, // as a user may write
+		"0-3,2-5%2":      {6, 2},
+		"0-10:2,5-7":     {8, 0},
 	} {
 		if tasks, atOnce := CountTasks(list); tasks != want[0] || atOnce != want[1] {
 			t.Errorf("%q: %d tasks, %d at once, want %v", list, tasks, atOnce, want)

@@ -30,7 +30,7 @@ func insideReservation(t *testing.T, s *site.Site) {
 	eventually(t, "a quote inside of the reservation", func() bool {
 		return strings.Contains(quote("--reservation=course"), "Can be promised")
 	})
-	if said := quote("--reservation=course", "--time=50"); !strings.Contains(said, "one of Slurm's reservations does not have its nodes then") {
+	if said := quote("--reservation=course", "--time=50"); !strings.Contains(said, "one of Slurm's reservations is over when the work is to run") {
 		t.Errorf("beyond its end: %s", said)
 	}
 	file, out := script(t, s, "course", "", "")

@@ -17,6 +17,7 @@ import (
 const assigns = `function slurm_job_submit(job, partitions, uid)
 	if job.partition == nil and job.time_limit <= 7 then job.partition = "short" end
 	if job.partition == nil and job.time_limit > 40 then job.partition = "tight" end
+	if job.name == "cut" then job.time_limit = 1 end
 	if job.comment == "rejected" then return slurm.ERROR end
 	return slurm.SUCCESS
 end
@@ -100,6 +101,14 @@ func TestSubmitPlugin(t *testing.T) {
 			t.Errorf("status tells %q", said)
 		}
 		mustRun(t, s, "root", "scancel", id)
+	})
+	t.Run("cut short", func(t *testing.T) {
+		option, _ := deadlineIn(2 * time.Hour)
+		run, err := s.Run(t.Context(), "alice", "sbatch", "--parsable", "--job-name=cut", "--prob=0.6", "--time=30", option, "-N1", "-p", "main", "-o/dev/null", "--wrap=sleep 2")
+		if err != nil || run.Code != 0 || strings.Contains(run.Stderr, "promised: running") || !strings.Contains(run.Stderr, "its time limit is 00:01:00 instead of ") {
+			t.Errorf("%v: %+v", err, run)
+		}
+		mustRun(t, s, "root", "scancel", strings.TrimSpace(run.Stdout))
 	})
 	t.Run("as asked", func(t *testing.T) {
 		option, _ := deadlineIn(2 * time.Hour)

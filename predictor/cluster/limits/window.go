@@ -37,15 +37,18 @@ func (j *Job) Blocked(pieces workload.Pieces) []Window {
 // outside returns the windows in which the reservation that the job asks for does not have its
 // nodes. A job that may start outside of it cannot when it is over, since Slurm then holds the job.
 func (j *Job) outside() (windows []Window) {
-	rule, over := Rule{Name: j.own.title(), Says: j.own.title() + " does not have its nodes then"}, int64(0)
+	name, over := j.own.title(), int64(0)
 	for s := range j.own.times() {
 		if j.inside != nil {
-			windows = append(windows, Window{Start: over, End: s.Start, Rule: rule})
+			windows = append(windows, Window{Start: over, End: s.Start, Rule: Rule{Name: name, Says: name + " has not begun"}})
 		}
 		over = s.End
 	}
-	return append(windows, Window{Start: over, End: over + distant, Rule: rule})
+	return append(windows, Window{Start: over, End: over + distant, Rule: Rule{Name: name, Says: name + " is over"}})
 }
+
+// Endless reports whether the window has no begin or no end that matters to anybody.
+func (w *Window) Endless() bool { return w.Start == 0 || w.End-w.Start >= distant }
 
 // distant is a time, in seconds, after all that anybody asks about.
 const distant = 10 * 366 * 86400

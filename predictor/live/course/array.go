@@ -108,7 +108,7 @@ func countOf(e *ledger.Entry, inQueue []*slurm.QueueEntry) (c tasks) {
 		switch {
 		case j.Start != 0:
 			c.started = append(c.started, j)
-		case j.Held || j.Stopped != "":
+		case isAside(e, j):
 			c.waiting, c.held = append(c.waiting, j), c.held+n
 		default:
 			c.waiting, c.ready = append(c.waiting, j), c.ready+n
@@ -120,6 +120,13 @@ func countOf(e *ledger.Entry, inQueue []*slurm.QueueEntry) (c tasks) {
 		}
 	}
 	return c
+}
+
+// isAside reports whether a task that waits cannot start in time as it is: it is held, or somebody
+// has moved it by itself to after the deadline, or to another partition.
+func isAside(e *ledger.Entry, j *slurm.QueueEntry) bool {
+	moved := j.Eligible > e.Deadline() && e.Progress.BeginTime <= e.Deadline() && j.RestartCount == 0
+	return j.Held || j.Stopped != "" || moved || e.Partition != "" && !j.MayRunIn(e.Partition)
 }
 
 // recorded returns what was recorded of the tasks of e's array, by their jobs.
@@ -145,12 +152,15 @@ func rest(e *ledger.Entry, array int64, waiting []*slurm.QueueEntry, held bool) 
 	of, tasks := waiting[0], int32(0)
 	for _, j := range waiting {
 		tasks += int32(j.Count())
-		if stopped := j.Held || j.Stopped != ""; j.ID == array && !held || stopped && held {
+		if j.ID == array && !held || held && isAside(e, j) {
 			of = j
 		}
 	}
 	j := *of
 	j.ID, j.Tasks = array, tasks
+	if j.Eligible == 0 && !j.Held && j.Stopped == "" { // the array's own limit keeps it back
+		j.Eligible = e.Progress.BeginTime
+	}
 	j.AtOnce = cmp.Or(j.AtOnce, e.Array.AtOnce) // which Slurm tells of several tasks only
 	if e.Job != 0 {
 		j.Submit = e.Progress.Submit
@@ -188,9 +198,9 @@ const accountingLag = 60
 
 // Together returns the run that stands for those tasks of e's array that are promised, as
 // accounting knows them at the time now, and for how many seconds the nodes of a task idled more,
-// on average, than those of the last one. It returns nil while one of them waits or runs, or
-// accounting does not know it yet. If one of them did not last until its work began, and was not
-// cancelled, that one stands for all.
+// on average, than those of the last one, with those of the other tasks. It returns nil while one
+// of them waits or runs, or accounting does not know it yet. If one of them did not last until its
+// work began, and was not cancelled, that one stands for all.
 func Together(e *ledger.Entry, runs []workload.Job, now int64) (run *workload.Job, idled int64) {
 	tasks := tasksIn(e, runs)
 	if slices.ContainsFunc(e.TaskRuns, func(t ledger.TaskRun) bool { return tasks[t.Job] == nil }) {
@@ -238,10 +248,13 @@ func Together(e *ledger.Entry, runs []workload.Job, now int64) (run *workload.Jo
 	slices.SortFunc(started, func(a, b *workload.Job) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
 	})
+	var idle int64 // nodes x seconds
+	for _, t := range started[needed:] {
+		idle += int64(t.Nodes) * Idle(t.Start, cmp.Or(t.End, e.HoldUntil), e.HoldUntil)
+	}
 	started = started[:needed]
 	last := standFor(e, started[needed-1])
 	last.Nodes = 0
-	var idle int64 // nodes x seconds
 	for _, t := range started {
 		switch {
 		case !Ended(e, t):

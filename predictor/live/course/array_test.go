@@ -43,6 +43,9 @@ func task(id, start int64, tasks int32, change ...func(*slurm.QueueEntry)) slurm
 func TestFindArray(t *testing.T) {
 	held := func(j *slurm.QueueEntry) { j.Held = true }
 	bobs := func(j *slurm.QueueEntry) { j.User = "bob" }
+	moved := func(j *slurm.QueueEntry) { j.Eligible = 5001 }
+	elsewhere := func(j *slurm.QueueEntry) { j.Partition = "long" }
+	throttled := func(j *slurm.QueueEntry) { j.Eligible = 0 }
 	requeued := func(j *slurm.QueueEntry) { j.Submit, j.Eligible, j.RestartCount = 4500, 4620, 1 }
 	gone := func(job, start int64) ledger.TaskRun {
 		return ledger.TaskRun{Job: job, Start: start, Gone: 5050, Nodes: 1}
@@ -66,6 +69,9 @@ func TestFindArray(t *testing.T) {
 		"the rest was cancelled": {promised(6), []slurm.QueueEntry{task(101, 4100, 0), task(102, 4200, 0)}, "2 nodes since 4200"},
 		"too many are held":      {promised(6), []slurm.QueueEntry{task(100, 0, 5), task(104, 0, 1, held)}, "6 wait, from 4000, held"},
 		"few are held":           {promised(5), []slurm.QueueEntry{task(100, 0, 5), task(104, 0, 1, held)}, "6 wait, from 4000"},
+		"one was moved":          {promised(6), []slurm.QueueEntry{task(100, 0, 5), task(104, 0, 1, moved)}, "6 wait, from 5001"},
+		"one is elsewhere":       {promised(6), []slurm.QueueEntry{task(100, 0, 5), task(104, 0, 1, elsewhere)}, "6 wait, from 4000"},
+		"the array's own limit":  {promised(6), []slurm.QueueEntry{task(101, 4100, 0), task(100, 0, 5, throttled)}, "5 wait, from 4000"},
 		"one was put back":       {promised(2), []slurm.QueueEntry{task(101, 4100, 0), task(102, 0, 1, requeued)}, "1 wait, from 4000"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -153,6 +154,24 @@ func Elsewhere(e *ledger.Entry, j *workload.Job) string {
 		if part.planned != "" && part.is != "" && !alike {
 			return fmt.Sprintf("its %s is %s instead of %s", part.name, part.is, part.planned)
 		}
+	}
+	return ""
+}
+
+// Altered describes what a plugin of the site has changed of a job that has not started yet,
+// besides Elsewhere and Unlike, so that what e promises does not hold for it; "" if nothing.
+func Altered(e *ledger.Entry, j *slurm.QueueEntry) string {
+	switch early, at := e.SubmitBegin()-lag, max(e.SubmitBegin(), j.Submit); {
+	case j.Start != 0:
+		return ""
+	case j.Held || j.Stopped != "":
+		return "it is held"
+	case j.Limit != e.TimeLimit:
+		return fmt.Sprintf("its time limit is %s instead of %s", slurmtime.FormatDuration(j.Limit), slurmtime.FormatDuration(e.TimeLimit))
+	case e.FinishBy == 0 && j.Eligible != 0 && (j.Eligible < early || j.Eligible > at+lag):
+		return "it becomes eligible at another time"
+	case j.Shape.Reservation != e.Inside:
+		return fmt.Sprintf("its reservation is %s instead of %s", orNone(j.Shape.Reservation), orNone(e.Inside))
 	}
 	return ""
 }

@@ -1,7 +1,9 @@
 package keeper
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -11,17 +13,26 @@ import (
 )
 
 // adopt makes e's promise one about j if a plugin of the site has given the job another partition,
-// account or QOS than it was promised for, and the promise holds there, too. It does nothing if it
-// is where it was promised. If the promise does not hold, adopt settles the reservation, sees to it
+// account or QOS than it was promised for, and the promise holds there, too. It does nothing if the
+// job is as it was promised. If the promise does not hold, or the plugin has changed what it rests
+// on, such as the time limit, adopt settles the reservation, sees to it
 // that the job holds no nodes, and returns an api.ErrConflict. While this cannot be decided, it
 // returns an api.ErrUnavailable.
 func (k *Keeper) adopt(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) error {
+	if e.Job != 0 {
+		return nil
+	}
 	elsewhere := course.Elsewhere(e, &j.Job)
-	if elsewhere == "" || e.Job != 0 {
+	if c := k.Desk.Premises.Limits(); elsewhere == "" && c != nil && len(c.SubmitPlugins) > 0 {
+		if why := cmp.Or(course.Unlike(e, &j.Job), course.Altered(e, j)); why != "" {
+			return k.disown(ctx, e, j, why)
+		}
+	}
+	if elsewhere == "" {
 		return nil
 	}
 	if e.FinishBy != 0 || e.Tentative != 0 || j.Start != 0 {
-		return k.disown(ctx, e, j, elsewhere)
+		return k.disown(ctx, e, j, elsewhere+"; name that yourself, and it may be promised")
 	}
 	granted, err := k.Desk.StartGranting(ctx)
 	if err != nil {
@@ -51,6 +62,10 @@ func (k *Keeper) disown(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 		} else {
 			text += fmt.Sprintf("; it stays in the queue, and may start from %s on", course.New(e, k.Now(), k.Zone).Moment(e.HoldUntil))
 		}
+	}
+	// taken back at once, it has kept room from others for no longer than until now
+	if err := k.Ledger.Withdraw(ctx, e.ID, k.Now()); err != nil && !errors.Is(err, ledger.ErrTaken) {
+		return err
 	}
 	if err := k.refuse(ctx, e, j, text); err != nil {
 		return err

@@ -84,9 +84,9 @@ func (k *follower) noteStart(ctx context.Context, e *ledger.Entry, j *slurm.Queu
 }
 
 // noteLate records that a job is still pending after its deadline. It cancels the job if OnMiss is
-// OnMissCancel. It does not cancel a job in three cases: the job was requeued, so it had started
-// before; somebody has changed the job; or somebody has held or moved it beyond its deadline, even
-// if the hold is over now.
+// OnMissCancel. It does not cancel a job in four cases: a task of its array has started; the job
+// was requeued, so it had started before; somebody has changed the job; or somebody has held or
+// moved it beyond its deadline, even if the hold is over now.
 func (k *follower) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	c := k.newChange(e, now)
 	c.Observe(j)
@@ -133,7 +133,7 @@ func (k *follower) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 		return err
 	}
 	k.memory.dropForecast(e.ID)
-	if k.Desk.Shadow || e.OnMiss != api.OnMissCancel || c.Progress.Yielded || c.Progress.Stopped != "" || wasStopped || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
+	if k.Desk.Shadow || e.OnMiss != api.OnMissCancel || partlyStarted(e) || c.Progress.Yielded || c.Progress.Stopped != "" || wasStopped || j.RestartCount > 0 || k.memory.postponed(e.ID, now) {
 		return nil
 	}
 	return k.cancelLate(ctx, e, c, text+so)

@@ -80,7 +80,8 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	}
 	revised := planner.Replan(r, current)
 	k.Metrics.replans.Inc()
-	if !e.Progress.Yielded && !partlyStarted(e) && e.Inside == "" { // jobs inside of reservations tell nothing of others
+	// jobs inside of reservations tell nothing of others
+	if !e.Progress.Yielded && !partlyStarted(e) && e.Inside == "" {
 		promised := r.All()
 		promised.Limit = revised.Limit
 		k.Outlook.Promise(e.Job, e.Tasks, promised, revised.Begin, e.BeginBy, revised.Prob >= e.Prob)

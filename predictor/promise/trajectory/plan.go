@@ -343,6 +343,8 @@ func (p *Planner) plan(r *Request, pt Point) *Plan {
 	// How long the nodes idle depends on HoldUntil, and not on the deadline.
 	pt.Held = p.forecast(r, workload.Candidate{Submit: pt.Begin, Limit: pt.Limit, Budget: r.idle(pt.Begin), Job: r.ID}).Held
 	rate := p.rate(r)
+	held := pt.Held * float64(r.holding()) / float64(r.tasks())
+	longest := float64(r.idle(pt.Begin)) * float64(r.holding()) / float64(r.tasks())
 	return &Plan{
 		Begin:    pt.Begin,
 		Limit:    pt.Limit,
@@ -351,8 +353,8 @@ func (p *Planner) plan(r *Request, pt Point) *Plan {
 		Slot:     pt.slot,
 		Estimate: pt.Estimate,
 		Work:     rate.during(float64(r.Job.Limit)),
-		Worst:    rate.during(float64(r.idle(pt.Begin))),
-		Expected: rate.during(pt.Held),
+		Worst:    rate.during(longest),
+		Expected: rate.during(held),
 	}
 }
 
@@ -380,13 +382,13 @@ func (c Cost) during(seconds float64) Cost {
 	return Cost{NodeSeconds: c.NodeSeconds * seconds, BillingSeconds: c.BillingSeconds * seconds}
 }
 
-// MostNodes returns the number of nodes that the costs of r's plan are of, which is the most that
-// Slurm may give to the job.
+// MostNodes returns the number of nodes that may idle before the work of r, which is the most that
+// Slurm may give to the job, or to the tasks of its array.
 func (p *Planner) MostNodes(r Request) int32 {
 	if p.Cluster == nil || p.complete(&r) != nil {
 		return max(1, r.All().Nodes)
 	}
-	return r.tasks() * p.Cluster.Job(r.Job, r.Needs).Largest().Nodes
+	return r.holding() * p.Cluster.Job(r.Job, r.Needs).Largest().Nodes
 }
 
 func (p *Planner) horizon() int64 {

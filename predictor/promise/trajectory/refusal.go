@@ -53,7 +53,7 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	for _, pt := range points {
 		sample = max(sample, pt.Sample)
 	}
-	if need := p.needed(r.Prob); sample < need {
+	if need := p.needed(r.Prob); sample < need && r.Job.Reservation == "" {
 		return &Refusal{Reason: fmt.Sprintf("not enough history for a probability of %.6g: %d waits known, at least %d needed", r.Prob, sample, need)}
 	}
 	if p.Cluster != nil {
@@ -151,6 +151,9 @@ func (p *Planner) promised(r *Request, b bounds) (begin int64, ok bool) {
 // blocked window w stands to the reservation in time, and when it ends, if the zone is known.
 func (r *Request) meets(w *limits.Window, zone *time.Location) string {
 	between := slurmtime.Span(w.Start, w.End, zone)
+	if w.Endless() {
+		between = ""
+	}
 	switch {
 	case w.End <= r.Deadline:
 		return " until too short a time before the deadline" + between

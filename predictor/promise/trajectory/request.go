@@ -23,6 +23,9 @@ type Request struct {
 	// Tasks is how many jobs like Job, the tasks of an array, are to run at the same time; 0 stands
 	// for 1. The deadline is that of the one which starts last.
 	Tasks int32
+	// Holding is how many tasks of the array may hold nodes before the work may start, if these are
+	// more than Tasks.
+	Holding int32
 	// ID is that of the job if it has been submitted already, and 0 otherwise, as
 	// workload.Candidate.Job says.
 	ID int64
@@ -72,6 +75,9 @@ func (r *Request) check() error {
 
 // tasks returns how many jobs are to run at the same time.
 func (r *Request) tasks() int32 { return max(1, r.Tasks) }
+
+// holding returns how many jobs may hold nodes before the work may start.
+func (r *Request) holding() int32 { return max(r.tasks(), r.Holding) }
 
 // All returns a job that needs what all tasks need together. It starts no sooner than the last of
 // the tasks, since these need not wait for one another.

@@ -27,7 +27,14 @@ func settings(c scontrol.Config) (all []Finding) {
 		all = append(all, warning("cli_filter", fmt.Sprintf("%s runs after lua, and may change options that varq has read by then", strings.Join(late, ", ")),
 			"put lua last in CliFilterPlugins of slurm.conf"))
 	}
-	return append(all, readsComments(filepath.Dir(c.File))...)
+	var scripts []string
+	if slices.Contains(c.SubmitPlugins, "lua") {
+		scripts = append(scripts, "job_submit.lua")
+	}
+	if slices.Contains(c.CLIFilters, "lua") {
+		scripts = append(scripts, "cli_filter.lua")
+	}
+	return append(all, readsComments(filepath.Dir(c.File), scripts)...)
 }
 
 // shown says, for each form of Slurm's PrivateData, what varq shows to ordinary users all the same.
@@ -69,10 +76,10 @@ var (
 	remark    = regexp.MustCompile(`--.*`)
 )
 
-// readsComments tells which of the site's scripts in a folder read or set the comments of jobs, to
-// which varq adds a word. It skips scripts that cannot be read here.
-func readsComments(folder string) (all []Finding) {
-	for _, name := range []string{"job_submit.lua", "cli_filter.lua"} {
+// readsComments tells which of some scripts of the site in a folder read or set the comments of
+// jobs, to which varq adds a word. It skips scripts that cannot be read here.
+func readsComments(folder string, scripts []string) (all []Finding) {
+	for _, name := range scripts {
 		script := filepath.Join(folder, name)
 		text, err := os.ReadFile(script)
 		if err != nil {

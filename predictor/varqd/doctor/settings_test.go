@@ -33,6 +33,10 @@ func TestSettings(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		c.config.File = filepath.Join(folder, "slurm.conf")
+		if c.submit+c.filter != "" { // the site has the filters that its scripts are of
+			c.config.SubmitPlugins, c.config.CLIFilters = []string{"lua"}, []string{"lua"}
+			c.want = append([]string{"ok job_submit lua may change"}, c.want...)
+		}
 		for name, text := range map[string]string{"job_submit.lua": c.submit, "cli_filter.lua": c.filter} {
 			if text == "" {
 				continue

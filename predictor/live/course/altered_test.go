@@ -1,0 +1,31 @@
+package course
+
+import (
+	"testing"
+
+	"github.com/varq-project/varq/predictor/slurm"
+)
+
+// What a plugin of the site changes of a job while it is submitted is told.
+func TestAltered(t *testing.T) {
+	e := promised(6)
+	e.BeginTime, e.TimeLimit, e.Inside = 4000, 600, "course"
+	for want, change := range map[string]func(*slurm.QueueEntry){
+		"":           func(*slurm.QueueEntry) {},
+		"it is held": func(j *slurm.QueueEntry) { j.Held = true },
+		"its time limit is 00:01:00 instead of 00:10:00": func(j *slurm.QueueEntry) { j.Limit = 60 },
+		"it becomes eligible at another time":            func(j *slurm.QueueEntry) { j.Eligible = 1000 },
+		"its reservation is none instead of course":      func(j *slurm.QueueEntry) { j.Shape.Reservation = "" },
+		"its reservation is another instead of course":   func(j *slurm.QueueEntry) { j.Shape.Reservation = "another" },
+	} {
+		j := task(100, 0, 6)
+		j.Shape.Reservation = "course"
+		change(&j)
+		if got := Altered(e, &j); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if j.Start = 4100; Altered(e, &j) != "" {
+			t.Errorf("%q of a job that has started", want)
+		}
+	}
+}
