@@ -35,7 +35,7 @@ func (k *follower) noteTasks(ctx context.Context, q *course.Queue, e *ledger.Ent
 	if left == 0 || left == e.Tasks || q.At >= e.HoldUntil {
 		return nil
 	}
-	text := fmt.Sprintf("%d of its tasks were cancelled; the promise is about the %d that are left", e.Tasks-left, left)
+	text := fmt.Sprintf("tasks of it were cancelled; the promise is now about %d instead of %d", left, e.Tasks)
 	if err := k.Ledger.Shrink(ctx, e, left, ledger.Event{At: q.At, Kind: ledger.User, Text: text}); err != nil {
 		return err
 	}

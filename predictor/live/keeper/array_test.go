@@ -79,7 +79,7 @@ func TestWatchCancelledTasks(t *testing.T) {
 		t.Errorf("of %d tasks, %d have started", e.Tasks, e.Started)
 	}
 	queue[len(queue)-1].Tasks = 3 // of 6 that wait
-	if e := again(); e.Tasks != 7 || e.Waiting() != 3 || !strings.HasPrefix(e.Note, "3 of its tasks were cancelled; the promise is about the 7 that are left") {
+	if e := again(); e.Tasks != 7 || e.Waiting() != 3 || !strings.HasPrefix(e.Note, "tasks of it were cancelled; the promise is now about 7 instead of 10") {
 		t.Errorf("of %d tasks, %d wait: %s", e.Tasks, e.Waiting(), e.Note)
 	}
 	queue = queue[1:] // one that has started
