@@ -277,7 +277,7 @@ func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64)
 		circumstances.Tasks, circumstances.Rounds = ends(waiting, r.Tasks)
 	}
 	waited := int64(0)
-	if j.Start == 0 {
+	if started == 0 { // tasks that follow others have not waited yet
 		r.Now = max(now, j.Eligible)
 		waited = r.Now - j.Eligible
 	}
