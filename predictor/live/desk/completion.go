@@ -96,7 +96,9 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	avoided, safer := d.avoided(q.Cluster, &r.Job, req, duringWork(0, &r.Job))
 	var wait forecast.Answer
 	circumstances := completion.Circumstances{Checkpoints: req.CheckpointInterval}
-	circumstances.Tasks, circumstances.Rounds = ends(req.Array.Tasks, r.Tasks)
+	if req.Array.Tasks > 1 { // one task is as a single job
+		circumstances.Tasks, circumstances.Rounds = req.Array.Tasks, rounds(req.Array.Tasks, r.Tasks)
+	}
 	prospect, blocked, ok := d.prospect(q.Cluster, r, 0, circumstances, avoided, q.claims, &wait)
 	if !ok {
 		return nil, &api.Refusal{Reason: cmp.Or(wait.Down, "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")}
@@ -125,14 +127,10 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	return &plan, nil
 }
 
-// ends returns completion.Circumstances' Tasks and Rounds for an array: how many tasks are to end,
-// of which some run at once. An array of one task is as a single job.
-func ends(all, atOnce int32) (tasks, rounds int32) {
-	if all <= 1 {
-		return 0, 0
-	}
+// rounds returns how often tasks have to run until all have, if so many run at once.
+func rounds(all, atOnce int32) int32 {
 	atOnce = max(1, atOnce)
-	return all, (all + atOnce - 1) / atOnce
+	return (all + atOnce - 1) / atOnce
 }
 
 // prospect forecasts the end of the job of r beside claims, or that of the tasks that run at once
@@ -255,8 +253,11 @@ func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64)
 		left := max(1, started+j.Limit-now)
 		rate := d.failures(j.On, window{0, left}) / float64(left)
 		q := forecast.Question{Request: r.Job, Now: now, Submit: now, Job: e.Job}
-		tasks, _ := ends(e.RunningTasks(), e.AtOnce)
-		if rest, ok = d.Outlook.Rest(&q, now-started, completion.Circumstances{FailureRate: rate, Tasks: tasks}); !ok || j.Start != 0 {
+		run := completion.Circumstances{FailureRate: rate}
+		if e.Tasks > 1 {
+			run.Tasks = max(1, e.RunningTasks())
+		}
+		if rest, ok = d.Outlook.Rest(&q, now-started, run); !ok || j.Start != 0 {
 			return rest, now, ok
 		}
 	}
@@ -270,11 +271,11 @@ func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64)
 	}
 	r.Job.Partition, r.Job.NodeSet = place.Partition, place.NodeSet
 	circumstances := completion.Circumstances{Checkpoints: e.CheckpointInterval}
-	if e.Tasks > 0 {
+	if e.Tasks > 1 {
 		waiting := max(1, j.Tasks)
 		r.Tasks = min(waiting, max(1, e.AtOnce))
 		r.TasksNodes = e.NodesOf(r.Tasks)
-		circumstances.Tasks, circumstances.Rounds = ends(waiting, r.Tasks)
+		circumstances.Tasks, circumstances.Rounds = waiting, rounds(waiting, r.Tasks)
 	}
 	waited := int64(0)
 	if started == 0 { // tasks that follow others have not waited yet
