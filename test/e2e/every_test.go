@@ -90,7 +90,10 @@ func every(t *testing.T, s *site.Site) {
 	if err := os.WriteFile(run, []byte("#!/bin/bash\n#SBATCH --output="+run+".out\nexport XDG_STATE_HOME="+state+" VARQ_CONFIG="+s.Config()+"\n"+varq+" every run\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	mustRun(t, s, "alice", "sbatch", "--time=5", "--wait", run)
+	if ran, err := s.Run(t.Context(), "alice", "sbatch", "--time=5", "--wait", run); err != nil || ran.Code != 0 {
+		text, _ := os.ReadFile(run + ".out")
+		t.Fatalf("%v: exit code %d, %s: %s", err, ran.Code, ran.Stderr, text)
+	}
 	both := read(id)
 	if len(both.Occurrences) != 2 || both.Occurrences[0].State != r.State || both.Occurrences[1].At-at.Unix() < 23*3600 || both.Occurrences[1].Job == 0 {
 		text, _ := os.ReadFile(run + ".out")
