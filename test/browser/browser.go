@@ -21,6 +21,9 @@ var packages = []string{"chromium", "fonts-liberation"}
 // patience is how long anything may take before it counts as hanging.
 const patience = 5 * time.Minute
 
+// starts is how often a browser is started: now and then one crashes before it shows anything.
+const starts = 3
+
 // ForTest starts a browser for a test and ends it with the test. It installs what is missing. It
 // skips the test in short mode, and if nothing can be installed.
 func ForTest(t testing.TB) context.Context {
@@ -35,6 +38,20 @@ func ForTest(t testing.TB) context.Context {
 	if err != nil {
 		t.Skip(err)
 	}
+	for range starts {
+		ctx := start(t, path)
+		if err = chromedp.Do(ctx); err == nil {
+			return ctx
+		}
+		t.Log(err)
+	}
+	t.Fatal(err)
+	return nil
+}
+
+// start returns a browser that starts with its first action, and ends with the test.
+func start(t testing.TB, path string) context.Context {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx,
