@@ -24,10 +24,11 @@ func CountTasks(list string) (tasks, atOnce int32) {
 	items := strings.Split(list, ",")
 	sum, next, overlap := int64(0), int64(0), false
 	for _, item := range items {
-		from, to, _, ok := readRange(item)
-		overlap = overlap || ok && from < next
-		next = max(next, to+1)
-		sum = min(sum+countRange(item), MaxTasks)
+		if from, to, by, ok := readRange(item); ok {
+			overlap = overlap || from < next
+			next = max(next, to+1)
+			sum = min(sum+(to-from)/by+1, MaxTasks)
+		}
 	}
 	if overlap && next <= MaxTasks { // which lists of Slurm's own never do
 		sum = distinct(items, next)
@@ -57,24 +58,14 @@ func IsTasks(list string) bool {
 		return false
 	}
 	for item := range strings.SplitSeq(list, ",") {
-		if countRange(item) == 0 {
+		if _, _, _, ok := readRange(item); !ok {
 			return false
 		}
 	}
 	return true
 }
 
-// countRange returns how many numbers "7", "1-9" or "0-100:4" names, at most MaxTasks, and 0
-// for anything else.
-func countRange(item string) int64 {
-	from, to, by, ok := readRange(item)
-	if !ok {
-		return 0
-	}
-	return min((to-from)/by+1, MaxTasks)
-}
-
-// readRange reads "7", "1-9" or "0-100:4".
+// readRange reads "7", "1-9" or "0-100:4". ok is false for anything else.
 func readRange(item string) (from, to, by int64, ok bool) {
 	item, step, stepped := strings.Cut(item, ":")
 	first, last, isRange := strings.Cut(item, "-")

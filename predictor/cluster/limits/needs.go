@@ -43,8 +43,7 @@ func (j *Job) CheckNeeds() *Rule {
 		return nil
 	}
 	nodes, rule := j.selected()
-	narrow := j.inside != nil || !few(len(nodes), len(j.known()))
-	if rule == nil && j.Request.NodeSet == "" && narrow && len(listed(nodes)) > mostListed {
+	if rule == nil && j.Request.NodeSet == "" && !j.anywhere(nodes) && len(listed(nodes)) > mostListed {
 		return need("the nodes that the job may have are too scattered for a forecast: their list is longer than %d bytes%s", mostListed, advice)
 	}
 	return rule
@@ -79,7 +78,7 @@ func (j *Job) known() (nodes []Node) {
 }
 
 func (j *Job) checkReservation() *Rule {
-	name, all := j.needs.Reservation, j.cluster.Reservations
+	name := j.needs.Reservation
 	if name == "" {
 		return nil
 	}
@@ -87,11 +86,9 @@ func (j *Job) checkReservation() *Rule {
 	if strings.Contains(name, ",") {
 		return need("%s: varq looks at one reservation: name it", option)
 	}
-	i := slices.IndexFunc(all, func(v Reservation) bool { return v.Name == name })
-	if i < 0 {
+	switch v := j.cluster.Reservations.Named(name); {
+	case v == nil:
 		return need("%s: Slurm has no reservation %s", option, name)
-	}
-	switch v := &all[i]; {
 	case !v.admits(&j.Request):
 		return need("%s: reservation %s admits neither user %s nor account %s", option, name, j.User, j.Account)
 	case v.Flex: // the job is forecast as one without the reservation, with which it may start sooner

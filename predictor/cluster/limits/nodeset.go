@@ -35,13 +35,19 @@ func (j *Job) NodeSet() string {
 			nodes = all
 		}
 	}
-	if j.inside == nil && few(len(nodes), len(j.known())) {
+	if j.anywhere(nodes) {
 		return ""
 	}
 	if set := listed(nodes); len(set) <= mostListed {
 		return set
 	}
 	return ""
+}
+
+// anywhere reports whether a job that may run on these nodes counts as one that may run on any of
+// its partition.
+func (j *Job) anywhere(nodes []Node) bool {
+	return j.inside == nil && few(len(nodes), len(j.known()))
 }
 
 // mostListed is how long a NodeSet may be, in bytes. Users may have as many jobs, each with another

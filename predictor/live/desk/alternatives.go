@@ -57,7 +57,7 @@ func (d *Desk) planAlternatives(ctx context.Context, user string, req *api.PlanR
 			return api.PlanAnswer{}, err
 		}
 		if one.answer.Plan == nil {
-			refused.add(i, one.name, &one.answer)
+			refused.add(one, &one.answer)
 		} else {
 			quotes = append(quotes, one)
 		}
@@ -74,9 +74,9 @@ func (d *Desk) planAlternatives(ctx context.Context, user string, req *api.PlanR
 		if err != nil || answer.Plan != nil {
 			return q.chosen(req, answer), err
 		}
-		refused.add(slices.IndexFunc(all, func(a alternative) bool { return a.name == q.name }), q.name, &answer)
+		refused.add(q, &answer)
 	}
-	nearest := &all[refused.nearest()]
+	nearest := refused.nearest()
 	answer, err := d.Plan(ctx, user, nearest.request, promise)
 	if err == nil && answer.Refusal != nil { // with the offers of the nearest
 		answer.Refusal.Reason = "none of the " + what + " will do: " + refused.String()
@@ -185,32 +185,32 @@ type refusals []refusedIn
 
 // refusedIn is why a job cannot be promised in one of several ways.
 type refusedIn struct {
-	alternative, reason string
-	of                  int     // which of the alternatives
-	prob                float64 // the highest that is forecast there
+	*alternative
+	reason string
+	prob   float64 // the highest that is forecast there
 }
 
-func (r *refusals) add(of int, alternative string, answer *api.PlanAnswer) {
-	*r = append(*r, refusedIn{alternative, answer.Refusal.Reason, of, highest(answer.Trajectory)})
+func (r *refusals) add(a *alternative, answer *api.PlanAnswer) {
+	*r = append(*r, refusedIn{a, answer.Refusal.Reason, highest(answer.Trajectory)})
 }
 
 // nearest returns which of the alternatives could be promised with the highest probability, or the
 // first.
-func (r refusals) nearest() int {
+func (r refusals) nearest() *alternative {
 	best := 0
 	for i := range r {
 		if r[i].prob > r[best].prob {
 			best = i
 		}
 	}
-	return r[best].of
+	return r[best].alternative
 }
 
 // String names each alternative, and why.
 func (r refusals) String() string {
 	reasons := make([]string, len(r))
 	for i, no := range r {
-		reasons[i] = no.alternative + ": " + no.reason
+		reasons[i] = no.name + ": " + no.reason
 	}
 	return strings.Join(reasons, "; ")
 }

@@ -152,7 +152,7 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 	} else {
 		first = clearOf(windows, r.Now, all.Limit)
 		if len(windows) > 0 {
-			blocked = &api.Blocked{Why: windows[0].Says, Start: windows[0].Start, End: windows[0].End}
+			blocked = blockedBy(&windows[0])
 		}
 	}
 	room := d.room(claims)

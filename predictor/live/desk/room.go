@@ -162,6 +162,10 @@ func wake(a *forecast.Answer, seconds int64) {
 	}
 }
 
+func blockedBy(w *limits.Window) *api.Blocked {
+	return &api.Blocked{Why: w.Says, Start: w.Start, End: w.End}
+}
+
 // postpone changes an answer about a submission now of a job with a time limit. It moves starts out
 // of the windows in which the job cannot run, to the end of each window. It returns the first
 // window that may keep the job waiting, or nil.
@@ -176,7 +180,7 @@ func postpone(a *forecast.Answer, windows []limits.Window, now, limit int64) *ap
 			continue
 		}
 		if first == nil && a.Wait[i] > wait {
-			first = &api.Blocked{Why: windows[w].Says, Start: windows[w].Start, End: windows[w].End}
+			first = blockedBy(&windows[w])
 		}
 		a.Wait[i], a.Lower[i] = wait, lower
 	}
