@@ -1,7 +1,6 @@
 package bigsite
 
 import (
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -14,17 +13,12 @@ import (
 // A site of a few nodes is measured as a big one is.
 func TestSmall(t *testing.T) {
 	thorough.Only(t)
-	if testing.Short() {
-		t.Skip("starts two private Slurms: not in short mode")
-	}
+	cluster.NeedSlurm(t)
 	o := Options{
 		Nodes: 8, Running: 20, Pending: 30, Tasks: 20, Reservations: 5, Rate: 4, Reserving: 1, Duration: 3 * time.Second,
 		Timeout: cluster.Patience, Load: .1, With: true, Without: true, Progress: t.Output(),
 	}
 	r, err := Run(t.Context(), o)
-	if errors.Is(err, cluster.ErrNotRoot) {
-		t.Skip(err)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -127,19 +127,9 @@ func (c *campaign) say(format string, args ...any) {
 
 // tell says every minute how the campaign stands.
 func (c *campaign) tell(ctx context.Context) {
-	for sleep(ctx, time.Minute) {
+	for cluster.Sleep(ctx, time.Minute) == nil {
 		submissions, promises, faults := c.journal.counts()
 		c.say("%d submissions, %d promises, %d faults", submissions, promises, faults)
-	}
-}
-
-// sleep waits for d. It returns false if ctx ends first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
 	}
 }
 

@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -14,14 +13,9 @@ import (
 // promise is settled.
 func TestCampaign(t *testing.T) {
 	thorough.Only(t)
-	if testing.Short() {
-		t.Skip("a private Slurm takes its time; not with -short")
-	}
+	cluster.NeedSlurm(t)
 	o := Options{Seed: 14, Submissions: 60, Pace: 1200 * time.Millisecond, Pause: 9 * time.Second, Nodes: 8, Version: cluster.Chosen(), Evidence: t.ArtifactDir(), Progress: t.Output()}
 	report, err := Run(t.Context(), o)
-	if errors.Is(err, cluster.ErrNotRoot) {
-		t.Skip(err)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func (c *campaign) trouble(ctx context.Context, lane []trigger, random *rand.Ran
 		for _, i := range random.Perm(len(lane)) {
 			pause := time.Duration((.2 + .8*random.ExpFloat64()) * float64(c.o.Pause))
 			span := time.Duration(5e8 + random.Int64N(10e9))
-			if !sleep(ctx, pause) {
+			if cluster.Sleep(ctx, pause) != nil {
 				return nil
 			}
 			f := Fault{Kind: lane[i].kind, Began: now()}

@@ -32,7 +32,7 @@ func (c *campaign) submitAll(ctx context.Context) {
 	pace := c.random(3_000_000)
 	turns := make(chan struct{}, mostAtOnce)
 	for n := 0; c.o.Submissions == 0 || n < c.o.Submissions; n++ {
-		if !sleep(ctx, time.Duration(pace.ExpFloat64()*float64(c.o.Pace))) {
+		if cluster.Sleep(ctx, time.Duration(pace.ExpFloat64()*float64(c.o.Pace))) != nil {
 			return
 		}
 		turns <- struct{}{}

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"time"
+
+	"github.com/varq-project/varq/test/cluster"
 )
 
 // The things that users do to their jobs.
@@ -39,11 +41,11 @@ func (c *campaign) meddle(ctx context.Context, s *Submission, random *rand.Rand)
 	if random.IntN(5) < 3 || s.User == operator {
 		return
 	}
-	if !sleep(ctx, after) {
+	if cluster.Sleep(ctx, after) != nil {
 		return
 	}
 	c.act(ctx, s, what, random)
-	if what == actHold && random.IntN(2) == 0 && sleep(ctx, more) {
+	if what == actHold && random.IntN(2) == 0 && cluster.Sleep(ctx, more) == nil {
 		c.act(ctx, s, actRelease, random)
 	}
 }

@@ -98,7 +98,7 @@ func (v *varqd) end(sig syscall.Signal) error {
 
 // supervise starts varqd again whenever it has ended by itself.
 func (v *varqd) supervise(ctx context.Context) {
-	for sleep(ctx, 500*time.Millisecond) {
+	for cluster.Sleep(ctx, 500*time.Millisecond) == nil {
 		v.mu.Lock()
 		if r := v.running; r != nil {
 			select {
@@ -152,7 +152,7 @@ func (c *campaign) waitWell(ctx context.Context) error {
 			return nil
 		}
 		last = fmt.Sprintf("%v %v", h.Problems, err)
-		if !sleep(ctx, 500*time.Millisecond) {
+		if cluster.Sleep(ctx, 500*time.Millisecond) != nil {
 			return ctx.Err()
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/varq-project/varq/test/cluster"
 )
 
 // queueFormat is what the campaign sees of a job in the queue, with queueFields fields.
@@ -32,7 +34,7 @@ func (c *campaign) watchQueue(ctx context.Context) {
 	}
 	defer out.Close()
 	last := map[string]string{}
-	for sleep(ctx, 2*time.Second) {
+	for cluster.Sleep(ctx, 2*time.Second) == nil {
 		stdout, _, code := c.command(ctx, "root", "squeue", "--noheader", "--format="+queueFormat)
 		if code != 0 {
 			continue

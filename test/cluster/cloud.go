@@ -32,7 +32,7 @@ func (c *Cluster) runCloud(boot time.Duration) {
 	ctx, stop := context.WithCancel(context.Background())
 	c.stopCloud = stop
 	go func() {
-		for sleep(ctx, pollInterval) == nil {
+		for Sleep(ctx, pollInterval) == nil {
 			for word, nodes := range c.powerRequests() {
 				for _, node := range nodes {
 					go c.power(ctx, word, node, boot)
@@ -70,7 +70,7 @@ func (c *Cluster) power(ctx context.Context, word, node string, boot time.Durati
 		_ = c.StopDaemon(Slurmd(node))
 		return
 	}
-	if sleep(ctx, boot) == nil {
+	if Sleep(ctx, boot) == nil {
 		_ = c.StartDaemon(ctx, Slurmd(node))
 	}
 }

@@ -214,7 +214,7 @@ func TestStopAfterCrash(t *testing.T) {
 	if dir := os.Getenv("VARQ_TEST_CRASH"); dir != "" {
 		crash(t, dir)
 	}
-	needSlurm(t)
+	NeedSlurm(t)
 	parent, err := os.MkdirTemp("", "varq-crash-")
 	if err != nil {
 		t.Fatal(err)
@@ -276,7 +276,7 @@ func crash(t *testing.T, dir string) {
 
 // If a daemon rejects the configuration, the error of Start contains the daemon's output.
 func TestStartFailure(t *testing.T) {
-	needSlurm(t)
+	NeedSlurm(t)
 	_, err := Start(t.Context(), Options{Nodes: 1, SlurmConf: "SelectType=select/no_such"})
 	if errors.Is(err, ErrNoSlurm) {
 		t.Skip(err)

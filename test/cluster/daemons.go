@@ -194,7 +194,7 @@ func (c *Cluster) StartDaemon(ctx context.Context, d Daemon) error {
 		if !proc.alive() {
 			return fmt.Errorf("%s ended at once:\n%s", d, c.LogTail(d))
 		}
-		if err := sleep(ctx, pollInterval); err != nil {
+		if err := Sleep(ctx, pollInterval); err != nil {
 			return fmt.Errorf("%s does not answer: %w:\n%s", d, err, c.LogTail(d))
 		}
 	}
@@ -308,18 +308,8 @@ func (c *Cluster) WaitIdle(ctx context.Context) error {
 		if err == nil && out == strconv.Itoa(nodes) {
 			return nil
 		}
-		if sleep(ctx, pollInterval) != nil {
+		if Sleep(ctx, pollInterval) != nil {
 			return fmt.Errorf("%q of %d nodes idle: %w:\n%s", out, nodes, ctx.Err(), c.LogTail(Slurmctld))
 		}
-	}
-}
-
-// sleep waits for d. If ctx ends first, sleep returns its error.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
 	}
 }

@@ -11,7 +11,7 @@ import (
 // mode, if the process is not root, and if Slurm cannot be installed.
 func ForTest(t testing.TB, o Options) *Cluster {
 	t.Helper()
-	needSlurm(t)
+	NeedSlurm(t)
 	c, err := Start(t.Context(), o)
 	if errors.Is(err, ErrNoSlurm) {
 		t.Skip(err)
@@ -32,8 +32,8 @@ func ForTest(t testing.TB, o Options) *Cluster {
 	return c
 }
 
-// needSlurm skips the test in short mode and if the process is not root.
-func needSlurm(t testing.TB) {
+// NeedSlurm skips the test in short mode and if the process is not root.
+func NeedSlurm(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a real Slurm: not in short mode")

@@ -51,7 +51,7 @@ func (c *Cluster) Load(ctx context.Context, l Load) error {
 	interval := c.interval(l)
 	failed := 0
 	for next := time.Now(); ; next = next.Add(time.Duration(rng.ExpFloat64() * float64(interval))) {
-		if sleep(ctx, time.Until(next)) != nil {
+		if Sleep(ctx, time.Until(next)) != nil {
 			return c.cancelLoad(context.WithoutCancel(ctx))
 		}
 		err := c.submit(ctx, rng, l)

@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -20,15 +18,7 @@ import (
 	"github.com/varq-project/varq/test/synthetic"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "\nThe demonstration failed:", err)
-		os.Exit(1)
-	}
-}
+func main() { cluster.Main("\nThe demonstration failed", run) }
 
 const (
 	nodes       = 8

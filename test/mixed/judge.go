@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/test/cluster"
 )
 
 // judge waits until no job is left, and compares.
@@ -35,7 +36,7 @@ func (c *campaign) judge(ctx context.Context) (*Report, error) {
 		if open == 0 {
 			break
 		}
-		if err := pause(ctx, 2*time.Second); err != nil {
+		if err := cluster.Sleep(ctx, 2*time.Second); err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +76,7 @@ func (c *campaign) drained(ctx context.Context) error {
 		if left == 0 && r.Code == 0 {
 			return nil
 		}
-		if err := pause(ctx, 2*time.Second); err != nil {
+		if err := cluster.Sleep(ctx, 2*time.Second); err != nil {
 			return fmt.Errorf("%d jobs are left: %w", left, err)
 		}
 	}

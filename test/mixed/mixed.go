@@ -66,7 +66,7 @@ func Run(ctx context.Context, o Options) (_ *Report, err error) {
 	failures := make([]error, 2)
 	both.Go(func() { failures[0] = c.submitAll(ctx, c.plain, o.Warm+o.Duration, 1/rate(o.Load), 1) })
 	both.Go(func() {
-		if failures[1] = pause(ctx, o.Warm); failures[1] == nil {
+		if failures[1] = cluster.Sleep(ctx, o.Warm); failures[1] == nil {
 			failures[1] = c.submitAll(ctx, c.promising, o.Duration, o.Pace.Seconds(), 2)
 		}
 	})
@@ -86,7 +86,7 @@ func (c *campaign) submitAll(ctx context.Context, compose func(n int, random *ra
 	turns := make(chan struct{}, mostAtOnce)
 	told := time.Now()
 	for n := 0; ; n++ {
-		if err := pause(ctx, time.Duration(random.ExpFloat64()*interval*float64(time.Second))); err != nil || time.Now().After(end) {
+		if err := cluster.Sleep(ctx, time.Duration(random.ExpFloat64()*interval*float64(time.Second))); err != nil || time.Now().After(end) {
 			return err
 		}
 		j := compose(n, random)
@@ -122,14 +122,4 @@ func (c *campaign) counts() string {
 		}
 	}
 	return fmt.Sprintf("%d plain jobs, %d requests, %d promises", plain, asked, promised)
-}
-
-// pause waits. It returns ctx's error if that ends first.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -1,7 +1,6 @@
 package mixed
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -15,15 +14,10 @@ import (
 // anything. What is promised is judged alike by varq and by the jobs themselves.
 func TestCampaign(t *testing.T) {
 	thorough.Only(t)
-	if testing.Short() {
-		t.Skip("a private Slurm takes its time; not with -short")
-	}
+	cluster.NeedSlurm(t)
 	o := Usual()
 	o.Warm, o.Duration, o.Pace, o.Version, o.Progress = 2*time.Minute, time.Minute, 2*time.Second, cluster.Chosen(), t.Output()
 	r, err := Run(t.Context(), o)
-	if errors.Is(err, cluster.ErrNotRoot) {
-		t.Skip(err)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

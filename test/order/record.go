@@ -44,7 +44,7 @@ func (r *Recorder) Record(ctx context.Context, done <-chan struct{}) error {
 	defer client.Close()
 	began, last := time.Now().Unix(), map[int64]Sighting{}
 	for next := time.Now(); ; next = next.Add(r.Gap) {
-		if err := sleep(ctx, time.Until(next)); err != nil {
+		if err := cluster.Sleep(ctx, time.Until(next)); err != nil {
 			return err
 		}
 		at := time.Now().Unix()
@@ -83,7 +83,7 @@ func (r *Recorder) look(queue []slurm.QueueEntry, at int64, last map[int64]Sight
 
 // accounting writes the runs since a time. Accounting lags behind by seconds.
 func (r *Recorder) accounting(ctx context.Context, client *slurmrestd.Client, since int64) error {
-	if err := sleep(ctx, 10*time.Second); err != nil {
+	if err := cluster.Sleep(ctx, 10*time.Second); err != nil {
 		return err
 	}
 	at := time.Now().Unix()
@@ -96,13 +96,4 @@ func (r *Recorder) accounting(ctx context.Context, client *slurmrestd.Client, si
 		}
 	}
 	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -132,7 +132,7 @@ func (s *Site) submitAll(ctx context.Context, c *cluster.Cluster) error {
 		if due > s.Until {
 			return nil
 		}
-		if err := sleep(ctx, time.Until(began.Add(due))); err != nil {
+		if err := cluster.Sleep(ctx, time.Until(began.Add(due))); err != nil {
 			return err
 		}
 		select {
@@ -208,7 +208,7 @@ func (a *alike) submit(ctx context.Context, c *cluster.Cluster) error {
 		if out, err := c.Command(ctx, a.user, "sbatch", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("sbatch %v: %w: %s", args, err, out)
 		}
-		if err := sleep(ctx, a.gap); err != nil {
+		if err := cluster.Sleep(ctx, a.gap); err != nil {
 			return err
 		}
 	}

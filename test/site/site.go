@@ -140,18 +140,13 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 	return s, s.StartVarqd(ctx)
 }
 
-// ForTest starts a site for a test and stops it when the test ends. It skips the test in short
-// mode and if Start returns cluster.ErrNotRoot; any other error of Start fails the test. If the
-// test failed, ForTest logs the last lines of the logs of varqd, slurmctld and slurmrestd.
+// ForTest starts a site for a test and stops it when the test ends. It skips the test as
+// cluster.NeedSlurm does; an error of Start fails the test. If the test failed, ForTest logs the
+// last lines of the logs of varqd, slurmctld and slurmrestd.
 func ForTest(t testing.TB, o Options) *Site {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a private Slurm takes its time; not with -short")
-	}
+	cluster.NeedSlurm(t)
 	s, err := Start(context.Background(), o)
-	if errors.Is(err, cluster.ErrNotRoot) {
-		t.Skip(err)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

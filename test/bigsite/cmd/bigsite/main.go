@@ -9,21 +9,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/varq-project/varq/test/bigsite"
+	"github.com/varq-project/varq/test/cluster"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bigsite:", err)
-		os.Exit(1)
-	}
-}
+func main() { cluster.Main("bigsite", run) }
 
 func run(ctx context.Context) error {
 	o := bigsite.Big()

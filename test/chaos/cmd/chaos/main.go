@@ -8,24 +8,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/varq-project/varq/test/chaos"
 	"github.com/varq-project/varq/test/cluster"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "chaos:", err)
-		os.Exit(1)
-	}
-}
+func main() { cluster.Main("chaos", run) }
 
 func run(ctx context.Context) error {
 	o := chaos.Options{Progress: os.Stdout}

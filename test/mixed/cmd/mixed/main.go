@@ -6,24 +6,13 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/mixed"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "mixed:", err)
-		os.Exit(1)
-	}
-}
+func main() { cluster.Main("mixed", run) }
 
 func run(ctx context.Context) error {
 	o := mixed.Usual()

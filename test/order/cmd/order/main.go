@@ -8,22 +8,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
+	"github.com/varq-project/varq/test/cluster"
 	"github.com/varq-project/varq/test/order"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "order:", err)
-		os.Exit(1)
-	}
-}
+func main() { cluster.Main("order", run) }
 
 func run(ctx context.Context) (err error) {
 	site := order.Site{}
