@@ -53,7 +53,9 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	for _, pt := range points {
 		sample = max(sample, pt.Sample)
 	}
-	if need := p.needed(r.Prob); sample < need && r.Job.Reservation == "" {
+	// no wait tells of jobs inside of a reservation
+	inside := p.Cluster != nil && p.Cluster.Reservations.Encloses(r.Job.Reservation)
+	if need := p.needed(r.Prob); sample < need && !inside {
 		return &Refusal{Reason: fmt.Sprintf("not enough history for a probability of %.6g: %d waits known, at least %d needed", r.Prob, sample, need)}
 	}
 	if p.Cluster != nil {

@@ -117,6 +117,21 @@ func TestRefusedWithoutHistory(t *testing.T) {
 	}
 }
 
+// No wait tells of a job inside of a reservation of Slurm's, and so waits are not what is missing.
+// They are for a job that may start outside of it, too.
+func TestRefusedWithoutHistoryOfReservation(t *testing.T) {
+	for _, flex := range []bool{true, false} {
+		c := site(nil)
+		c.Reservations = []limits.Reservation{{Name: "course", Start: noon, End: noon + 10*hour, Nodes: c.Partitions["main"].Nodes[:4], Users: []string{"alice"}, Flex: flex}}
+		p := &Planner{Forecaster: curve{mean: 10 * hour, sample: 0}, Horizon: hour, Cluster: c}
+		r := request(1, hour/2, .9)
+		r.Job.User, r.Needs = "alice", &workload.Needs{Reservation: "course"}
+		if a := p.Plan(r); a.Refusal == nil || strings.HasPrefix(a.Refusal.Reason, "not enough history") != flex {
+			t.Errorf("flex %v: %+v", flex, a.Refusal)
+		}
+	}
+}
+
 // The work fits and the reservation does not: the refusal names the rule that is the
 // reason.
 func TestRefusalNamesTheLimit(t *testing.T) {
