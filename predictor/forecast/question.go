@@ -66,5 +66,8 @@ type Opinion struct {
 }
 
 // Group names the group of jobs that r belongs to where forecasters are weighed by their scores:
-// the jobs of its partition, node set and QOS. The Class of an Evidence is another thing.
-func Group(r *workload.Request) string { return r.Partition + r.NodeSet + "/" + r.QOS }
+// the jobs of its partition, node set and QOS, with like licences. The Class of an Evidence is
+// another thing.
+func Group(r *workload.Request) string {
+	return r.Partition + r.NodeSet + string(r.Licences.Like()) + "/" + r.QOS
+}

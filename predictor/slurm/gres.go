@@ -98,3 +98,15 @@ func GresOf(tres limits.TRES) []workload.Gres {
 	}
 	return all
 }
+
+// LicensesOf returns the licences in what a job asks for, as of sbatch --licenses, where accounting
+// counts them.
+func LicensesOf(tres limits.TRES) string {
+	numbers := map[string]int64{}
+	for name, n := range tres {
+		if name, is := strings.CutPrefix(name, "license/"); is && n > 0 {
+			numbers[name] = n
+		}
+	}
+	return string(workload.LicencesOf(numbers))
+}

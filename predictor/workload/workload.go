@@ -19,11 +19,13 @@ type Size struct {
 	CPUs   int32 `json:"cpus"`
 	GPUs   int32 `json:"gpus,omitempty"`
 	Memory int64 `json:"memory,omitempty"` // MiB
+	// Licences follow from what the job needs: varqd ignores what a user says of them.
+	Licences Licences `json:"licences,omitempty"`
 }
 
 // Times returns n times the size; a count is at most the greatest int32.
 func (s Size) Times(n int32) Size {
-	return Size{Nodes: times(n, s.Nodes), CPUs: times(n, s.CPUs), GPUs: times(n, s.GPUs), Memory: int64(n) * s.Memory}
+	return Size{Nodes: times(n, s.Nodes), CPUs: times(n, s.CPUs), GPUs: times(n, s.GPUs), Memory: int64(n) * s.Memory, Licences: s.Licences.Times(n)}
 }
 
 // times returns n times a count, but at most the greatest int32.
@@ -44,7 +46,7 @@ type Request struct {
 	// from what the job needs: varqd ignores what a user says of it.
 	NodeSet string `json:"node_set,omitempty"`
 	// Line names the jobs from whose waits the job's own is forecast, if these are not all jobs of
-	// its partition but those of its NodeSet.
+	// its partition but those of its NodeSet, and with licences like its own.
 	Line string `json:"-"`
 	QOS  string `json:"qos,omitempty"`
 	// Reservation is that of Slurm's own reservations that the job asks for. It follows from what the
@@ -56,10 +58,10 @@ type Request struct {
 	Limit int64 `json:"limit"`
 }
 
-// Narrow reports whether the job may run on some nodes of its partition only, and its wait is
-// forecast from those of jobs that may run on any: too few jobs like it are known. Its own wait
-// tells nothing of theirs.
-func (r *Request) Narrow() bool { return r.NodeSet != "" && r.Line == "" }
+// Narrow reports whether the job may run on some nodes of its partition only, or needs licences
+// that can run out, and too few jobs like it are known. Its own wait tells nothing of the waits of
+// others.
+func (r *Request) Narrow() bool { return (r.NodeSet != "" || r.Licences != "") && r.Line == "" }
 
 // Queue names the jobs from whose waits the job's own is forecast: Line or, without one, Partition.
 func (r *Request) Queue() string { return cmp.Or(r.Line, r.Partition) }
@@ -262,6 +264,21 @@ type Room struct {
 type Hold struct {
 	At   int64
 	Prob float64
+}
+
+// And returns the room of a job that needs both r and another.
+func (r Room) And(other Room) Room {
+	ascending := func(a, b Hold) int { return cmp.Compare(a.At, b.At) }
+	r.Prob = min(r.Prob, other.Prob)
+	r.Holding = slices.Concat(r.Holding, other.Holding)
+	slices.SortStableFunc(r.Holding, ascending)
+	r.Late = slices.Concat(r.Late, other.Late)
+	slices.SortStableFunc(r.Late, ascending)
+	for i := 1; i < len(r.Late); i++ {
+		r.Late[i].Prob = min(r.Late[i].Prob, r.Late[i-1].Prob)
+	}
+	r.Next = slices.Concat(r.Next, other.Next)
+	return r
 }
 
 // Within returns the bound if the job is expected to get its nodes at the time start, and gets them

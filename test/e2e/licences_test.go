@@ -7,25 +7,37 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// licences: where licences may run out, nothing is promised; nor where they have.
+// licences: of licences that hardly run out, nothing is promised while they have. For others a job
+// waits, and is promised what the waits of jobs with like licences tell, beside the jobs that have
+// some.
 func licences(t *testing.T, s *site.Site) {
-	for _, c := range []struct{ options, says string }{
-		{"--licenses=matlab:3", "--licenses=matlab:3: there are 2 of licence matlab"},
-		{"--licenses=pool:65", "--licenses=pool:65: there are 64 of licence pool"},
-		{"--licenses=matlab:1", "--licenses=matlab:1: when 1 of the 2 of licence matlab are free cannot be forecast"},
-		{"--licenses=pool:1", "Can be promised"},
+	says := func(options, want string) func() bool {
+		return func() bool { return strings.Contains(quoteOf(t, s, "6hours", options), want) }
+	}
+	for options, want := range map[string]string{
+		"--licenses=matlab:3": "--licenses=matlab:3: there are 2 of licence matlab",
+		"--licenses=pool:65":  "--licenses=pool:65: there are 64 of licence pool",
+		"--licenses=matlab:1": "0 jobs with licences like matlab:1 are known to have started in partition main, and a forecast needs 20",
+		"--licenses=pool:1":   "Can be promised",
 	} {
-		if got := quoteOf(t, s, "6hours", c.options); !strings.Contains(got, c.says) {
-			t.Errorf("%s: %s", c.options, got)
+		if got := quoteOf(t, s, "6hours", options); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", options, got)
 		}
 	}
-	mustRun(t, s, "bob", "sbatch", "-p", "main", "-N1", "-n1", "--licenses=pool:64", "-t", "3:00:00", "-J", "pool", "-o/dev/null", "--wrap=exec sleep 1d")
-	eventually(t, "while a job has all licences, none is promised", func() bool {
-		return strings.Contains(quoteOf(t, s, "6hours", "--licenses=pool:1"), "64 of the 64 of licence pool are in use, and when enough are free cannot be forecast")
-	})
+	hold := func(name, licences string) {
+		mustRun(t, s, "bob", "sbatch", "-p", "main", "-N1", "-n1", "--licenses="+licences, "-t", "12:00:00", "-J", name, "-o/dev/null", "--wrap=exec sleep 1d")
+	}
+	hold("pool", "pool:64")
+	eventually(t, "while a job has all licences, none is promised", says("--licenses=pool:1", "64 of the 64 of licence pool are in use, and when enough are free cannot be forecast"))
 	mustRun(t, s, "root", "scancel", "--name=pool")
-	eventually(t, "once they are free again, they are promised", func() bool {
-		return strings.Contains(quoteOf(t, s, "6hours", "--licenses=pool:1"), "Can be promised")
-	})
-	keptSoon(t, s, "licence", "-p", "main", "-n1", "--licenses=pool:1")
+	eventually(t, "once they are free again, they are promised", says("--licenses=pool:1", "Can be promised"))
+
+	for range 20 {
+		mustRun(t, s, "bob", "sbatch", "-p", "main", "-N1", "-n1", "--licenses=matlab:1", "-t", "5", "-o/dev/null", "--wrap=true")
+	}
+	eventually(t, "once 20 jobs with such licences have started, they are promised", says("--licenses=matlab:1", "Can be promised"))
+	hold("matlab", "matlab:2")
+	eventually(t, "while a job has them beyond the deadline, they are not", says("--licenses=matlab:1", "or too few of the licences matlab:1, at the deadline"))
+	mustRun(t, s, "root", "scancel", "--name=matlab")
+	keptSoon(t, s, "licence", "-p", "main", "-n1", "--licenses=matlab:1")
 }

@@ -137,10 +137,6 @@ type Node struct {
 	Awake bool
 }
 
-// License counts the licences of one name: all, and those that jobs, or Slurm's own reservations,
-// have now.
-type License struct{ Total, Used int64 }
-
 // TRES counts by name, as Slurm writes them: "cpu", "mem" (MiB), "node",
 // "billing", "gres/gpu".
 type TRES map[string]int64

@@ -60,8 +60,8 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 }
 
 // CompleteWith is Complete for a job with needs: it fills in the nodes on which alone it may run,
-// unless the request has them, the CPUs of its nodes if it is alone on them, and their memory if it
-// asks for all.
+// unless the request has them, the licences that can run out, the CPUs of its nodes if it is alone
+// on them, and their memory if it asks for all.
 func (c *Cluster) CompleteWith(r workload.Request, n *workload.Needs) (workload.Request, error) {
 	r, err := c.Complete(r)
 	if err != nil {
@@ -69,6 +69,9 @@ func (c *Cluster) CompleteWith(r workload.Request, n *workload.Needs) (workload.
 	}
 	if n != nil && c.Reservations.Named(n.Reservation) != nil {
 		r.Reservation = n.Reservation
+	}
+	if n != nil {
+		r.Licences = c.Licences(n.Licenses)
 	}
 	if r.NodeSet == "" {
 		r.NodeSet = c.Job(r, n).NodeSet()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/workload"
@@ -33,7 +32,7 @@ func (j *Job) CheckNeeds() *Rule {
 	if rule := j.checkReservation(); rule != nil {
 		return rule
 	}
-	if rule := j.cluster.checkLicenses(j.needs.Licenses); rule != nil {
+	if rule := j.checkLicences(); rule != nil {
 		return rule
 	}
 	if rule := j.checkMaxMemory(); rule != nil {
@@ -96,42 +95,6 @@ func (j *Job) checkReservation() *Rule {
 		return need("%s: reservation %s is always ahead (TIME_FLOAT), and no job ever runs inside of it: leave it out", option, name)
 	case v.Cores != nil:
 		return need("%s: reservation %s has some cores of its nodes, and when these are free cannot be forecast: submit the job without a promise", option, name)
-	}
-	return nil
-}
-
-// checkLicenses checks a list such as "matlab:2,ansys". When a licence is free cannot be
-// forecast, unless so many are free that they hardly run out: if each CPU of the cluster ran a
-// job with as many.
-func (c *Cluster) checkLicenses(list string) *Rule {
-	if list == "" || c.Licenses == nil {
-		return nil
-	}
-	cpus := int64(0)
-	for _, n := range c.Nodes {
-		cpus += n.CPUs
-	}
-	option := "--licenses=" + list
-	for item := range strings.FieldsFuncSeq(list, func(c rune) bool { return strings.ContainsRune(",;|", c) }) {
-		name, text, counted := strings.Cut(item, ":")
-		count := int64(1)
-		if counted {
-			var err error
-			if count, err = strconv.ParseInt(text, 10, 32); err != nil || count < 0 {
-				return need("%s: %q is not a number of licences", option, text)
-			}
-		}
-		of, known := c.Licenses[name]
-		switch {
-		case !known:
-			return need("%s: Slurm has no licence %s", option, name)
-		case count > of.Total:
-			return need("%s: there are %d of licence %s", option, of.Total, name)
-		case count*cpus > of.Total:
-			return need("%s: when %d of the %d of licence %s are free cannot be forecast%s", option, count, of.Total, name, advice)
-		case count*cpus > of.Total-of.Used:
-			return need("%s: %d of the %d of licence %s are in use, and when enough are free cannot be forecast%s, or ask again when fewer are in use", option, of.Used, of.Total, name, advice)
-		}
 	}
 	return nil
 }

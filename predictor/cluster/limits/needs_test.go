@@ -17,7 +17,7 @@ func varied() *Cluster {
 	for i := range c.Associations {
 		c.Associations[i].QOS = []string{"normal", "urgent"}
 	}
-	c.Licenses = map[string]License{"matlab": {Total: 3}, "scratch": {Total: 1_000_000}, "pool": {Total: 1_000_000, Used: 999_999}}
+	c.Licenses = map[string]License{"matlab": {Total: 3}, "ansys": {Total: 3, Kept: 2}, "scratch": {Total: 1_000_000}, "pool": {Total: 1_000_000, Used: 999_999}}
 	c.Reservations = []Reservation{
 		{Name: "course", Users: []string{"alice"}, Nodes: []string{"n1", "n2"}},
 		{Name: "cores", Nodes: []string{"n1"}, Cores: map[string]int64{"n1": 2}}, {Name: "floats", Nodes: []string{"n1"}, Floats: true}, {Name: "flex", Nodes: []string{"n1"}, Flex: true},
@@ -155,7 +155,8 @@ func TestCheckNeeds(t *testing.T) {
 
 		{workload.Needs{Licenses: "foo"}, nil, "--licenses=foo: Slurm has no licence foo"},
 		{workload.Needs{Licenses: "matlab:4"}, nil, "--licenses=matlab:4: there are 3 of licence matlab"},
-		{workload.Needs{Licenses: "scratch:2,matlab"}, nil, "--licenses=scratch:2,matlab: when 1 of the 3 of licence matlab are free cannot be forecast"},
+		{workload.Needs{Licenses: "scratch:2,matlab"}, nil, ""},
+		{workload.Needs{Licenses: "ansys:2"}, nil, "--licenses=ansys:2: 2 of the 3 of licence ansys are kept from jobs now"},
 		{workload.Needs{Licenses: "scratch:2"}, nil, ""}, // each CPU could have as many
 		{workload.Needs{Licenses: "pool"}, nil, "--licenses=pool: 999999 of the 1000000 of licence pool are in use, and when enough are free cannot be forecast"},
 		{workload.Needs{Licenses: "matlab:x"}, nil, `--licenses=matlab:x: "x" is not a number of licences`},
@@ -415,4 +416,28 @@ func TestScatteredNodes(t *testing.T) {
 		t.Errorf("%.50s, %v", whole.NodeSet, err)
 	}
 	check(t, "scattered", c.Job(r, &needs).CheckNeeds(), "the nodes that the job may have are too scattered for a forecast: their list is longer than 8192 bytes")
+}
+
+// TestLicences: licences can run out if the CPUs could run more jobs with them than there are, and
+// no more tasks run at the same time than have some.
+func TestLicences(t *testing.T) {
+	c := varied()
+	for list, want := range map[string]workload.Licences{
+		"": "", "scratch:2": "", "scratch:2,matlab": "matlab:1", "matlab:2;ansys": "ansys:1,matlab:2", "matlab,matlab:2": "matlab:3", "nosuch": "", "matlab:x": "", "matlab:0": "",
+	} {
+		if got := c.Licences(list); got != want {
+			t.Errorf("%q: %q, want %q", list, got, want)
+		}
+		if got := c.NodeSets().Licences(list); got != want {
+			t.Errorf("%q: %q, want %q", list, got, want)
+		}
+	}
+	r := workload.Request{User: "alice", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1, Licences: "matlab:1,ansys:1"}, Limit: hour}
+	if most := c.Job(r, nil).MostTogether(8); most != 1 {
+		t.Errorf("%d tasks have licences at the same time", most)
+	}
+	r.Licences = "matlab:1"
+	if most := c.Job(r, nil).MostTogether(8); most != 3 {
+		t.Errorf("%d tasks have licences at the same time", most)
+	}
 }

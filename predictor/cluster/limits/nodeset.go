@@ -91,21 +91,22 @@ func (c *Cluster) nodesAt(p workload.Place) []string {
 	return some
 }
 
-// NodeSets tells Job.NodeSet of many jobs. It looks for the nodes of like jobs once, and so serves
-// only one goroutine, and only as long as the Cluster does not change.
+// NodeSets tells Job.NodeSet and Cluster.Licences of many jobs. It looks for those of like jobs
+// once, and so serves only one goroutine, and only as long as the Cluster does not change.
 type NodeSets struct {
-	cluster *Cluster
-	least   map[string]Node // by partition: what each node has at least
-	known   map[string]string
+	cluster  *Cluster
+	least    map[string]Node // by partition: what each node has at least
+	known    map[string]string
+	licences map[string]workload.Licences // by list
 }
 
 // NodeSets returns a new NodeSets.
 func (c *Cluster) NodeSets() *NodeSets {
-	return &NodeSets{cluster: c, least: map[string]Node{}, known: map[string]string{}}
+	return &NodeSets{cluster: c, least: map[string]Node{}, known: map[string]string{}, licences: map[string]workload.Licences{}}
 }
 
-// mostKnown is how many kinds of jobs a NodeSets remembers. It forgets them all when there are
-// more.
+// mostKnown is how many kinds of jobs, and how many lists of licences, a NodeSets remembers. It
+// forgets them all when there are more.
 const mostKnown = 10_000
 
 // Of returns the NodeSet of a job as Slurm has it: with each of its needs that Slurm tells, and
@@ -135,6 +136,22 @@ func (s *NodeSets) Of(r workload.Request, n *workload.Needs) string {
 		s.known[key] = set
 	}
 	return set
+}
+
+// Licences is Cluster.Licences.
+func (s *NodeSets) Licences(list string) workload.Licences {
+	if list == "" {
+		return ""
+	}
+	scarce, ok := s.licences[list]
+	if !ok {
+		if len(s.licences) == mostKnown {
+			clear(s.licences)
+		}
+		scarce = s.cluster.Licences(list)
+		s.licences[list] = scarce
+	}
+	return scarce
 }
 
 // fitAnywhere reports whether it is plain that each node of a partition has what a job needs.

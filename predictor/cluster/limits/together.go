@@ -19,9 +19,10 @@ func (j *Job) Together(n int32) workload.Size {
 	return size
 }
 
-// MostTogether returns how many jobs like this one can have nodes of its partition at the same
-// time, n at most.
+// MostTogether returns how many jobs like this one can have nodes of its partition, and licences,
+// at the same time, n at most.
 func (j *Job) MostTogether(n int32) int32 {
+	n = j.licensed(n)
 	total := int64(0)
 	for _, name := range j.partition.Nodes {
 		total += j.cluster.Nodes[name].CPUs

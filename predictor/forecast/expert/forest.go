@@ -185,6 +185,16 @@ func (f *Forest) Occupants(place workload.Place, job, now int64, claims []worklo
 	return f.twin.Occupants(place, job, now, claims)
 }
 
+// Licensees are those of the twin, or none without a twin; see Twin.Licensees.
+func (f *Forest) Licensees(name string, total int32, job, now int64, claims []workload.Claim) *twin.Occupants {
+	if f.twin == nil {
+		return new(twin.Occupants)
+	}
+	f.simulating.Lock()
+	defer f.simulating.Unlock()
+	return f.twin.Licensees(name, total, job, now, claims)
+}
+
 // Submitted implements forecast.Observer.
 func (f *Forest) Submitted(j *workload.Job) {
 	if j.Count() == 1 && f.waiting.Wants(j.ID) {

@@ -141,6 +141,11 @@ func (p *Predictor) Occupants(place workload.Place, job, now int64, claims []wor
 	return p.forest.Occupants(place, job, now, claims)
 }
 
+// Licensees are those of the twin; see Twin.Licensees.
+func (p *Predictor) Licensees(name string, total int32, job, now int64, claims []workload.Claim) *twin.Occupants {
+	return p.forest.Licensees(name, total, job, now, claims)
+}
+
 // forget forgets what was answered last, since what it rests on has changed.
 func (p *Predictor) forget() {
 	p.present.Forget()

@@ -145,10 +145,11 @@ func startsIn(r *workload.Request) []string {
 }
 
 // waitsIn returns where a job with a request counts as waiting: if nothing starts there, something
-// is wrong. One that may run on some nodes only counts in its own queue.
+// is wrong. One that may run on some nodes only, or needs licences that can run out, counts in its
+// own queue.
 func waitsIn(r *workload.Request) []string {
 	switch in := startsIn(r); {
-	case r.NodeSet == "":
+	case r.NodeSet == "" && r.Licences == "":
 		return in
 	case r.Line != "":
 		return in[len(in)-1:]

@@ -86,38 +86,12 @@ func (t *Twin) Occupants(place workload.Place, id, now int64, claims []workload.
 	running := t.running(in)
 	g.list = append(make([]occupant, 0, len(running.list)+len(claims)), running.list...)
 	g.runtimes = make([]runtime, 0, len(g.list))
-	claimed := make(map[int64]bool, len(claims))
-	var plain []occupant
-	for i := range claims {
-		c := &claims[i]
-		of := t.partitions.at(c.Place())
-		if c.Job != 0 && c.Job == id || of.configured != p {
-			continue
+	plain, claimed := g.claim(t, id, claims, func(c *workload.Claim) *partition {
+		if of := t.partitions.at(c.Place()); of.configured == p {
+			return of
 		}
-		j, request := t.queue.Job(c.Job), c.Request
-		if j != nil && raised(j, c, now) {
-			request.Limit = j.Start + j.Limit - c.From
-		}
-		is := occupant{user: t.userOf(&request), size: c.Size, pieces: c.Pieces, start: c.Start, from: c.From, until: c.From + request.Limit, limit: request.Limit, waits: true}
-		is.size.CPUs = of.takes(&request)
-		if c.Names != nil {
-			// it is on nodes that are known, and on no others
-			is.alone, is.pieces = c.Alone(), workload.Pieces{}
-			g.put(&is, of, c.Names)
-			g.list = append(g.list, is)
-			continue
-		}
-		if j != nil && j.Start != 0 {
-			is.size.CPUs, is.start, is.waits = max(is.size.CPUs, j.Given), min(c.Start, now), false
-			claimed[c.Job] = true
-			is.runtime = g.runtime(t, t.read(&workload.Job{Request: request, Submit: now}), is.from)
-		} else if c.Plain {
-			g.put(&is, of, nil)
-			plain = append(plain, is)
-			continue
-		}
-		g.add(is, of, nodesOf(j))
-	}
+		return nil
+	})
 	for i, k := range running.jobs {
 		c := &g.list[i]
 		if claimed[k.ID] || k.ID == id {
@@ -131,10 +105,55 @@ func (t *Twin) Occupants(place workload.Place, id, now int64, claims []workload.
 			g.add(is, k.in, names)
 		}
 	}
+	g.finish(plain, running.Occupants)
+	return g.Occupants
+}
+
+// claim adds the occupants of claims, each in a partition, unless that is nil or the claim is of
+// the job of an id. It returns those that are plain, and which jobs that run have a claim.
+func (g *gathering) claim(t *Twin, id int64, claims []workload.Claim, in func(*workload.Claim) *partition) (plain []occupant, claimed map[int64]bool) {
+	claimed = make(map[int64]bool, len(claims))
+	for i := range claims {
+		c := &claims[i]
+		of := in(c)
+		if c.Job != 0 && c.Job == id || of == nil {
+			continue
+		}
+		j, request := t.queue.Job(c.Job), c.Request
+		if j != nil && raised(j, c, g.now) {
+			request.Limit = j.Start + j.Limit - c.From
+		}
+		is := occupant{user: t.userOf(&request), size: c.Size, pieces: c.Pieces, start: c.Start, from: c.From, until: c.From + request.Limit, limit: request.Limit, waits: true}
+		is.size.CPUs = of.takes(&request)
+		if c.Names != nil {
+			// it is on nodes that are known, and on no others
+			is.alone, is.pieces = c.Alone(), workload.Pieces{}
+			g.put(&is, of, c.Names)
+			g.list = append(g.list, is)
+			continue
+		}
+		if j != nil && j.Start != 0 {
+			is.start, is.waits = min(c.Start, g.now), false
+			if !g.licences {
+				is.size.CPUs = max(is.size.CPUs, j.Given)
+			}
+			claimed[c.Job] = true
+			is.runtime = g.runtime(t, t.read(&workload.Job{Request: request, Submit: g.now}), is.from)
+		} else if c.Plain {
+			g.put(&is, of, nil)
+			plain = append(plain, is)
+			continue
+		}
+		g.add(is, of, nodesOf(j))
+	}
+	return plain, claimed
+}
+
+// finish adds the plain claims to the others, of which the first are those of other Occupants.
+func (g *gathering) finish(plain []occupant, first *Occupants) {
 	slices.SortStableFunc(plain, func(a, b occupant) int { return cmp.Compare(a.start, b.start) })
 	g.plain, g.list = len(g.list), append(g.list, plain...)
-	g.indexBeside(running.Occupants)
-	return g.Occupants
+	g.indexBeside(first)
 }
 
 // nodesOf returns the nodes that a job is known to have, which may be nil.
@@ -155,6 +174,7 @@ func raised(j *queue.Job, c *workload.Claim, now int64) bool {
 type gathering struct {
 	*Occupants
 	in       *partition
+	licences bool // the CPUs stand for licences, of which a job has what it asks for
 	kept     reserved
 	runtimes []runtime // of the occupants, so that they are in one place
 	places   []int     // of the occupants, too: their on

@@ -20,7 +20,7 @@ import (
 // fault of package api.
 func (d *Desk) Adopt(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) (refusal string, err error) {
 	is, now := *e, d.Now()
-	is.Account, is.QOS, is.NodeSet, is.Job = j.Account, j.QOS, j.NodeSet, j.ID
+	is.Account, is.QOS, is.NodeSet, is.Licences, is.Job = j.Account, j.QOS, j.NodeSet, j.Licences, j.ID
 	is.Partition, _, _ = strings.Cut(j.Partition, ",")
 	if c := d.Premises.Limits(); c != nil {
 		if _, known := c.Partitions[is.Partition]; !known {

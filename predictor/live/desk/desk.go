@@ -42,6 +42,8 @@ type Outlook interface {
 	// least, the function may tell only that. job, if not 0, is the id of a job that is not in its
 	// own way. Only one goroutine may use the function.
 	Room(place workload.Place, job, now int64, others []workload.Claim) func(c workload.Claim, least float64) workload.Room
+	// Licences is Room for the licences of a name that the job needs, of total in all.
+	Licences(name string, total int32, job, now int64, others []workload.Claim) func(c workload.Claim, least float64) workload.Room
 	// Wait forecasts the rest of the wait of a job that has waited for some seconds, or would wait
 	// if it were submitted now. It reports false if too little is known; a.Down may then say why.
 	Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool

@@ -34,7 +34,8 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 		return api.Prediction{}, err
 	}
 	job, now := req.Job, v.now
-	job.User, job.NodeSet, job.Reservation = user, "", "" // which follow from the needs
+	job.User = user
+	job.NodeSet, job.Reservation, job.Licences = "", "", "" // which follow from the needs
 	if job, err = v.Cluster.CompleteWith(v.Cluster.OnCores(job, req.Needs), req.Needs); err != nil {
 		return api.Prediction{}, api.Fault(api.ErrInvalid, err.Error())
 	}

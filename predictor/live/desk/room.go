@@ -25,6 +25,7 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 	type asked struct {
 		place       workload.Place
 		reservation string
+		licences    workload.Licences
 		job, now    int64
 	}
 	var last asked
@@ -43,14 +44,15 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 			from := max(now, c.From-latency)
 			c.From, c.Limit = from, c.Limit+c.From-from
 		}
-		is, had := asked{c.Place(), c.Reservation, c.Job, now}, len(slurms)
+		is, had := asked{c.Place(), c.Reservation, c.Licences, c.Job, now}, len(slurms)
 		end := c.From + max(1, c.Limit)
 		// also for later questions, which are about times soon after
 		if is != last || end > known || c.Nodes != like.Nodes || c.Pieces != like.Pieces {
 			known, like = end+(end-now), c
 			slurms = cluster.Job(c.Request, nil).Claims(c.Pieces, now, known)
 			if is != last || had+len(slurms) > 0 {
-				last, ask = is, d.roomBeside(cluster, c, now, slices.Concat(sharing(cluster.Reservations, claims, c.Reservation), slurms))
+				nodes := d.roomBeside(cluster, c, now, slices.Concat(sharing(cluster.Reservations, claims, c.Reservation), slurms))
+				last, ask = is, d.licensed(cluster, c, now, claims, nodes)
 			}
 		}
 		c.CPUs, c.Memory = takes.CPUs(c.Request), takes.Memory(c.Request)

@@ -9,30 +9,56 @@ import (
 )
 
 // mostAhead is the greatest number of waiting jobs that the desk takes into account if no job may
-// pass another: those that come first. It bounds the cost of a plan. Inside of a reservation
-// nothing is promised behind more of them.
+// pass another: those that come first. It bounds the cost of a plan. Inside of a reservation, and
+// for licences, nothing is promised behind more of them.
 const mostAhead = 16
 
+// line is jobs that do not pass one another.
+type line struct {
+	has   func(*workload.Job) bool // whether a job that waits is one of them
+	tasks bool                     // whether tasks of an array that may run at once are one
+	ends  bool                     // whether nothing is promised behind more than mostAhead jobs
+	// beside is Outlook.Room, or Licences, beside others.
+	beside func(others []workload.Claim) func(workload.Claim, float64) workload.Room
+}
+
 // roomInOrder is Outlook.Room for a job like c if no job may pass another. It also counts the jobs
-// that wait in the partition, or for the reservation of c, before c's job. Some of these jobs ahead
-// are likely to start later than a claim's begin, and they start first. So the room for the claim
-// is bounded by the room for each of them at that time.
+// that wait in the partition, or for the reservation of c, before c's job.
 func (d *occupancy) roomInOrder(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
-	place, job := c.Place(), c.Job
+	place, job, inside := c.Place(), c.Job, c.Reservation != ""
+	l := line{
+		has: func(j *workload.Job) bool {
+			if inside {
+				return j.Reservation == c.Reservation
+			}
+			return j.Partition == c.Partition && !j.AtLimit && !j.QOSFull
+		},
+		tasks: inside, ends: inside,
+		beside: func(others []workload.Claim) func(workload.Claim, float64) workload.Room {
+			return d.Outlook.Room(place, job, now, others)
+		},
+	}
+	return d.inLine(&l, cluster, c, now, others)
+}
+
+// inLine is beside of a line for a job like c, behind the jobs of the line that wait before it.
+// Some of these jobs ahead are likely to start later than a claim's begin, and they start first. So
+// the room for the claim is bounded by the room for each of them at that time.
+func (d *occupancy) inLine(l *line, cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
 	// beside[i] counts i of the jobs ahead, too
-	beside := []func(workload.Claim, float64) workload.Room{d.Outlook.Room(place, job, now, others)}
+	beside := []func(workload.Claim, float64) workload.Room{l.beside(others)}
 	var ahead []workload.Claim
 	takes := cluster.Takes()
 	start := now
-	waiting := d.waitingBefore(cluster, c, now, others)
-	if len(waiting) > mostAhead && c.Reservation != "" {
+	waiting := d.waitingBefore(l, cluster, c, now, others)
+	if len(waiting) > mostAhead && l.ends {
 		return func(workload.Claim, float64) workload.Room { return workload.Room{} }
 	}
 	for _, r := range waiting[:min(len(waiting), mostAhead)] {
 		r.CPUs, r.Memory = takes.CPUs(r), takes.Memory(r)
 		start = likely(workload.Claim{Request: r, From: start}, beside[len(ahead)])
 		ahead = append(ahead, workload.Claim{Request: r, Start: start, From: start})
-		beside = append(beside, d.Outlook.Room(place, job, now, slices.Concat(others, ahead)))
+		beside = append(beside, l.beside(slices.Concat(others, ahead)))
 	}
 	return func(c workload.Claim, least float64) workload.Room {
 		room := beside[len(ahead)](c, least)
@@ -47,22 +73,17 @@ func (d *occupancy) roomInOrder(cluster *limits.Cluster, c workload.Claim, now i
 	}
 }
 
-// waitingBefore returns the jobs that are eligible and wait in the partition of c, or for its
-// reservation, by priority and then as they came. Tasks of an array that may run at once are one.
-// It leaves out those that have a claim among others, and ends before c's job, if that job waits,
-// too.
-func (d *occupancy) waitingBefore(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) []workload.Request {
+// waitingBefore returns the jobs of a line that are eligible and wait, by priority and then as they
+// came. It leaves out those that have a claim among others, and ends before c's job, if that job
+// waits, too.
+func (d *occupancy) waitingBefore(l *line, cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) []workload.Request {
 	claims := make(map[int64]bool, len(others))
 	for i := range others {
 		claims[others[i].Job] = true
 	}
 	var waiting []*workload.Job
 	for j := range d.Outlook.Jobs {
-		like := j.Partition == c.Partition && !j.AtLimit && !j.QOSFull
-		if c.Reservation != "" {
-			like = j.Reservation == c.Reservation
-		}
-		if j.Start == 0 && j.Since() <= now && like && !claims[j.ID] {
+		if j.Start == 0 && j.Since() <= now && l.has(j) && !claims[j.ID] {
 			waiting = append(waiting, j)
 		}
 	}
@@ -74,8 +95,8 @@ func (d *occupancy) waitingBefore(cluster *limits.Cluster, c workload.Claim, now
 	var requests []workload.Request
 	for _, j := range waiting {
 		r := j.Request
-		if n := max(1, min(j.Tasks, cmp.Or(j.AtOnce, j.Tasks))); c.Reservation != "" {
-			r.Size = r.Times(n)
+		if l.tasks {
+			r.Size = r.Times(max(1, min(j.Tasks, cmp.Or(j.AtOnce, j.Tasks))))
 		}
 		requests = append(requests, r)
 	}

@@ -44,6 +44,8 @@ DELETE FROM jobs;
 UPDATE coverage SET since = 0, until = 0, complete = 0;
 ALTER TABLE jobs ADD COLUMN node_set INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE jobs DROP COLUMN pinned;
+`, `
+ALTER TABLE jobs ADD COLUMN licences INTEGER NOT NULL DEFAULT 0;
 `}
 
 // Coverage is the part of Slurm's accounting that has been read. It covers every job that
@@ -64,11 +66,11 @@ type History struct {
 	file     *sqlitefile.File // that the cache was in before it was moved to memory, or nil
 }
 
-// row is a row of the table jobs. Its user, account, partition, qos and nodeSet are ids of rows of
-// the table strings; those of 0 stand for no text.
+// row is a row of the table jobs. Its user, account, partition, qos, nodeSet and licences are ids
+// of rows of the table strings; those of 0 stand for no text.
 type row struct {
 	workload.Job
-	user, account, partition, qos, nodeSet int64
+	user, account, partition, qos, nodeSet, licences int64
 }
 
 func (r *row) columns() sqlitefile.Columns {
@@ -92,6 +94,7 @@ func (r *row) columns() sqlitefile.Columns {
 		{Name: "given", Pointer: &r.Given},
 		{Name: "priority", Pointer: &r.Priority},
 		{Name: "node_set", Pointer: &r.nodeSet},
+		{Name: "licences", Pointer: &r.licences},
 	}
 }
 
@@ -211,7 +214,7 @@ func (h *History) Add(ctx context.Context, jobs []workload.Job, covered *Coverag
 			for _, name := range []struct {
 				text string
 				id   *int64
-			}{{j.User, &r.user}, {j.Account, &r.account}, {j.Partition, &r.partition}, {j.QOS, &r.qos}, {j.NodeSet, &r.nodeSet}} {
+			}{{j.User, &r.user}, {j.Account, &r.account}, {j.Partition, &r.partition}, {j.QOS, &r.qos}, {j.NodeSet, &r.nodeSet}, {string(j.Licences), &r.licences}} {
 				if *name.id, err = h.intern(ctx, tx, interned, name.text); err != nil {
 					return err
 				}
@@ -296,6 +299,7 @@ func (h *History) each(ctx context.Context, most int, do func(workload.Job) erro
 			return err
 		}
 		r.User, r.Account, r.Partition, r.QOS, r.NodeSet = texts[r.user], texts[r.account], texts[r.partition], texts[r.qos], texts[r.nodeSet]
+		r.Licences = workload.Licences(texts[r.licences])
 		return do(r.Job)
 	})
 }

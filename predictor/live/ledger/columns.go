@@ -21,6 +21,7 @@ func promiseColumns(r *api.Reservation) sqlitefile.Columns {
 		{Name: "cpus", Pointer: &r.CPUs},
 		{Name: "gpus", Pointer: &r.GPUs},
 		{Name: "memory", Pointer: &r.Memory},
+		{Name: "licences", Pointer: &r.Licences},
 		{Name: "pieces", Pointer: &r.Pieces.Count},
 		{Name: "piece_cpus", Pointer: &r.Pieces.Each.CPUs},
 		{Name: "piece_gpus", Pointer: &r.Pieces.Each.GPUs},

@@ -239,9 +239,9 @@ func (l *Ledger) Bind(ctx context.Context, plan, user string, job, submit int64,
 func (l *Ledger) Adopt(ctx context.Context, e *Entry, event Event) error {
 	defer l.book.changed(e.ID)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `UPDATE plans SET account = ?, partition = ?, node_set = ?, qos = ?, work_billing_seconds = ?, worst_billing_seconds = ?, expected_billing_seconds = ?
+		done, err := tx.ExecContext(ctx, `UPDATE plans SET account = ?, partition = ?, node_set = ?, licences = ?, qos = ?, work_billing_seconds = ?, worst_billing_seconds = ?, expected_billing_seconds = ?
 			WHERE id = ? AND open AND NOT EXISTS (SELECT 1 FROM bindings WHERE plan = id)`,
-			e.Account, e.Partition, e.NodeSet, e.QOS, e.Work.BillingSeconds, e.Worst.BillingSeconds, e.Expected.BillingSeconds, e.ID)
+			e.Account, e.Partition, e.NodeSet, e.Licences, e.QOS, e.Work.BillingSeconds, e.Worst.BillingSeconds, e.Expected.BillingSeconds, e.ID)
 		if err != nil {
 			return err
 		}

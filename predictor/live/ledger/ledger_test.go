@@ -131,7 +131,7 @@ func TestColumns(t *testing.T) {
 			Evidence: api.Evidence{Sample: 114, Class: "Class"}, Comment: "Comment",
 		},
 		User: "User", Account: "Account", Partition: "Partition", NodeSet: "NodeSet", Inside: "Inside", QOS: "QOS",
-		Size: workload.Size{Nodes: 115, CPUs: 116, GPUs: 117, Memory: 118}, BestEffort: true, TasksNodes: 78,
+		Size: workload.Size{Nodes: 115, CPUs: 116, GPUs: 117, Memory: 118, Licences: "a:1"}, BestEffort: true, TasksNodes: 78,
 		Pieces: workload.Pieces{Count: 86, Each: workload.Size{CPUs: 87, GPUs: 88, Memory: 89}, Exclusive: true}, Promised: 119,
 	}
 	mustPromise(t, l, r)
@@ -153,7 +153,7 @@ func TestColumns(t *testing.T) {
 		}
 		want := map[string]any{
 			"id": "ID", "user": "User", "account": "Account", "partition": "Partition", "node_set": "NodeSet", "inside": "Inside", "qos": "QOS",
-			"nodes": int64(115), "cpus": int64(116), "gpus": int64(117), "memory": int64(118),
+			"nodes": int64(115), "cpus": int64(116), "gpus": int64(117), "memory": int64(118), "licences": "a:1",
 			"array_tasks": int64(81), "array_at_once": int64(80), "tasks": int64(79), "tasks_nodes": int64(78), "at_once": int64(77), "started": int64(0),
 			"pieces": int64(86), "piece_cpus": int64(87), "piece_gpus": int64(88), "piece_memory": int64(89), "exclusive": int64(1),
 			"begin_time": int64(101), "time_limit": int64(102), "begin_by": int64(103), "hold_until": int64(104), "finish_by": int64(95), "time_out": .96, "lost": .97, "checkpoint_interval": int64(85), "slot": int64(94), "tentative": int64(84), "group_id": "Group", "home": "Home", "group_prob": .98, "work_limit": int64(105), "earliest": int64(90),

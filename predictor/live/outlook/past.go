@@ -18,42 +18,58 @@ func kindOf(r *workload.Request) kind { return kind{r.Partition, r.GPUs > 0} }
 
 // leastPast is how many jobs of its kind must have started before a job is forecast. A job of a
 // node set is forecast from the waits of all jobs of its partition until as many have started
-// there.
+// there. A job with licences that can run out is not forecast before as many with like licences
+// have.
 const leastPast = 20
 
-// sets counts the starts of jobs by where they may run, if that is on some nodes of a partition
-// only.
-type sets map[workload.Place]*set
+// apart is what sets jobs apart from others of their partition: the nodes on which alone they may
+// run, and licences that can run out.
+type apart struct {
+	workload.Place
+	licences workload.Licences // as Licences.Like returns them
+}
+
+func apartOf(r *workload.Request) apart { return apart{r.Place(), r.Licences.Like()} }
+
+// sets counts the starts of jobs by what sets them apart, if anything does.
+type sets map[apart]*set
 
 type set struct {
 	starts int
 	line   string // workload.Request.Line of its jobs, once enough have started
 }
 
-// mostSets is how many node sets are known at most. Users may ask for any.
+// mostSets is how many sets are known at most. Users may ask for any nodes.
 const mostSets = 1024
 
 // count counts the start of a job, if it has started.
 func (s sets) count(j *workload.Job) {
-	if j.NodeSet == "" || j.Start == 0 {
+	if j.NodeSet == "" && j.Licences == "" || j.Start == 0 {
 		return
 	}
-	of := s[j.Place()]
+	key := apartOf(&j.Request)
+	of := s[key]
 	if of == nil {
 		if len(s) == mostSets {
 			s.drop()
 		}
 		of = new(set)
-		s[j.Place()] = of
+		s[key] = of
 	}
 	if of.starts++; of.starts == leastPast {
-		of.line = j.Partition + " on " + j.NodeSet
+		of.line = j.Partition
+		if j.NodeSet != "" {
+			of.line += " on " + j.NodeSet
+		}
+		if key.licences != "" {
+			of.line += " with " + string(key.licences)
+		}
 	}
 }
 
 // drop forgets the sets in which too few jobs have started or, if there are none, all sets.
 func (s sets) drop() {
-	maps.DeleteFunc(s, func(_ workload.Place, of *set) bool { return of.line == "" })
+	maps.DeleteFunc(s, func(_ apart, of *set) bool { return of.line == "" })
 	if len(s) == mostSets {
 		clear(s)
 	}
@@ -62,10 +78,10 @@ func (s sets) drop() {
 // setLine sets the Line of a request.
 func (s sets) setLine(r *workload.Request) {
 	r.Line = ""
-	if r.NodeSet == "" {
+	if r.NodeSet == "" && r.Licences == "" {
 		return
 	}
-	if of := s[r.Place()]; of != nil {
+	if of := s[apartOf(r)]; of != nil {
 		r.Line = of.line
 	}
 }
@@ -80,6 +96,9 @@ const mostLets = 1. / 8
 func (m *Model) unknown(r *workload.Request) string {
 	if starts := m.past[kindOf(r)]; starts < leastPast {
 		return tooFew(r, starts, m.past[kind{r.Partition, r.GPUs == 0}])
+	}
+	if r.Licences != "" && r.Line == "" {
+		return tooFewLicensed(r, m.sets[apartOf(r)])
 	}
 	switch lets := m.predictor.Lets(r); {
 	case lets <= mostLets:
@@ -105,6 +124,16 @@ func tooFew(r *workload.Request, starts, others int) string {
 		kind = " without GPUs"
 	}
 	return fmt.Sprintf("%d %s%s %s known to have started in partition %s, and a forecast needs %d; once there are as many, ask again", starts, jobs, kind, are, r.Partition, leastPast)
+}
+
+// tooFewLicensed tells that few jobs with licences like those of r, a set, are known to have
+// started.
+func tooFewLicensed(r *workload.Request, of *set) string {
+	starts := 0
+	if of != nil {
+		starts = of.starts
+	}
+	return fmt.Sprintf("%d jobs with licences like %s are known to have started in partition %s, and a forecast needs %d; once there are as many, ask again", starts, r.Licences, r.Partition, leastPast)
 }
 
 // forget replaces estimates by nothing known. The reason is why, unless there is an outage.

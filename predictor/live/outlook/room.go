@@ -18,3 +18,14 @@ func (o *Outlook) Room(place workload.Place, job, now int64, others []workload.C
 	}
 	return func(c workload.Claim, least float64) workload.Room { return occupants.Room(&c, least) }
 }
+
+// Licences is Room for the licences of a name that the job of a claim needs, of total in all.
+func (o *Outlook) Licences(name string, total int32, job, now int64, others []workload.Claim) func(c workload.Claim, least float64) workload.Room {
+	licensees := new(twin.Occupants)
+	if m := o.model.Load(); m != nil {
+		m.mu.RLock()
+		defer m.mu.RUnlock()
+		licensees = m.predictor.Licensees(name, total, job, now, others)
+	}
+	return func(c workload.Claim, least float64) workload.Room { return licensees.RoomLicensed(&c, name, least) }
+}

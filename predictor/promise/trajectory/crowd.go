@@ -1,6 +1,10 @@
 package trajectory
 
-import "github.com/varq-project/varq/predictor/cluster/limits"
+import (
+	"fmt"
+
+	"github.com/varq-project/varq/predictor/cluster/limits"
+)
 
 // Crowd says who leaves the job of r how little room, "no" or "too little", if it has its nodes
 // from a time on, in Unix seconds. Late is true if jobs that wait for their begin time may be among
@@ -11,7 +15,11 @@ func Crowd(c *limits.Cluster, r *Request, from int64, late bool, little string) 
 	if late {
 		others = "running jobs, promises made before, or jobs that wait for their begin time"
 	}
-	others += " leave " + little + " room at the deadline"
+	others += " leave " + little + " room"
+	if r.Job.Licences != "" {
+		others += fmt.Sprintf(", or too few of the licences %s,", r.Job.Licences)
+	}
+	others += " at the deadline"
 	if c == nil {
 		return others
 	}

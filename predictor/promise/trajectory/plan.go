@@ -189,8 +189,12 @@ func (p *Planner) admit(r *Request) *Refusal {
 			return &Refusal{Reason: rule.Says}
 		}
 		if most := job.MostTogether(r.tasks()); most < r.tasks() {
+			room := "room"
+			if r.Job.Licences != "" {
+				room = "room and licences"
+			}
 			return &Refusal{
-				Reason: fmt.Sprintf("partition %s has room for %d such tasks at the same time, and not for %d", r.Job.Partition, most, r.tasks()),
+				Reason: fmt.Sprintf("partition %s has %s for %d such tasks at the same time, and not for %d", r.Job.Partition, room, most, r.tasks()),
 				Limit:  "partition " + r.Job.Partition + " size",
 			}
 		}

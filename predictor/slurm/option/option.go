@@ -34,7 +34,7 @@ var Understood = []Use{
 	{"gpus", waits}, {"gpus-per-node", waits}, {"gpus-per-task", waits},
 	{"gres", waits + "; of other resources than GPUs a node must have twice as much, unless only some nodes have any"},
 	{"hint", threads},
-	{"licenses", "there must be so many that CPUs run out first"},
+	{"licenses", "the job waits for licences that can run out, too, if 20 jobs that did are known"},
 	{"mem", counts}, {"mem-per-cpu", counts}, {"mem-per-gpu", counts}, {"mincpus", counts},
 	{"nice", "the job waits for those that go before it because of that, if these are an eighth of those that come later at most"},
 	{"nodelist", waits},

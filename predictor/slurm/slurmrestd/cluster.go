@@ -76,7 +76,7 @@ func (c *Client) Layout(ctx context.Context) (limits.Cluster, error) {
 			return err
 		})},
 		{controller, "/licenses", "licenses", each(func(l *license) error {
-			cluster.Licenses[l.Name] = limits.License{Total: l.Total.or(0), Used: l.Used.or(0) + l.Reserved.or(0)}
+			cluster.Licenses[l.Name] = limits.License{Total: l.Total.or(0), Used: l.Used.or(0) + l.Reserved.or(0), Kept: l.Reserved.or(0) + l.Deficit.or(0)}
 			return nil
 		})},
 	}); err != nil {
@@ -311,6 +311,8 @@ type license struct {
 	Total    number `json:"Total"`
 	Used     number `json:"Used"`
 	Reserved number `json:"Reserved"`
+	// Deficit is how many of a remote licence others than Slurm's jobs have too many.
+	Deficit number `json:"LastDeficit"`
 }
 
 func (l *license) required() []presence {

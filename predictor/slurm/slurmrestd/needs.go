@@ -21,6 +21,7 @@ func (j *queueJob) needs(requested limits.TRES) *workload.Needs {
 		NodeMemory: nodeMemory(j.MemoryPerNode, j.MemoryPerCPU, cpus),
 		NodeTmp:    need(j.DiskPerNode.or(0), "--tmp"),
 		Gres:       slurm.AskedGres(j.TRESPerNode, true),
+		Licenses:   j.Licenses,
 	}
 	if len(n.Gres) == 0 {
 		n.Gres = slurm.AskedGres(j.TRESPerJob, false)
@@ -43,6 +44,7 @@ func (j *pastJob) needs(requested limits.TRES) *workload.Needs {
 		Constraint: j.Constraints,
 		NodeMemory: nodeMemory(j.Required.MemoryPerNode, j.Required.MemoryPerCPU, 1),
 		Gres:       slurm.GresOf(requested),
+		Licenses:   slurm.LicensesOf(requested),
 	}
 }
 

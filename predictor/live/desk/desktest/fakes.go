@@ -315,6 +315,11 @@ func (p *Outlook) Room(_ workload.Place, _, _ int64, claims []workload.Claim) fu
 	return func(workload.Claim, float64) workload.Room { return room }
 }
 
+// Licences has as many free as Room has room.
+func (p *Outlook) Licences(_ string, _ int32, job, now int64, claims []workload.Claim) func(workload.Claim, float64) workload.Room {
+	return p.Room(workload.Place{}, job, now, claims)
+}
+
 // Queue returns how many jobs wait and how many run.
 func (p *Outlook) Queue() (waiting, running int) { return 31, 80 }
 

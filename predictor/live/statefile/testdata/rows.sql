@@ -85,3 +85,6 @@ UPDATE plans SET node_set = 'n[1-4]' WHERE id = 'dddddddddddd';
 INSERT INTO schemas VALUES (27, '0.1.0', 1728000000);
 UPDATE plans SET array_tasks = 6, array_at_once = 3, tasks = 3, tasks_nodes = 2 WHERE id = 'dddddddddddd';
 INSERT INTO tasks VALUES ('dddddddddddd', 14, 39950, 0, 1);
+-- version 28: a job inside of a reservation of Slurm's
+INSERT INTO schemas VALUES (28, '0.1.0', 1728000000);
+UPDATE plans SET inside = 'course', at_once = 2 WHERE id = 'dddddddddddd';

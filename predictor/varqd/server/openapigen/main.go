@@ -40,7 +40,7 @@ func run(root, out string) error {
 // object is a JSON object.
 type object map[string]any
 
-// readTypes returns the struct types declared in the folders, by name.
+// readTypes returns the struct types declared in the folders, and those of basic types, by name.
 func readTypes(folders ...string) (map[string]*ast.TypeSpec, error) {
 	var files []string
 	for _, folder := range folders {
@@ -64,13 +64,17 @@ func readTypes(folders ...string) (map[string]*ast.TypeSpec, error) {
 			}
 			for _, spec := range gen.Specs {
 				t := spec.(*ast.TypeSpec)
-				if _, ok := t.Type.(*ast.StructType); ok {
+				switch t.Type.(type) {
+				case *ast.StructType:
 					t.Doc = gen.Doc
 					if file.Name.Name == "workload" {
 						workload = append(workload, t)
 					}
-					types[schemaName(file.Name.Name, t.Name.Name)] = t
+				case *ast.Ident:
+				default:
+					continue
 				}
+				types[schemaName(file.Name.Name, t.Name.Name)] = t
 			}
 		}
 	}
@@ -177,6 +181,11 @@ func (s *schemas) schema(expr ast.Expr) object {
 	case "int32":
 		return object{"type": "integer", "format": "int32"}
 	default:
+		if t := s.types[name]; t != nil {
+			if basic, ok := t.Type.(*ast.Ident); ok {
+				return s.schema(basic)
+			}
+		}
 		return s.ref(name)
 	}
 }
