@@ -20,7 +20,7 @@ func TestCounted(t *testing.T) {
 		History:  inTurns("main", "a100", "v100"),
 		Kinds:    []cluster.Kind{{Nodes: 4, Conf: "Gres=gpu:a100:1"}, {Nodes: 4, Conf: "Gres=gpu:v100:1"}},
 		GresConf: "NodeName=node[1-4] Name=gpu Type=a100 File=/dev/null\nNodeName=node[5-8] Name=gpu Type=v100 File=/dev/null\n",
-		SlurmConf: "GresTypes=gpu\nAccountingStorageTRES=gres/gpu\nLicenses=matlab:2,pool:64\nAccountingStorageEnforce=associations,limits,qos\n" +
+		SlurmConf: "GresTypes=gpu\nAccountingStorageTRES=gres/gpu,license/matlab\nLicenses=matlab:2,pool:64\nAccountingStorageEnforce=associations,limits,qos\n" +
 			"PartitionName=a100 Nodes=node[1-4] MaxTime=1-0\nPartitionName=v100 Nodes=node[5-8] MaxTime=1-0\n",
 	})
 	for name, test := range map[string]func(*testing.T, *site.Site){"gres": gresTypes, "licences": licences, "qos": qosLimits} {

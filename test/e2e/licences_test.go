@@ -24,10 +24,7 @@ func licences(t *testing.T, s *site.Site) {
 			t.Errorf("%s: %s", options, got)
 		}
 	}
-	hold := func(name, licences string) {
-		mustRun(t, s, "bob", "sbatch", "-p", "main", "-N1", "-n1", "--licenses="+licences, "-t", "12:00:00", "-J", name, "-o/dev/null", "--wrap=exec sleep 1d")
-	}
-	hold("pool", "pool:64")
+	mustRun(t, s, "bob", "sbatch", "-p", "main", "-N1", "-n1", "--licenses=pool:64", "-t", "3:00:00", "-J", "pool", "-o/dev/null", "--wrap=exec sleep 1d")
 	eventually(t, "while a job has all licences, none is promised", says("--licenses=pool:1", "64 of the 64 of licence pool are in use, and when enough are free cannot be forecast"))
 	mustRun(t, s, "root", "scancel", "--name=pool")
 	eventually(t, "once they are free again, they are promised", says("--licenses=pool:1", "Can be promised"))
@@ -36,8 +33,13 @@ func licences(t *testing.T, s *site.Site) {
 		mustRun(t, s, "bob", "sbatch", "-p", "main", "-N1", "-n1", "--licenses=matlab:1", "-t", "5", "-o/dev/null", "--wrap=true")
 	}
 	eventually(t, "once 20 jobs with such licences have started, they are promised", says("--licenses=matlab:1", "Can be promised"))
-	hold("matlab", "matlab:2")
-	eventually(t, "while a job has them beyond the deadline, they are not", says("--licenses=matlab:1", "or too few of the licences matlab:1, at the deadline"))
-	mustRun(t, s, "root", "scancel", "--name=matlab")
+	file, _ := script(t, s, "matlab", "", "")
+	for range 2 {
+		reserve(t, s, "alice", "--begin-by=now+6hours", "--prob=0.5", "--time=30", "-p", "main", "-n1", "--licenses=matlab:1", file)
+	}
+	if !says("--licenses=matlab:1", "or too few of the licences matlab:1, at the deadline")() {
+		t.Errorf("of two licences three are promised: %s", quoteOf(t, s, "6hours", "--licenses=matlab:1"))
+	}
+	mustRun(t, s, "alice", "scancel", "--user=alice", "--name=matlab.sh")
 	keptSoon(t, s, "licence", "-p", "main", "-n1", "--licenses=matlab:1")
 }
