@@ -35,6 +35,7 @@ func (c *checker) size(in Field, s *workload.Size, limit int64) {
 	c.between(in+"cpus", int64(s.CPUs), 0, maxCPUs)
 	c.between(in+"gpus", int64(s.GPUs), 0, maxCPUs)
 	c.between(in+"memory", s.Memory, 0, maxMemory)
+	c.text(in+"licences", string(s.Licences))
 	c.span(in+"limit", limit, MaxSpan)
 }
 

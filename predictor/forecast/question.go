@@ -69,5 +69,8 @@ type Opinion struct {
 // the jobs of its partition, node set and QOS, with like licences. The Class of an Evidence is
 // another thing.
 func Group(r *workload.Request) string {
-	return r.Partition + r.NodeSet + string(r.Licences.Like()) + "/" + r.QOS
+	if r.Licences != "" {
+		return r.Partition + r.NodeSet + " with " + string(r.Licences.Like()) + "/" + r.QOS
+	}
+	return r.Partition + r.NodeSet + "/" + r.QOS
 }

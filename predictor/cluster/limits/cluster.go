@@ -201,6 +201,8 @@ type Reservation struct {
 	// Cores counts the cores that it has of each of its nodes, by name. Jobs may have the others.
 	// It is nil if the reservation has its nodes whole, or where that is not known.
 	Cores map[string]int64
+	// Licenses are those that it has, as Slurm writes them.
+	Licenses string
 	// Repeats is how often the reservation comes again, and Again when it does, in order of time;
 	// see Repeat.
 	Repeats Repeats

@@ -70,7 +70,7 @@ func (c *Cluster) CompleteWith(r workload.Request, n *workload.Needs) (workload.
 	if n != nil && c.Reservations.Named(n.Reservation) != nil {
 		r.Reservation = n.Reservation
 	}
-	if n != nil {
+	if n != nil && r.Licences == "" {
 		r.Licences = c.Licences(n.Licenses)
 	}
 	if r.NodeSet == "" {

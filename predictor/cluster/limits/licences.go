@@ -2,6 +2,8 @@ package limits
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,45 +11,50 @@ import (
 )
 
 // License counts the licences of one name: all, those that jobs, or Slurm's own reservations, have
-// now, and those that are kept from jobs: by Slurm's reservations, or by others than Slurm's jobs.
+// now, and those that Slurm lacks because others than its jobs have them.
 type License struct{ Total, Used, Kept int64 }
 
-// askedLicence is one item of a list such as "matlab:2,ansys".
-type askedLicence struct {
-	name   string
-	number int64
-}
-
-// askedLicences reads a list as of sbatch --licenses. Its error is for the user.
-func askedLicences(list string) (all []askedLicence, err error) {
+// askedLicences reads a list as of sbatch --licenses, or as Slurm writes it: how many of each name.
+// Its error is for the user.
+func askedLicences(list string) (map[string]int64, error) {
+	asked := map[string]int64{}
 	for item := range strings.FieldsFuncSeq(list, func(c rune) bool { return strings.ContainsRune(",;|", c) }) {
-		name, text, counted := strings.Cut(item, ":")
-		asked := askedLicence{name, 1}
-		if counted {
-			if asked.number, err = strconv.ParseInt(text, 10, 32); err != nil || asked.number < 0 {
-				return nil, fmt.Errorf("%q is not a number of licences", text)
+		name, number := item, int64(1)
+		if i := strings.IndexAny(item, ":=*"); i >= 0 {
+			var err error
+			if number, err = strconv.ParseInt(item[i+1:], 10, 32); err != nil || number < 0 {
+				return nil, fmt.Errorf("%q is not a number of licences", item[i+1:])
 			}
+			name = item[:i]
 		}
-		all = append(all, asked)
+		asked[name] += number
 	}
-	return all, nil
+	return asked, nil
 }
 
 // Licences returns those of a list as of sbatch --licenses that can run out, as workload.Size has
-// them: there are fewer than if each CPU of the cluster ran a job with as many. Of a list that
-// cannot be read, or that names others than Slurm's licences, there are none.
+// them: there are fewer than if each CPU of the cluster ran a job with as many. It leaves out names
+// that Slurm does not know. Of a list that cannot be read there are none. It takes O(n) for n nodes
+// if the list is not empty.
 func (c *Cluster) Licences(list string) workload.Licences {
+	if list == "" || len(c.Licenses) == 0 {
+		return ""
+	}
+	return c.scarce(list, c.cpus())
+}
+
+// scarce is Licences, given how many CPUs all nodes have.
+func (c *Cluster) scarce(list string, cpus int64) workload.Licences {
 	asked, err := askedLicences(list)
 	if err != nil {
 		return ""
 	}
-	scarce := map[string]int64{}
-	for _, l := range asked {
-		if of, known := c.Licenses[l.name]; known && l.number > 0 && l.number*c.cpus() > of.Total {
-			scarce[l.name] += l.number
+	for name, number := range asked {
+		if of, known := c.Licenses[name]; !known || number*cpus <= of.Total {
+			delete(asked, name)
 		}
 	}
-	return workload.LicencesOf(scarce)
+	return workload.LicencesOf(asked)
 }
 
 // cpus returns how many CPUs all nodes have.
@@ -62,26 +69,31 @@ func (c *Cluster) cpus() (all int64) {
 // have to be free that each CPU of the cluster can run a job with as many. How long a job waits for
 // others is forecast.
 func (j *Job) checkLicences() *Rule {
-	if j.needs.Licenses == "" || j.cluster.Licenses == nil {
+	list := j.needs.Licenses
+	if list == "" || j.cluster.Licenses == nil {
 		return nil
 	}
-	option := "--licenses=" + j.needs.Licenses
-	asked, err := askedLicences(j.needs.Licenses)
-	if err != nil {
+	option := "--licenses=" + list
+	asked, err := askedLicences(list)
+	switch {
+	case err != nil:
 		return need("%s: %s", option, err)
+	case strings.Contains(list, "|"):
+		return need("%s: varq does not know which of them the job will have: name those that it needs, separated by commas", option)
 	}
 	cpus := j.cluster.cpus()
-	for _, l := range asked {
-		of, known := j.cluster.Licenses[l.name]
-		switch each := l.number * cpus; {
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		of, known := j.cluster.Licenses[name]
+		number := asked[name]
+		switch each := number * cpus; {
 		case !known:
-			return need("%s: Slurm has no licence %s", option, l.name)
-		case l.number > of.Total:
-			return need("%s: there are %d of licence %s", option, of.Total, l.name)
-		case l.number > of.Total-of.Kept:
-			return need("%s: %d of the %d of licence %s are kept from jobs now: ask again later", option, of.Kept, of.Total, l.name)
+			return need("%s: Slurm has no licence %s", option, name)
+		case number > of.Total:
+			return need("%s: there are %d of licence %s", option, of.Total, name)
+		case number > of.Total-of.Kept:
+			return need("%s: others than Slurm's jobs have %d of the %d of licence %s: ask again later", option, of.Kept, of.Total, name)
 		case each <= of.Total && each > of.Total-of.Used:
-			return need("%s: %d of the %d of licence %s are in use, and when enough are free cannot be forecast%s, or ask again when fewer are in use", option, of.Used, of.Total, l.name, advice)
+			return need("%s: %d of the %d of licence %s are in use, and when enough are free cannot be forecast%s, or ask again when fewer are in use", option, of.Used, of.Total, name, advice)
 		}
 	}
 	return nil
@@ -94,4 +106,28 @@ func (j *Job) licensed(n int32) int32 {
 		n = int32(min(int64(n), max(0, of.Total-of.Kept)/max(1, number)))
 	}
 	return n
+}
+
+// Licensed returns the claims on licences of the reservations that are not over at a time, but for
+// the one of a name. One that floats has none.
+func (l Reservations) Licensed(now int64, but string) (claims []workload.Claim) {
+	for i := range l {
+		v := &l[i]
+		if v.Licenses == "" || v.Name == but {
+			continue
+		}
+		numbers, err := askedLicences(v.Licenses)
+		if err != nil {
+			continue
+		}
+		for span := range v.times() {
+			if span.End > now {
+				claims = append(claims, workload.Claim{
+					Request: workload.Request{Size: workload.Size{Licences: workload.LicencesOf(numbers)}, Limit: span.End - span.Start},
+					Start:   span.Start, From: span.Start,
+				})
+			}
+		}
+	}
+	return claims
 }

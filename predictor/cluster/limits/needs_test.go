@@ -156,9 +156,11 @@ func TestCheckNeeds(t *testing.T) {
 		{workload.Needs{Licenses: "foo"}, nil, "--licenses=foo: Slurm has no licence foo"},
 		{workload.Needs{Licenses: "matlab:4"}, nil, "--licenses=matlab:4: there are 3 of licence matlab"},
 		{workload.Needs{Licenses: "scratch:2,matlab"}, nil, ""},
-		{workload.Needs{Licenses: "ansys:2"}, nil, "--licenses=ansys:2: 2 of the 3 of licence ansys are kept from jobs now"},
+		{workload.Needs{Licenses: "ansys:2"}, nil, "--licenses=ansys:2: others than Slurm's jobs have 2 of the 3 of licence ansys"},
 		{workload.Needs{Licenses: "scratch:2"}, nil, ""}, // each CPU could have as many
 		{workload.Needs{Licenses: "pool"}, nil, "--licenses=pool: 999999 of the 1000000 of licence pool are in use, and when enough are free cannot be forecast"},
+		{workload.Needs{Licenses: "matlab:2,matlab:2"}, nil, "--licenses=matlab:2,matlab:2: there are 3 of licence matlab"},
+		{workload.Needs{Licenses: "matlab|ansys"}, nil, "--licenses=matlab|ansys: varq does not know which of them the job will have"},
 		{workload.Needs{Licenses: "matlab:x"}, nil, `--licenses=matlab:x: "x" is not a number of licences`},
 
 		{workload.Needs{Reservation: "foo"}, nil, "--reservation=foo: Slurm has no reservation foo"},
@@ -423,7 +425,7 @@ func TestScatteredNodes(t *testing.T) {
 func TestLicences(t *testing.T) {
 	c := varied()
 	for list, want := range map[string]workload.Licences{
-		"": "", "scratch:2": "", "scratch:2,matlab": "matlab:1", "matlab:2;ansys": "ansys:1,matlab:2", "matlab,matlab:2": "matlab:3", "nosuch": "", "matlab:x": "", "matlab:0": "",
+		"": "", "scratch:2": "", "scratch:2,matlab": "matlab:1", "matlab:2;ansys": "ansys:1,matlab:2", "matlab,matlab:2": "matlab:3", "scratch:4000,scratch:4000": "scratch:8000", "matlab=2": "matlab:2", "ansys*1": "ansys:1", "nosuch": "", "matlab:x": "", "matlab:0": "",
 	} {
 		if got := c.Licences(list); got != want {
 			t.Errorf("%q: %q, want %q", list, got, want)

@@ -98,11 +98,12 @@ type NodeSets struct {
 	least    map[string]Node // by partition: what each node has at least
 	known    map[string]string
 	licences map[string]workload.Licences // by list
+	cpus     int64                        // of all nodes
 }
 
 // NodeSets returns a new NodeSets.
 func (c *Cluster) NodeSets() *NodeSets {
-	return &NodeSets{cluster: c, least: map[string]Node{}, known: map[string]string{}, licences: map[string]workload.Licences{}}
+	return &NodeSets{cluster: c, least: map[string]Node{}, known: map[string]string{}, licences: map[string]workload.Licences{}, cpus: c.cpus()}
 }
 
 // mostKnown is how many kinds of jobs, and how many lists of licences, a NodeSets remembers. It
@@ -148,7 +149,7 @@ func (s *NodeSets) Licences(list string) workload.Licences {
 		if len(s.licences) == mostKnown {
 			clear(s.licences)
 		}
-		scarce = s.cluster.Licences(list)
+		scarce = s.cluster.scarce(list, s.cpus)
 		s.licences[list] = scarce
 	}
 	return scarce

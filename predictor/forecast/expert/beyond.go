@@ -54,6 +54,9 @@ func (b *beyond) learn(a anchor, wait float64, user string) {
 	b.likely.Learn(a.likely, wait, weight)
 }
 
+// licensed reports whether a job waits for licences, too, of which simulations know nothing.
+func licensed(r *workload.Request) bool { return r.Licences != "" }
+
 // share returns how far an anchor lies beyond what was learnt, from 0 to 1.
 func (b *beyond) share(a anchor) float64 {
 	share := max(b.longest.Share(a.longest), b.likely.Share(a.likely))
@@ -89,7 +92,7 @@ func (b *beyond) apply(d *delay.Distribution, a anchor, r *workload.Request) (sh
 	case a.endless:
 		*d = delay.Distribution{}
 		return 1
-	case b.share(a) == 0:
+	case b.share(a) == 0 || licensed(r):
 		return 0
 	}
 	of, shares := b.rivals(d, a)

@@ -204,7 +204,7 @@ func (f *Forest) Submitted(j *workload.Job) {
 		if f.watch != nil {
 			f.watch.submitted(j, &s.features)
 		}
-		if f.beyond != nil && !s.asCase.endless && f.beyond.share(s.asCase.anchor) > 0 {
+		if f.beyond != nil && !s.asCase.endless && !licensed(&j.Request) && f.beyond.share(s.asCase.anchor) > 0 {
 			var plain delay.Distribution
 			if f.model.Predict(s.asCase.Case, &plain) {
 				f.beyond.expect(j, &plain, s.asCase.anchor)
@@ -235,7 +235,7 @@ func (f *Forest) Started(j *workload.Job) {
 	if c, ok := f.waiting.Take(j.ID); ok {
 		if wait, ok := j.Wait(); ok {
 			f.model.Learn(c.Case, float64(wait))
-			if f.beyond != nil && !c.endless {
+			if f.beyond != nil && !c.endless && !licensed(&j.Request) {
 				f.beyond.learn(c.anchor, float64(wait), j.User)
 			}
 		}

@@ -133,23 +133,26 @@ func (p *Predictor) watch(where string) *starts {
 }
 
 // startsIn returns where the starts of jobs with a request are watched: in the cluster, in their
-// partition, and in their queue.
+// partition, and in their queue, unless that is one for licences, which others may have for days.
 func startsIn(r *workload.Request) []string {
 	in := make([]string, 1, 3)
-	for _, where := range [...]string{r.Partition, r.Line} {
-		if where != "" {
-			in = append(in, where)
-		}
+	if r.Partition != "" {
+		in = append(in, r.Partition)
+	}
+	if r.Line != "" && r.Licences == "" {
+		in = append(in, r.Line)
 	}
 	return in
 }
 
 // waitsIn returns where a job with a request counts as waiting: if nothing starts there, something
-// is wrong. One that may run on some nodes only, or needs licences that can run out, counts in its
-// own queue.
+// is wrong. One that may run on some nodes only counts in its own queue, and one that needs
+// licences that can run out nowhere.
 func waitsIn(r *workload.Request) []string {
 	switch in := startsIn(r); {
-	case r.NodeSet == "" && r.Licences == "":
+	case r.Licences != "":
+		return nil
+	case r.NodeSet == "":
 		return in
 	case r.Line != "":
 		return in[len(in)-1:]

@@ -7,7 +7,8 @@ import (
 )
 
 // Licensees returns the jobs that have licences of a name, of total in all, or will have them, with
-// claims among them, as Occupants: their pool has a CPU for each licence. The job of an id, if it
+// claims among them, as Occupants: their pool has a CPU for each licence. A claim of a job that has
+// more in the queue has as many. The job of an id, if it
 // is not 0, is none of them. For n running jobs and m claims it takes O(n + m log m).
 func (t *Twin) Licensees(name string, total int32, id, now int64, claims []workload.Claim) *Occupants {
 	pool := workload.Size{CPUs: total}
@@ -15,7 +16,11 @@ func (t *Twin) Licensees(name string, total int32, id, now int64, claims []workl
 	g := gathering{Occupants: &Occupants{now: now, pool: &pool, ground: in.ground}, in: in, licences: true}
 	var licensed []workload.Claim
 	for i := range claims {
-		if c, ok := licensee(&claims[i], name); ok {
+		c := claims[i]
+		if j := t.queue.Job(c.Job); j != nil && j.Licences.Of(name) > c.Licences.Of(name) {
+			c.Licences = j.Licences // which somebody has changed
+		}
+		if c, ok := licensee(&c, name); ok {
 			licensed = append(licensed, c)
 		}
 	}

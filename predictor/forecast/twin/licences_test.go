@@ -29,6 +29,8 @@ func TestLicensees(t *testing.T) {
 	}
 	running := claimed("matlab:2", opening-100)
 	running.Job, running.Runs, running.Limit = j.ID, true, 1000
+	fewer := running
+	fewer.Licences = "matlab:1"
 	for _, c := range []struct {
 		of       string
 		got      float64
@@ -46,6 +48,7 @@ func TestLicensees(t *testing.T) {
 		{"one beside a claim of other licences", ask("matlab:1", 0, opening, claimed("ansys:1", opening)), 1, 1},
 		{"one before the claim", ask("matlab:1", 0, opening, claimed("matlab:1", opening+run)), 1, 1},
 		{"one beside the claim of the job that runs", ask("matlab:1", 0, opening, running), 1, 1},
+		{"one beside its claim of fewer than it has", ask("matlab:2", 0, opening, fewer), 0, .1},
 		{"two beside the claim of the job that runs", ask("matlab:2", 0, opening, running), 0, .1},
 	} {
 		if c.got < c.from || c.got > c.to {

@@ -107,6 +107,9 @@ func (p *probe) admit(job workload.Request, nodes int32) (workload.Request, *wor
 	if err != nil {
 		return whole, nil, err.Error()
 	}
+	if whole.Licences != "" {
+		return whole, nil, fmt.Sprintf("when the licences %s are free there is not known", whole.Licences)
+	}
 	view := c.Job(whole, needs)
 	if rule := view.CheckSize(); rule != nil {
 		return whole, nil, rule.Says

@@ -71,7 +71,7 @@ func AskedAtFirst(e *ledger.Entry, j *slurm.QueueEntry) string {
 // something that forecasts do not know of.
 func Unforeseeable(j *slurm.QueueEntry) bool {
 	s := &j.Shape
-	return j.Dependency != "" || j.NodeList != "" || j.Excluded != "" || s.Licenses != "" || s.Reservation != "" || s.Contiguous || s.Deadline != 0 || j.Nice > 0
+	return j.Dependency != "" || j.NodeList != "" || j.Excluded != "" || s.Reservation != "" || s.Contiguous || s.Deadline != 0 || j.Nice > 0
 }
 
 // changed describes how two results of Asks differ: "nodes from 2 to 3, ...". It returns "" if they

@@ -155,7 +155,7 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 			blocked = blockedBy(&windows[0])
 		}
 	}
-	room := d.room(claims)
+	room := d.room(claims, r.ID == 0)
 	limitToRoom(wait, func(at int64) float64 {
 		return room(workload.Claim{Request: all, Pieces: pieces, Job: r.ID, From: at + first - r.Now}, r.Now, 0).Prob
 	}, r.Now)

@@ -167,7 +167,7 @@ func (d *Desk) planner() (*trajectory.Planner, error) {
 	}
 	return &trajectory.Planner{
 		Forecaster: d.Outlook, Cluster: d.Premises.Limits(), Jobs: d.Outlook.Jobs, Horizon: d.Horizon, MaxHold: d.MaxHold, Confidence: d.Confidence,
-		Room: d.room(nil),
+		Room: d.room(nil, false),
 	}, nil
 }
 

@@ -37,7 +37,9 @@ func TestPlainJobsClaim(t *testing.T) {
 	})
 	plain(8, func(j *slurm.QueueEntry) { j.Comment, j.User = answer.Plan.Comment, "alice" })
 	plain(9, func(j *slurm.QueueEntry) { j.Exclusive, j.Eligible = true, desktest.Epoch+1000 })
-	plain(10, func(j *slurm.QueueEntry) { j.Tasks, j.AtOnce, j.Eligible = 100, 3, desktest.Epoch+1100 })
+	plain(10, func(j *slurm.QueueEntry) {
+		j.Tasks, j.AtOnce, j.Eligible, j.Licences = 100, 3, desktest.Epoch+1100, "matlab:1"
+	})
 	plain(12, func(j *slurm.QueueEntry) { j.Exclusive, j.Tasks, j.Eligible = true, 3, desktest.Epoch+1300 })
 	plain(13, func(j *slurm.QueueEntry) { j.Nodes = 1_000_000_000 }) // it never starts
 	plain(11, func(j *slurm.QueueEntry) {
@@ -47,6 +49,7 @@ func TestPlainJobsClaim(t *testing.T) {
 		Job, Start  int64
 		Nodes, CPUs int32
 		Pieces      workload.Pieces
+		Licences    workload.Licences
 	}
 	queue := func(yield func(*slurm.QueueEntry) bool) {
 		for _, j := range s.Slurm.Pending {
@@ -67,7 +70,7 @@ func TestPlainJobsClaim(t *testing.T) {
 			case c.Plain != (c.User == "bob") || c.Plain && (c.Start != c.From || c.Limit != 1800):
 				t.Errorf("%+v", c)
 			case c.Plain:
-				plain = append(plain, has{c.Job, c.Start, c.Nodes, c.CPUs, c.Pieces})
+				plain = append(plain, has{c.Job, c.Start, c.Nodes, c.CPUs, c.Pieces, c.Licences})
 			default:
 				promised++
 			}
@@ -76,12 +79,12 @@ func TestPlainJobsClaim(t *testing.T) {
 	}
 	apart := func(n int32) workload.Pieces { return workload.Pieces{Count: n, Each: workload.Size{CPUs: 1}} }
 	want := []has{
-		{2, desktest.Epoch + 600, 2, 2, apart(2)},
-		{1, desktest.Epoch + 900, 2, 2, apart(2)},
-		{9, desktest.Epoch + 1000, 2, 250, workload.Pieces{Count: 2, Exclusive: true}},
-		{10, desktest.Epoch + 1100, 2, 6, apart(6)},
-		{11, desktest.Epoch + 1200, 1, 10, workload.Pieces{Count: 5, Each: workload.Size{CPUs: 2}}},
-		{12, desktest.Epoch + 1300, 6, 750, workload.Pieces{Count: 6, Exclusive: true}},
+		{2, desktest.Epoch + 600, 2, 2, apart(2), ""},
+		{1, desktest.Epoch + 900, 2, 2, apart(2), ""},
+		{9, desktest.Epoch + 1000, 2, 250, workload.Pieces{Count: 2, Exclusive: true}, ""},
+		{10, desktest.Epoch + 1100, 2, 6, apart(6), "matlab:3"},
+		{11, desktest.Epoch + 1200, 1, 10, workload.Pieces{Count: 5, Each: workload.Size{CPUs: 2}}, ""},
+		{12, desktest.Epoch + 1300, 6, 750, workload.Pieces{Count: 6, Exclusive: true}, ""},
 	}
 	got, promised := claimed()
 	if diff := cmp.Diff(want, got); diff != "" || promised != 1 {
@@ -92,7 +95,7 @@ func TestPlainJobsClaim(t *testing.T) {
 	s.Refresh()
 	got, _ = claimed()
 	// 3 jobs, and 2 tasks
-	want = append(want[:3], has{10, desktest.Epoch + 1100, 2, 4, apart(4)})
+	want = append(want[:3], has{10, desktest.Epoch + 1100, 2, 4, apart(4), "matlab:2"})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("of a user who may have %d jobs at once: %s", five, diff)
 	}

@@ -60,7 +60,7 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	answer.Blocked = postpone(&got, windows, now, job.Limit)
 	waking, rule := view.Waking()
 	answer.Asleep = rule.Says
-	room := d.room(running(v.claims))
+	room := d.room(running(v.claims), false)
 	answer.Taken = limitToRoom(&got, func(at int64) float64 {
 		return room(workload.Claim{Request: job, Pieces: pieces, From: at}, now, 0).Prob
 	}, now)

@@ -14,9 +14,10 @@ import (
 )
 
 // room returns the function trajectory.Planner.Room beside claims and Slurm's own reservations. If
-// a partition overcommits its processors, its room has no bound. Only one goroutine may use the
-// function. It is fast if consecutive questions are about the same job, place and time.
-func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int64, least float64) workload.Room {
+// a partition overcommits its processors, its nodes have no bound. promise is true if something new
+// is to be promised. Only one goroutine may use the function. It is fast if consecutive questions
+// are about the same job, place and time.
+func (d *occupancy) room(claims []workload.Claim, promise bool) func(c workload.Claim, now int64, least float64) workload.Room {
 	cluster := d.Premises.Limits()
 	if cluster == nil {
 		return func(workload.Claim, int64, float64) workload.Room { return workload.Room{Prob: 1} }
@@ -29,14 +30,11 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 		job, now    int64
 	}
 	var last asked
-	var ask func(workload.Claim, float64) workload.Room // answers for last
+	var nodes, licences func(workload.Claim, float64) workload.Room // answer for last
 	var slurms []workload.Claim
 	// slurms are known until the time known, for jobs of the size and pieces of like
 	known, like := int64(0), workload.Claim{}
 	return func(c workload.Claim, now int64, least float64) workload.Room {
-		if cluster.Partitions[c.Partition].Overcommits {
-			return workload.Room{Prob: 1}
-		}
 		if !cluster.Reservations.Encloses(c.Reservation) {
 			c.Reservation = ""
 		}
@@ -45,19 +43,34 @@ func (d *occupancy) room(claims []workload.Claim) func(c workload.Claim, now int
 			c.From, c.Limit = from, c.Limit+c.From-from
 		}
 		is, had := asked{c.Place(), c.Reservation, c.Licences, c.Job, now}, len(slurms)
+		anew := is != last
+		if anew {
+			last, nodes, licences = is, nil, d.licensed(cluster, c, now, claims, promise)
+		}
+		if cluster.Partitions[c.Partition].Overcommits {
+			return both(workload.Room{Prob: 1}, licences, c, least)
+		}
 		end := c.From + max(1, c.Limit)
 		// also for later questions, which are about times soon after
-		if is != last || end > known || c.Nodes != like.Nodes || c.Pieces != like.Pieces {
+		if anew || end > known || c.Nodes != like.Nodes || c.Pieces != like.Pieces {
 			known, like = end+(end-now), c
 			slurms = cluster.Job(c.Request, nil).Claims(c.Pieces, now, known)
-			if is != last || had+len(slurms) > 0 {
-				nodes := d.roomBeside(cluster, c, now, slices.Concat(sharing(cluster.Reservations, claims, c.Reservation), slurms))
-				last, ask = is, d.licensed(cluster, c, now, claims, nodes)
+			if anew || had+len(slurms) > 0 {
+				nodes = d.roomBeside(cluster, c, now, slices.Concat(sharing(cluster.Reservations, claims, c.Reservation), slurms), promise)
 			}
 		}
 		c.CPUs, c.Memory = takes.CPUs(c.Request), takes.Memory(c.Request)
-		return ask(c, least)
+		return both(nodes(c, least), licences, c, least)
 	}
+}
+
+// both returns the room of a job that has a room on nodes, and needs licences, too, unless that is
+// nil.
+func both(room workload.Room, licences func(workload.Claim, float64) workload.Room, c workload.Claim, least float64) workload.Room {
+	if licences == nil {
+		return room
+	}
+	return room.And(licences(c, least))
 }
 
 // sharing returns those claims that may be on the same nodes as a job inside of a reservation of
@@ -74,9 +87,9 @@ func sharing(all limits.Reservations, claims []workload.Claim, reservation strin
 
 // roomBeside returns Outlook.Room beside others for a job like c. If jobs start strictly in order,
 // or c runs inside of a reservation of Slurm's, it also keeps to the order of the queue.
-func (d *occupancy) roomBeside(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
+func (d *occupancy) roomBeside(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim, promise bool) func(workload.Claim, float64) workload.Room {
 	if cluster.Strict || c.Reservation != "" {
-		return d.roomInOrder(cluster, c, now, others)
+		return d.roomInOrder(cluster, c, now, others, promise)
 	}
 	return d.Outlook.Room(c.Place(), c.Job, now, others)
 }
@@ -129,7 +142,8 @@ func (d *occupancy) stillRoom(ctx context.Context, got *trajectory.Answer, claim
 func (d *occupancy) fits(got *trajectory.Answer, job int64, claims []workload.Claim, now int64) error {
 	claim := got.Claim()
 	claim.Job = job
-	room := d.room(slices.DeleteFunc(claims, func(c workload.Claim) bool { return job != 0 && c.Job == job }))(claim, now, 0)
+	others := slices.DeleteFunc(claims, func(c workload.Claim) bool { return job != 0 && c.Job == job })
+	room := d.room(others, job == 0)(claim, now, 0)
 	if room.Within(got.Plan.Start, got.Plan.Last) < got.Plan.Estimate.Prob {
 		return errCrowded
 	}

@@ -3,6 +3,7 @@ package desk
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/workload"
@@ -10,21 +11,24 @@ import (
 
 // mostAhead is the greatest number of waiting jobs that the desk takes into account if no job may
 // pass another: those that come first. It bounds the cost of a plan. Inside of a reservation, and
-// for licences, nothing is promised behind more of them.
+// for licences, nothing new is promised behind more of them.
 const mostAhead = 16
 
 // line is jobs that do not pass one another.
 type line struct {
 	has   func(*workload.Job) bool // whether a job that waits is one of them
-	tasks bool                     // whether tasks of an array that may run at once are one
-	ends  bool                     // whether nothing is promised behind more than mostAhead jobs
+	tasks bool                     // whether the tasks of an array follow one another there, too
+	ends  bool                     // whether nothing has room behind more than mostAhead jobs
 	// beside is Outlook.Room, or Licences, beside others.
 	beside func(others []workload.Claim) func(workload.Claim, float64) workload.Room
+	// starts returns when a job that does not start before a time is likely to start. It is nil if
+	// beside alone says so.
+	starts func(r workload.Request, from int64) int64
 }
 
 // roomInOrder is Outlook.Room for a job like c if no job may pass another. It also counts the jobs
 // that wait in the partition, or for the reservation of c, before c's job.
-func (d *occupancy) roomInOrder(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) func(workload.Claim, float64) workload.Room {
+func (d *occupancy) roomInOrder(cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim, promise bool) func(workload.Claim, float64) workload.Room {
 	place, job, inside := c.Place(), c.Job, c.Reservation != ""
 	l := line{
 		has: func(j *workload.Job) bool {
@@ -33,7 +37,7 @@ func (d *occupancy) roomInOrder(cluster *limits.Cluster, c workload.Claim, now i
 			}
 			return j.Partition == c.Partition && !j.AtLimit && !j.QOSFull
 		},
-		tasks: inside, ends: inside,
+		tasks: inside, ends: inside && promise,
 		beside: func(others []workload.Claim) func(workload.Claim, float64) workload.Room {
 			return d.Outlook.Room(place, job, now, others)
 		},
@@ -54,9 +58,19 @@ func (d *occupancy) inLine(l *line, cluster *limits.Cluster, c workload.Claim, n
 	if len(waiting) > mostAhead && l.ends {
 		return func(workload.Claim, float64) workload.Room { return workload.Room{} }
 	}
-	for _, r := range waiting[:min(len(waiting), mostAhead)] {
+	for _, j := range waiting[:min(len(waiting), mostAhead)] {
+		r := j.Request
+		r.Partition, _, _ = strings.Cut(r.Partition, ",")
+		if l.tasks {
+			tasks := max(1, min(j.Tasks, cmp.Or(j.AtOnce, j.Tasks)))
+			tasks = max(1, cluster.Job(r, nil).MostTogether(tasks))
+			r.Size, r.Limit = r.Times(tasks), r.Limit*int64(rounds(int32(j.Count()), tasks))
+		}
 		r.CPUs, r.Memory = takes.CPUs(r), takes.Memory(r)
 		start = likely(workload.Claim{Request: r, From: start}, beside[len(ahead)])
+		if l.starts != nil {
+			r.Limit += l.starts(r, start) - start
+		}
 		ahead = append(ahead, workload.Claim{Request: r, Start: start, From: start})
 		beside = append(beside, l.beside(slices.Concat(others, ahead)))
 	}
@@ -73,34 +87,36 @@ func (d *occupancy) inLine(l *line, cluster *limits.Cluster, c workload.Claim, n
 	}
 }
 
-// waitingBefore returns the jobs of a line that are eligible and wait, by priority and then as they
-// came. It leaves out those that have a claim among others, and ends before c's job, if that job
-// waits, too.
-func (d *occupancy) waitingBefore(l *line, cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) []workload.Request {
+// waitingBefore returns the jobs of a line that are eligible and wait, in Slurm's order: by the
+// tier of their partition, by priority, and then as they came. It leaves out those that have a
+// claim among others, and ends before c's job, if that job waits, too.
+func (d *occupancy) waitingBefore(l *line, cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) []*workload.Job {
 	claims := make(map[int64]bool, len(others))
 	for i := range others {
 		claims[others[i].Job] = true
 	}
-	var waiting []*workload.Job
+	type ranked struct {
+		*workload.Job
+		tier, priority int64
+	}
+	var waiting []ranked
 	for j := range d.Outlook.Jobs {
 		if j.Start == 0 && j.Since() <= now && l.has(j) && !claims[j.ID] {
-			waiting = append(waiting, j)
+			partition, _, _ := strings.Cut(j.Partition, ",")
+			waiting = append(waiting, ranked{j, cluster.Partitions[partition].Tier, j.Priority + cluster.Aging.Of(j, now)})
 		}
 	}
-	priority := func(j *workload.Job) int64 { return j.Priority + cluster.Aging.Of(j, now) }
-	slices.SortStableFunc(waiting, func(a, b *workload.Job) int { return cmp.Compare(priority(b), priority(a)) })
-	if i := slices.IndexFunc(waiting, func(j *workload.Job) bool { return j.ID == c.Job }); i >= 0 {
-		waiting = waiting[:i]
-	}
-	var requests []workload.Request
-	for _, j := range waiting {
-		r := j.Request
-		if l.tasks {
-			r.Size = r.Times(max(1, min(j.Tasks, cmp.Or(j.AtOnce, j.Tasks))))
+	slices.SortStableFunc(waiting, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.priority, a.priority))
+	})
+	var before []*workload.Job
+	for _, w := range waiting {
+		if w.ID == c.Job {
+			break
 		}
-		requests = append(requests, r)
+		before = append(before, w.Job)
 	}
-	return requests
+	return before
 }
 
 // likely returns the first time from c.From on at which c has room with a probability of at least

@@ -58,7 +58,7 @@ func TestStrict(t *testing.T) {
 			job, at int64
 			room    bool
 		}{{3, desktest.Epoch, false}, {3, until - 1, false}, {3, until, false}, {3, until + limit, true}, {1, until - 1, true}} {
-			got := s.desk.room(others)(workload.Claim{Request: job(0, 1).Request, Job: c.job, From: c.at}, desktest.Epoch, 0)
+			got := s.desk.room(others, false)(workload.Claim{Request: job(0, 1).Request, Job: c.job, From: c.at}, desktest.Epoch, 0)
 			if want := c.room || !strict; (got.Prob == 1) != want {
 				t.Errorf("strict %v: job %d at %d s has room with probability %v", strict, c.job, c.at-desktest.Epoch, got.Prob)
 			}

@@ -30,7 +30,7 @@ func (d *Desk) view(ctx context.Context) (*view, error) {
 	if v.claims, err = d.claims(ctx, v.now, ""); err != nil {
 		return nil, err
 	}
-	v.Room = d.room(v.claims)
+	v.Room = d.room(v.claims, true)
 	v.Jobs, v.unread = d.jobs(ctx, "")
 	v.Forecaster = attended{v.Forecaster, ctx}
 	return v, nil

@@ -76,6 +76,10 @@ func TestLicences(t *testing.T) {
 		}
 	}
 	other := coming[len(coming)-1].Request
+	other.Licences, other.NodeSet = "matlab:1", "n[1-2]"
+	if a, ok := o.Predict(other, 0); !ok {
+		t.Errorf("on some nodes: %s", a.Down)
+	}
 	other.Licences = "matlab:3"
 	if a, ok := o.Predict(other, 0); ok || !strings.HasPrefix(a.Down, "0 jobs with licences like matlab:3 are known to have started in partition main, and a forecast needs 20") {
 		t.Errorf("for other licences: %v, %s", ok, a.Down)

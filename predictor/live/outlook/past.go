@@ -2,6 +2,7 @@ package outlook
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 
 	"github.com/varq-project/varq/predictor/workload"
@@ -18,8 +19,8 @@ func kindOf(r *workload.Request) kind { return kind{r.Partition, r.GPUs > 0} }
 
 // leastPast is how many jobs of its kind must have started before a job is forecast. A job of a
 // node set is forecast from the waits of all jobs of its partition until as many have started
-// there. A job with licences that can run out is not forecast before as many with like licences
-// have.
+// there, and one with licences that can run out, of a node set or not, from the waits of all of its
+// partition with like licences.
 const leastPast = 20
 
 // apart is what sets jobs apart from others of their partition: the nodes on which alone they may
@@ -29,7 +30,18 @@ type apart struct {
 	licences workload.Licences // as Licences.Like returns them
 }
 
-func apartOf(r *workload.Request) apart { return apart{r.Place(), r.Licences.Like()} }
+// apartOf yields what sets a job apart, if anything does: all of it, and licences alone.
+func apartOf(r *workload.Request) iter.Seq[apart] {
+	return func(yield func(apart) bool) {
+		licences := r.Licences.Like()
+		if (r.NodeSet != "" || licences != "") && !yield(apart{r.Place(), licences}) {
+			return
+		}
+		if r.NodeSet != "" && licences != "" {
+			yield(apart{workload.Place{Partition: r.Partition}, licences})
+		}
+	}
+}
 
 // sets counts the starts of jobs by what sets them apart, if anything does.
 type sets map[apart]*set
@@ -44,27 +56,34 @@ const mostSets = 1024
 
 // count counts the start of a job, if it has started.
 func (s sets) count(j *workload.Job) {
-	if j.NodeSet == "" && j.Licences == "" || j.Start == 0 {
+	if j.Start == 0 {
 		return
 	}
-	key := apartOf(&j.Request)
-	of := s[key]
-	if of == nil {
-		if len(s) == mostSets {
-			s.drop()
+	for key := range apartOf(&j.Request) {
+		of := s[key]
+		if of == nil {
+			if len(s) == mostSets {
+				s.drop()
+			}
+			of = new(set)
+			s[key] = of
 		}
-		of = new(set)
-		s[key] = of
-	}
-	if of.starts++; of.starts == leastPast {
-		of.line = j.Partition
-		if j.NodeSet != "" {
-			of.line += " on " + j.NodeSet
-		}
-		if key.licences != "" {
-			of.line += " with " + string(key.licences)
+		if of.starts++; of.starts == leastPast {
+			of.line = key.line()
 		}
 	}
+}
+
+// line returns workload.Request.Line of the jobs.
+func (a apart) line() string {
+	line := a.Partition
+	if a.NodeSet != "" {
+		line += " on " + a.NodeSet
+	}
+	if a.licences != "" {
+		line += " with " + string(a.licences)
+	}
+	return line
 }
 
 // drop forgets the sets in which too few jobs have started or, if there are none, all sets.
@@ -78,12 +97,20 @@ func (s sets) drop() {
 // setLine sets the Line of a request.
 func (s sets) setLine(r *workload.Request) {
 	r.Line = ""
-	if r.NodeSet == "" && r.Licences == "" {
-		return
+	for key := range apartOf(r) {
+		if of := s[key]; of != nil && of.line != "" {
+			r.Line = of.line
+			return
+		}
 	}
-	if of := s[apartOf(r)]; of != nil {
-		r.Line = of.line
+}
+
+// licensed returns how many jobs of the partition of a request with like licences have started.
+func (s sets) licensed(r *workload.Request) int {
+	if of := s[apart{workload.Place{Partition: r.Partition}, r.Licences.Like()}]; of != nil {
+		return of.starts
 	}
+	return 0
 }
 
 // mostLets is how large a share of the jobs that came last may go before a job whose user lowers
@@ -98,7 +125,7 @@ func (m *Model) unknown(r *workload.Request) string {
 		return tooFew(r, starts, m.past[kind{r.Partition, r.GPUs == 0}])
 	}
 	if r.Licences != "" && r.Line == "" {
-		return tooFewLicensed(r, m.sets[apartOf(r)])
+		return fewStarts(r, m.sets.licensed(r), " with licences like "+string(r.Licences))
 	}
 	switch lets := m.predictor.Lets(r); {
 	case lets <= mostLets:
@@ -113,27 +140,24 @@ func (m *Model) unknown(r *workload.Request) string {
 // tooFew tells that so few starts of the kind of r are known. others is how many starts of the
 // other kind are.
 func tooFew(r *workload.Request, starts, others int) string {
-	jobs, are, kind := "jobs", "are", ""
-	if starts == 1 {
-		jobs, are = "job", "is"
-	}
+	kind := ""
 	switch {
 	case r.GPUs > 0:
 		kind = " with GPUs"
 	case others > 0:
 		kind = " without GPUs"
 	}
-	return fmt.Sprintf("%d %s%s %s known to have started in partition %s, and a forecast needs %d; once there are as many, ask again", starts, jobs, kind, are, r.Partition, leastPast)
+	return fewStarts(r, starts, kind)
 }
 
-// tooFewLicensed tells that few jobs with licences like those of r, a set, are known to have
-// started.
-func tooFewLicensed(r *workload.Request, of *set) string {
-	starts := 0
-	if of != nil {
-		starts = of.starts
+// fewStarts tells that so few jobs of a kind, " with GPUs", are known to have started where r is
+// to.
+func fewStarts(r *workload.Request, starts int, kind string) string {
+	jobs, are := "jobs", "are"
+	if starts == 1 {
+		jobs, are = "job", "is"
 	}
-	return fmt.Sprintf("%d jobs with licences like %s are known to have started in partition %s, and a forecast needs %d; once there are as many, ask again", starts, r.Licences, r.Partition, leastPast)
+	return fmt.Sprintf("%d %s%s %s known to have started in partition %s, and a forecast needs %d; once there are as many, ask again", starts, jobs, kind, are, r.Partition, leastPast)
 }
 
 // forget replaces estimates by nothing known. The reason is why, unless there is an outage.

@@ -76,7 +76,7 @@ func (c *Client) Layout(ctx context.Context) (limits.Cluster, error) {
 			return err
 		})},
 		{controller, "/licenses", "licenses", each(func(l *license) error {
-			cluster.Licenses[l.Name] = limits.License{Total: l.Total.or(0), Used: l.Used.or(0) + l.Reserved.or(0), Kept: l.Reserved.or(0) + l.Deficit.or(0)}
+			cluster.Licenses[l.Name] = limits.License{Total: l.Total.or(0), Used: l.Used.or(0) + l.Reserved.or(0), Kept: l.Deficit.or(0)}
 			return nil
 		})},
 	}); err != nil {
@@ -250,6 +250,7 @@ type reservation struct {
 	Flags    words  `json:"flags"`
 	Users    words  `json:"users"`
 	Accounts words  `json:"accounts"`
+	Licenses string `json:"licenses"`
 	Cores    []struct {
 		Node string `json:"node"`
 		IDs  string `json:"core"`
@@ -282,6 +283,7 @@ func (r *reservation) limits() (limits.Reservation, error) {
 		End:         r.End.or(0),
 		Nodes:       nodes,
 		Cores:       cores,
+		Licenses:    r.Licenses,
 		Maintenance: containsFold(r.Flags, "MAINT"),
 		Repeats:     r.repeats(),
 		Floats:      containsFold(r.Flags, "TIME_FLOAT"),
