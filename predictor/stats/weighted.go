@@ -31,9 +31,15 @@ const (
 // For n parts SumAtMost takes O(n log n + m cells), if the largest groups have m parts.
 func SumAtMost(groups [][]Part, bound int64) float64 {
 	open := make([]group, 0, len(groups))
-	most := int64(0)
+	most, all := int64(0), 0
 	for _, parts := range groups {
-		g := newGroup(parts)
+		all += len(parts) + 1
+	}
+	steps, sorted := make([]step, 0, all), []Part(nil)
+	for _, parts := range groups {
+		sorted = append(sorted[:0], parts...)
+		g := newGroup(sorted, steps)
+		steps = g.steps[len(g.steps):]
 		bound -= g.sure
 		if len(g.steps) > 1 {
 			open = append(open, g)
@@ -46,16 +52,20 @@ func SumAtMost(groups [][]Part, bound int64) float64 {
 	case most <= bound:
 		return 1
 	}
-	slices.SortStableFunc(open, func(a, b group) int { return cmp.Compare(b.variance, a.variance) })
+	order := byVariance(open)
 	n := min(large, len(open))
 	var mean, variance float64
-	for i := range open[n:] {
-		mean += open[n+i].mean
-		variance += open[n+i].variance
+	for _, i := range order[n:] {
+		mean += open[i].mean
+		variance += open[i].variance
+	}
+	largest := make([]group, n)
+	for i := range largest {
+		largest[i] = open[order[i]]
 	}
 	width := bound/cells + 1
 	prob := 0.
-	for i, p := range sums(open[:n], width, bound/width+1) {
+	for i, p := range sums(largest, width, bound/width+1) {
 		if n < len(open) {
 			left := float64(bound-int64(i)*width) + .5 - mean
 			p *= .5 * math.Erfc(-left/math.Sqrt(2*variance))
@@ -77,10 +87,34 @@ type step struct {
 	prob float64
 }
 
-func newGroup(parts []Part) group {
-	parts = slices.Clone(parts)
+// byVariance returns the order of groups by falling variance.
+func byVariance(groups []group) []int32 {
+	type ranked struct {
+		variance float64
+		place    int32
+	}
+	ranks := make([]ranked, len(groups))
+	for i := range groups {
+		ranks[i] = ranked{groups[i].variance, int32(i)}
+	}
+	slices.SortFunc(ranks, func(a, b ranked) int {
+		if by := cmp.Compare(b.variance, a.variance); by != 0 {
+			return by
+		}
+		return int(a.place - b.place)
+	})
+	order := make([]int32, len(groups))
+	for i := range ranks {
+		order[i] = ranks[i].place
+	}
+	return order
+}
+
+// newGroup returns the group of parts, which it sorts. Its steps are in the empty slice steps, as
+// long as that has room.
+func newGroup(parts []Part, steps []step) group {
 	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(b.Prob, a.Prob) })
-	var g group
+	g := group{steps: steps[:0]}
 	last, rest := step{}, 1.
 	for _, p := range parts {
 		switch {

@@ -24,6 +24,7 @@ type pieces struct {
 	claimed [len(resources)]int64 // places that the counted occupants that wait need, by resource
 	blocked blockedNodes          // nodes on which these leave no place
 	taken   int64                 // places that the counted occupants take whose nodes are known
+	scratch []float64             // of free
 }
 
 // node is one that pieces may be on.
@@ -34,7 +35,8 @@ type node struct {
 
 // used is what occupants have of a node.
 type used struct {
-	workload.Size
+	CPUs, GPUs  int32
+	Memory      int64
 	jobs, alone int64 // how many they are, and those of them that share it with none
 }
 
@@ -133,14 +135,14 @@ func (p *pieces) places(i int, taken *used) int64 {
 	case p.Exclusive:
 		return max(0, 1-taken.jobs)
 	}
-	for _, r := range [...]struct{ each, free int64 }{
-		{int64(p.Each.CPUs), int64(size.CPUs - taken.CPUs)},
-		{int64(p.Each.GPUs), int64(size.GPUs - taken.GPUs)},
-		{p.Each.Memory, size.Memory - taken.Memory},
-	} {
-		if r.each > 0 {
-			fit = min(fit, max(0, r.free)/r.each)
-		}
+	if each := p.Each.CPUs; each > 0 {
+		fit = min(fit, int64(max(0, size.CPUs-taken.CPUs)/each))
+	}
+	if each := p.Each.GPUs; each > 0 {
+		fit = min(fit, int64(max(0, size.GPUs-taken.GPUs)/each))
+	}
+	if each := p.Each.Memory; each > 0 {
+		fit = min(fit, max(0, size.Memory-taken.Memory)/each)
 	}
 	return fit
 }
@@ -249,8 +251,8 @@ func (p *pieces) room(first []occupant, at int64) float64 {
 		}
 		sortTenants(there)
 		longest := slices.MaxFunc(there, func(a, b tenant) int { return cmp.Compare(a.prob, b.prob) })
-		for free := beside[i] + 1; free <= n.places; free++ {
-			taken.add(longest.occupant, 1, 1-p.free(i, there, free))
+		for _, free := range p.free(i, there, beside[i])[beside[i]+1:] {
+			taken.add(longest.occupant, 1, 1-free)
 		}
 	}
 	return taken.atMost(left)

@@ -17,7 +17,10 @@ type tenant struct {
 // probability.
 func sortTenants(list []tenant) {
 	slices.SortFunc(list, func(a, b tenant) int {
-		return cmp.Or(cmp.Compare(a.alike.user, b.alike.user), cmp.Compare(a.alike.cpus, b.alike.cpus), cmp.Compare(a.alike.limit, b.alike.limit), cmp.Compare(b.prob, a.prob))
+		if a.alike == b.alike {
+			return cmp.Compare(b.prob, a.prob)
+		}
+		return cmp.Or(cmp.Compare(a.alike.user, b.alike.user), cmp.Compare(a.alike.cpus, b.alike.cpus), cmp.Compare(a.alike.limit, b.alike.limit))
 	})
 }
 
@@ -25,12 +28,30 @@ func sortTenants(list []tenant) {
 // together is taken to be normal.
 const fewTenants = 10
 
-// free returns the probability that the i-th node has at least so many places beside its tenants,
-// which are sorted.
-func (p *pieces) free(i int, tenants []tenant, places int64) float64 {
-	if p.Exclusive || len(tenants) <= fewTenants {
-		return p.freeBeside(i, tenants, places, used{})
+// free returns the probabilities that the i-th node has at least 0, 1, ... places beside its
+// tenants, which are sorted, up to how many it has if it is empty. least is how many it has beside
+// them all.
+func (p *pieces) free(i int, tenants []tenant, least int64) []float64 {
+	probs := p.scratch[:0]
+	if !p.Exclusive && len(tenants) > fewTenants {
+		for places := range p.nodes[i].places + 1 {
+			probs = append(probs, p.freeOfMany(i, tenants, places))
+		}
+		return probs
 	}
+	probs = slices.Grow(probs, int(p.nodes[i].places)+1)[:p.nodes[i].places+1]
+	p.scratch = probs
+	clear(probs)
+	p.cases(i, tenants, used{}, 1, least, probs)
+	for places := len(probs) - 2; places >= 0; places-- {
+		probs[places] += probs[places+1]
+	}
+	return probs
+}
+
+// freeOfMany returns the probability that the i-th node has at least so many places beside many
+// tenants.
+func (p *pieces) freeOfMany(i int, tenants []tenant, places int64) float64 {
 	prob := 1.
 	for _, of := range resources {
 		each := of(&p.Each)
@@ -50,32 +71,31 @@ func (p *pieces) free(i int, tenants []tenant, places int64) float64 {
 	return prob
 }
 
-// freeBeside is free if so much of the node is taken besides. It goes through all cases: of tenants
-// that are alike, the likelier are there if the others are.
-func (p *pieces) freeBeside(i int, tenants []tenant, places int64, taken used) float64 {
-	switch {
-	case p.places(i, &taken) < places:
-		return 0
-	case len(tenants) == 0:
-		return 1
+// cases goes through all cases in which some of the tenants are on the i-th node, where so much of
+// it is taken besides with a probability: of tenants that are alike, the likelier are there if the
+// others are. It adds the probability of each case to that of its number of places, which is at
+// least least.
+func (p *pieces) cases(i int, tenants []tenant, taken used, prob float64, least int64, probs []float64) {
+	if places := p.places(i, &taken); places == least || len(tenants) == 0 {
+		probs[places] += prob
+		return
 	}
 	group := 1
 	for group < len(tenants) && tenants[group].alike == tenants[0].alike {
 		group++
 	}
-	prob, here := 0., 1. // here is the probability that those counted are there
+	here := 1. // the probability that those counted are there
 	for n := range group + 1 {
 		next := 0.
 		if n < group {
 			next = tenants[n].prob
 		}
 		if here > next {
-			prob += (here - next) * p.freeBeside(i, tenants[group:], places, taken)
+			p.cases(i, tenants[group:], taken, prob*(here-next), least, probs)
 		}
 		if n < group {
 			taken.add(tenants[n].occupant, 1)
 		}
 		here = next
 	}
-	return prob
 }
