@@ -16,6 +16,7 @@ func TestAltered(t *testing.T) {
 		"its time limit is 00:01:00 instead of 00:10:00": func(j *slurm.QueueEntry) { j.Limit = 60 },
 		"it becomes eligible at another time":            func(j *slurm.QueueEntry) { j.Eligible = 1000 },
 		"its reservation is none instead of course":      func(j *slurm.QueueEntry) { j.Shape.Reservation = "" },
+		"its licences are matlab:2 instead of none":      func(j *slurm.QueueEntry) { j.Licences = "matlab:2" },
 		"its reservation is another instead of course":   func(j *slurm.QueueEntry) { j.Shape.Reservation = "another" },
 	} {
 		j := task(100, 0, 6)

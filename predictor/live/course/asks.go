@@ -172,6 +172,8 @@ func Altered(e *ledger.Entry, j *slurm.QueueEntry) string {
 		return "it becomes eligible at another time"
 	case j.Shape.Reservation != e.Inside:
 		return fmt.Sprintf("its reservation is %s instead of %s", orNone(j.Shape.Reservation), orNone(e.Inside))
+	case j.Licences != e.Licences:
+		return fmt.Sprintf("its licences are %s instead of %s", orNone(string(j.Licences)), orNone(string(e.Licences)))
 	}
 	return ""
 }
