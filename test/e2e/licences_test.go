@@ -37,7 +37,7 @@ func licences(t *testing.T, s *site.Site) {
 	for range 2 {
 		reserve(t, s, "alice", "--begin-by=now+6hours", "--prob=0.5", "--time=30", "-p", "main", "-n1", "--licenses=matlab:1", file)
 	}
-	if !says("--licenses=matlab:1", "or too few of the licences matlab:1, at the deadline")() {
+	if !says("--licenses=matlab:1", "too few of the licences matlab:1, at the deadline")() {
 		t.Errorf("of two licences three are promised: %s", quoteOf(t, s, "6hours", "--licenses=matlab:1"))
 	}
 	mustRun(t, s, "alice", "scancel", "--user=alice", "--name=matlab.sh")

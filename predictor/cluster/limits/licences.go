@@ -3,6 +3,7 @@ package limits
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,7 +110,7 @@ func (j *Job) licensed(n int32) int32 {
 }
 
 // Licensed returns the claims on licences of the reservations that are not over at a time, but for
-// the one of a name. One that floats has none.
+// the one of a name. One that floats has its licences from as far ahead on as it is.
 func (l Reservations) Licensed(now int64, but string) (claims []workload.Claim) {
 	for i := range l {
 		v := &l[i]
@@ -120,13 +121,19 @@ func (l Reservations) Licensed(now int64, but string) (claims []workload.Claim) 
 		if err != nil {
 			continue
 		}
+		claim := func(s Span) {
+			claims = append(claims, workload.Claim{
+				Request: workload.Request{Size: workload.Size{Licences: workload.LicencesOf(numbers)}, Limit: s.End - s.Start},
+				Start:   s.Start, From: s.Start,
+			})
+		}
 		for span := range v.times() {
 			if span.End > now {
-				claims = append(claims, workload.Claim{
-					Request: workload.Request{Size: workload.Size{Licences: workload.LicencesOf(numbers)}, Limit: span.End - span.Start},
-					Start:   span.Start, From: span.Start,
-				})
+				claim(span)
 			}
+		}
+		if v.Floats {
+			claim(Span{now + v.Ahead, math.MaxInt32 + now})
 		}
 	}
 	return claims

@@ -8,8 +8,8 @@ import (
 
 // Licensees returns the jobs that have licences of a name, of total in all, or will have them, with
 // claims among them, as Occupants: their pool has a CPU for each licence. A claim of a job that has
-// more in the queue has as many. The job of an id, if it
-// is not 0, is none of them. For n running jobs and m claims it takes O(n + m log m).
+// more in the queue has as many, but for arrays. The job of an id, if it is not 0, is none of them.
+// For n running jobs and m claims it takes O(n + m log m).
 func (t *Twin) Licensees(name string, total int32, id, now int64, claims []workload.Claim) *Occupants {
 	pool := workload.Size{CPUs: total}
 	in := &partition{ground: ground{part: pool}}

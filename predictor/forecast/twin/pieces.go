@@ -24,7 +24,6 @@ type pieces struct {
 	claimed [len(resources)]int64 // places that the counted occupants that wait need, by resource
 	blocked blockedNodes          // nodes on which these leave no place
 	taken   int64                 // places that the counted occupants take whose nodes are known
-	scratch []float64             // of free
 }
 
 // node is one that pieces may be on.
@@ -251,8 +250,9 @@ func (p *pieces) room(first []occupant, at int64) float64 {
 		}
 		sortTenants(there)
 		longest := slices.MaxFunc(there, func(a, b tenant) int { return cmp.Compare(a.prob, b.prob) })
-		for _, free := range p.free(i, there, beside[i])[beside[i]+1:] {
-			taken.add(longest.occupant, 1, 1-free)
+		free := p.free(i, there, beside[i])
+		for places := beside[i] + 1; places <= n.places; places++ {
+			taken.add(longest.occupant, 1, 1-free[places])
 		}
 	}
 	return taken.atMost(left)

@@ -29,21 +29,18 @@ func sortTenants(list []tenant) {
 const fewTenants = 10
 
 // free returns the probabilities that the i-th node has at least 0, 1, ... places beside its
-// tenants, which are sorted, up to how many it has if it is empty. least is how many it has beside
-// them all.
-func (p *pieces) free(i int, tenants []tenant, least int64) []float64 {
-	probs := p.scratch[:0]
+// tenants, which are sorted. Those of no more places than least, which it has beside them all, are
+// left out.
+func (p *pieces) free(i int, tenants []tenant, least int64) (probs [mostPlaces + 1]float64) {
+	most := p.nodes[i].places
 	if !p.Exclusive && len(tenants) > fewTenants {
-		for places := range p.nodes[i].places + 1 {
-			probs = append(probs, p.freeOfMany(i, tenants, places))
+		for places := least + 1; places <= most; places++ {
+			probs[places] = p.freeOfMany(i, tenants, places)
 		}
 		return probs
 	}
-	probs = slices.Grow(probs, int(p.nodes[i].places)+1)[:p.nodes[i].places+1]
-	p.scratch = probs
-	clear(probs)
-	p.cases(i, tenants, used{}, 1, least, probs)
-	for places := len(probs) - 2; places >= 0; places-- {
+	p.cases(i, tenants, used{}, 1, least, &probs)
+	for places := most - 1; places > least; places-- {
 		probs[places] += probs[places+1]
 	}
 	return probs
@@ -75,7 +72,7 @@ func (p *pieces) freeOfMany(i int, tenants []tenant, places int64) float64 {
 // it is taken besides with a probability: of tenants that are alike, the likelier are there if the
 // others are. It adds the probability of each case to that of its number of places, which is at
 // least least.
-func (p *pieces) cases(i int, tenants []tenant, taken used, prob float64, least int64, probs []float64) {
+func (p *pieces) cases(i int, tenants []tenant, taken used, prob float64, least int64, probs *[mostPlaces + 1]float64) {
 	if places := p.places(i, &taken); places == least || len(tenants) == 0 {
 		probs[places] += prob
 		return

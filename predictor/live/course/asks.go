@@ -172,10 +172,20 @@ func Altered(e *ledger.Entry, j *slurm.QueueEntry) string {
 		return "it becomes eligible at another time"
 	case j.Shape.Reservation != e.Inside:
 		return fmt.Sprintf("its reservation is %s instead of %s", orNone(j.Shape.Reservation), orNone(e.Inside))
-	case j.Licences != e.Licences:
-		return fmt.Sprintf("its licences are %s instead of %s", orNone(string(j.Licences)), orNone(string(e.Licences)))
+	case more(j.Licences, e.Licences):
+		return fmt.Sprintf("its licences are %s instead of %s", j.Licences, orNone(string(e.Licences)))
 	}
 	return ""
+}
+
+// more reports whether there are more of some name among licences than among others.
+func more(licences, others workload.Licences) bool {
+	for name, n := range licences.All() {
+		if n > others.Of(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // Unlike describes the difference between j and the job that e's plan is for, Elsewhere first, or

@@ -77,6 +77,10 @@ func (d *occupancy) ObservePlain(queue iter.Seq[*slurm.QueueEntry], promised map
 		claim := workload.Claim{Request: job, Job: j.ID, Plain: !j.Waking, Start: start, From: start}
 		all := cluster.Job(job, &needs)
 		all.CPUs, all.Memory = takes.CPUs(job), takes.Memory(job)
+		if job.Licences != "" { // they follow one another
+			n = max(1, all.MostTogether(n))
+			claim.Limit *= int64(rounds(int32(j.Count()), n))
+		}
 		claim.Size, claim.Pieces = all.Together(n), all.Pieces().Times(n)
 		claims = append(claims, claim)
 	}

@@ -62,7 +62,7 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	answer.Asleep = rule.Says
 	room := d.room(running(v.claims), false)
 	answer.Taken = limitToRoom(&got, func(at int64) float64 {
-		return room(workload.Claim{Request: job, Pieces: pieces, From: at}, now, 0).Prob
+		return room(workload.Claim{Request: job, Pieces: pieces, Job: id, From: at}, now, 0).Prob
 	}, now)
 	if clearOf(windows, now, job.Limit) > now {
 		answer.Taken = 0 // the window takes it, and not running jobs

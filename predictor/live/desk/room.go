@@ -27,6 +27,7 @@ func (d *occupancy) room(claims []workload.Claim, promise bool) func(c workload.
 		place       workload.Place
 		reservation string
 		licences    workload.Licences
+		qos         string
 		job, now    int64
 	}
 	var last asked
@@ -42,13 +43,13 @@ func (d *occupancy) room(claims []workload.Claim, promise bool) func(c workload.
 			from := max(now, c.From-latency)
 			c.From, c.Limit = from, c.Limit+c.From-from
 		}
-		is, had := asked{c.Place(), c.Reservation, c.Licences, c.Job, now}, len(slurms)
+		is, had := asked{c.Place(), c.Reservation, c.Licences, c.QOS, c.Job, now}, len(slurms)
 		anew := is != last
 		if anew {
 			last, nodes, licences = is, nil, d.licensed(cluster, c, now, claims, promise)
 		}
 		if cluster.Partitions[c.Partition].Overcommits {
-			return both(workload.Room{Prob: 1}, licences, c, least)
+			return licences(c, least)
 		}
 		end := c.From + max(1, c.Limit)
 		// also for later questions, which are about times soon after
@@ -60,17 +61,8 @@ func (d *occupancy) room(claims []workload.Claim, promise bool) func(c workload.
 			}
 		}
 		c.CPUs, c.Memory = takes.CPUs(c.Request), takes.Memory(c.Request)
-		return both(nodes(c, least), licences, c, least)
+		return nodes(c, least).And(licences(c, least))
 	}
-}
-
-// both returns the room of a job that has a room on nodes, and needs licences, too, unless that is
-// nil.
-func both(room workload.Room, licences func(workload.Claim, float64) workload.Room, c workload.Claim, least float64) workload.Room {
-	if licences == nil {
-		return room
-	}
-	return room.And(licences(c, least))
 }
 
 // sharing returns those claims that may be on the same nodes as a job inside of a reservation of
@@ -143,7 +135,7 @@ func (d *occupancy) fits(got *trajectory.Answer, job int64, claims []workload.Cl
 	claim := got.Claim()
 	claim.Job = job
 	others := slices.DeleteFunc(claims, func(c workload.Claim) bool { return job != 0 && c.Job == job })
-	room := d.room(others, job == 0)(claim, now, 0)
+	room := d.room(others, true)(claim, now, 0)
 	if room.Within(got.Plan.Start, got.Plan.Last) < got.Plan.Estimate.Prob {
 		return errCrowded
 	}
@@ -155,8 +147,8 @@ func running(claims []workload.Claim) []workload.Claim {
 	return slices.DeleteFunc(claims, func(c workload.Claim) bool { return !c.Runs })
 }
 
-// limitToRoom lowers the probabilities of an answer about a submission now to those of room beside
-// running jobs. It returns the probability that there is no room now.
+// limitToRoom lowers the probabilities of an answer about a submission now to those of room. It
+// returns the probability that there is no room now.
 func limitToRoom(a *forecast.Answer, room func(at int64) float64, now int64) (taken float64) {
 	for i := range delay.Points {
 		left := room(now + int64(delay.At(i)))

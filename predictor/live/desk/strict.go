@@ -21,9 +21,9 @@ type line struct {
 	ends  bool                     // whether nothing has room behind more than mostAhead jobs
 	// beside is Outlook.Room, or Licences, beside others.
 	beside func(others []workload.Claim) func(workload.Claim, float64) workload.Room
-	// starts returns when a job that does not start before a time is likely to start. It is nil if
-	// beside alone says so.
-	starts func(r workload.Request, from int64) int64
+	// starts returns when a job ahead that does not start before its From is likely to start. It is
+	// nil if beside alone says so.
+	starts func(first workload.Claim) int64
 }
 
 // roomInOrder is Outlook.Room for a job like c if no job may pass another. It also counts the jobs
@@ -61,15 +61,17 @@ func (d *occupancy) inLine(l *line, cluster *limits.Cluster, c workload.Claim, n
 	for _, j := range waiting[:min(len(waiting), mostAhead)] {
 		r := j.Request
 		r.Partition, _, _ = strings.Cut(r.Partition, ",")
+		var pieces workload.Pieces
 		if l.tasks {
-			tasks := max(1, min(j.Tasks, cmp.Or(j.AtOnce, j.Tasks)))
-			tasks = max(1, cluster.Job(r, nil).MostTogether(tasks))
+			view := cluster.Job(r, nil)
+			tasks := max(1, view.MostTogether(max(1, min(j.Tasks, cmp.Or(j.AtOnce, j.Tasks)))))
 			r.Size, r.Limit = r.Times(tasks), r.Limit*int64(rounds(int32(j.Count()), tasks))
+			pieces = view.Pieces().Times(tasks)
 		}
 		r.CPUs, r.Memory = takes.CPUs(r), takes.Memory(r)
 		start = likely(workload.Claim{Request: r, From: start}, beside[len(ahead)])
 		if l.starts != nil {
-			r.Limit += l.starts(r, start) - start
+			r.Limit += l.starts(workload.Claim{Request: r, Pieces: pieces, From: start}) - start
 		}
 		ahead = append(ahead, workload.Claim{Request: r, Start: start, From: start})
 		beside = append(beside, l.beside(slices.Concat(others, ahead)))

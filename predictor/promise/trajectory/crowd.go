@@ -17,7 +17,7 @@ func Crowd(c *limits.Cluster, r *Request, from int64, late bool, little string) 
 	}
 	others += " leave " + little + " room"
 	if r.Job.Licences != "" {
-		others += fmt.Sprintf(", or too few of the licences %s,", r.Job.Licences)
+		others += fmt.Sprintf(", or, beside the jobs that wait for them, too few of the licences %s,", r.Job.Licences)
 	}
 	others += " at the deadline"
 	if c == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // nodes says in at most one sentence that too few nodes can start jobs, or can at once.
@@ -40,7 +41,7 @@ func reasons(env *cli.Env, p *api.Prediction, scores *api.Calibration) []string 
 		said = append(said, fmt.Sprintf("More work is ahead than was ever learnt from: the prediction is moved from past waits towards simulations of the queue, %.0f %% of the way.", percent))
 	}
 	if percent := math.Round(100 * p.Taken); percent > 0 {
-		said = append(said, fmt.Sprintf("With a probability of %.0f %% running jobs leave no room for it now: the prediction is no better than the chance that enough of them end.", percent))
+		said = append(said, fmt.Sprintf("With a probability of %.0f %% running jobs leave no room%s for it now: the prediction is no better than the chance that enough of them end.", percent, orLicences(&p.Job)))
 	}
 	var shares []string
 	for _, m := range p.Components {
@@ -105,4 +106,12 @@ func covered(scores *api.Calibration) []string {
 		}
 	}
 	return nil
+}
+
+// orLicences adds to what may be missing for a job the licences that it needs.
+func orLicences(r *workload.Request) string {
+	if r.Licences == "" {
+		return ""
+	}
+	return ", or too few of the licences " + string(r.Licences) + ","
 }

@@ -159,6 +159,7 @@ func (s *Slurm) Cluster(context.Context) (limits.Cluster, error) {
 	c := limits.Cluster{
 		Partitions: map[string]limits.Partition{"main": main},
 		QOS:        map[string]limits.QOS{"mains": {Name: "mains", JobLimits: s.Limits}},
+		Licenses:   map[string]limits.License{"matlab": {Total: 9}},
 	}
 	c.PrivateNodes, c.PrivateEvents, c.EachPartition = s.PrivateNodes, s.PrivateEvents, s.EachPartition
 	c.Name, c.Federated = "lab", s.Federated
