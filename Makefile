@@ -25,7 +25,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 LDFLAGS := -s -w -X github.com/varq-project/varq/predictor/api.Version=$(VERSION)
 COMMANDS := predictor/cmd/varq predictor/cmd/varq-lab predictor/cmd/varqd predictor/cmd/varq-agent plugin/cmd/varq-filter wrapper/cmd/varq-wrapper test/cluster/cmd/slurmlab
 
-.PHONY: all build commands plugin deps demo test checks test-all quick unit race e2e test-slurm24 test-slurm26 chaos bigsite mixed bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
+.PHONY: all build commands plugin deps demo test checks test-all race-all sites quick unit race e2e test-slurm24 test-slurm26 chaos bigsite mixed bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
 
 all: build
 
@@ -55,12 +55,15 @@ checks:
 	$(MAKE) --no-print-directory unit
 	$(MAKE) --no-print-directory race
 
-# What make test runs, and all that it leaves out: see test/thorough.
+# What make test runs, and all that it leaves out: see test/thorough. What fails does not keep the
+# rest from running.
 test-all: export VARQ_TEST_ALL := 1
-test-all: build lint check-generate vulncheck
+test-all: build
+	$(MAKE) -k --no-print-directory lint check-generate vulncheck race-all sites test-slurm24 test-slurm26
+race-all:
 	$(GO) test $(RACE) $(UNIT) $$($(GO) list ./... | grep -v -E '/test/(e2e|chaos|bigsite|mixed)$$')
+sites: build
 	$(GO) test -count=1 -p 2 -timeout 2h -v ./test/e2e ./test/chaos ./test/bigsite ./test/mixed
-	$(MAKE) test-slurm24 test-slurm26
 
 # Tests that start a Slurm or a browser, or make packages, skip themselves with -short, and no others do.
 quick: build lint
