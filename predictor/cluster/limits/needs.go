@@ -87,7 +87,7 @@ func (j *Job) checkReservation() *Rule {
 	}
 	switch v := j.cluster.Reservations.Named(name); {
 	case v == nil:
-		return need("%s: Slurm has no reservation %s", option, name)
+		return need("%s: Slurm has no reservation %s; one made in the last minutes may not be known yet", option, name)
 	case !v.admits(&j.Request):
 		return need("%s: reservation %s admits neither user %s nor account %s", option, name, j.User, j.Account)
 	case v.Flex: // the job is forecast as one without the reservation, with which it may start sooner
