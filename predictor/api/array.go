@@ -18,6 +18,15 @@ type Array struct {
 // Width returns how many tasks may run at the same time: 1 for a job that is no array.
 func (a Array) Width() int32 { return max(1, min(a.Tasks, cmp.Or(a.AtOnce, a.Tasks))) }
 
+// Unpromised returns how many tasks of the array may run beside those that the plan promises. They
+// become eligible at the same time, and have nodes until the work may begin, too.
+func (p *Plan) Unpromised() int32 {
+	if p.Tasks == 0 || p.AtOnce != 0 {
+		return 0
+	}
+	return max(0, p.Array.Width()-p.Tasks)
+}
+
 // MostTasks is the greatest number of tasks that one promise is about.
 const MostTasks = 10_000
 

@@ -239,12 +239,17 @@ func (p *Plan) StoppedOften() string {
 // of it.
 const TimesOutOften = .05
 
-// Idle returns what the nodes cost if they idle from begin until the work starts.
+// Idle returns what the nodes cost if they idle from begin until the work starts. Of an array these
+// are the nodes of all tasks that may run at once, whether they are promised or not: none of them
+// begins its work before.
 func (p *Plan) Idle(begin int64) Cost {
 	if p.WorkLimit <= 0 {
 		return Cost{}
 	}
 	share := float64(max(0, p.HoldUntil-begin)) / float64(p.WorkLimit)
+	if p.Tasks > 0 {
+		share *= float64(p.Tasks+p.Unpromised()) / float64(p.Tasks)
+	}
 	return Cost{NodeSeconds: share * p.Work.NodeSeconds, BillingSeconds: share * p.Work.BillingSeconds}
 }
 

@@ -36,7 +36,10 @@ func TestFlood(t *testing.T) {
 		if p := predicted(t, s, large); p.Beyond != 0 || p.Bounds[0].Expected == nil || *p.Bounds[0].Expected > 24*3600 {
 			t.Errorf("while it is calm: %+v", p)
 		}
-		eventually(t, "what is asked for is promised", func() bool { return quoted(t, s, large, 12*3600, .75, false).Plan != nil })
+		eventually(t, "what is asked for is promised, by the whole past", func() bool {
+			plan := quoted(t, s, large, 12*3600, .75, false).Plan
+			return plan != nil && !plan.Learning
+		})
 	}
 	wantCalm()
 	for _, flood := range []struct{ name, command string }{

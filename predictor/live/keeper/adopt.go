@@ -56,12 +56,8 @@ func (k *Keeper) adopt(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry
 // let nodes idle for a promise that is none.
 func (k *Keeper) disown(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, why string) error {
 	text := fmt.Sprintf("nothing is promised about job %d, which Slurm has accepted otherwise than it was asked for: %s", j.ID, why)
-	if j.Start == 0 && e.HoldUntil > k.Now() && !k.Desk.Shadow {
-		if err := k.Slurm.Update(ctx, slurm.Update{Job: j.ID, BeginTime: e.HoldUntil}); err != nil {
-			k.Log.Warn("a job without a promise may hold nodes", "plan", e.ID, "job", j.ID, "error", err)
-		} else {
-			text += fmt.Sprintf("; it stays in the queue, and may start from %s on", course.New(e, k.Now(), k.Zone).Moment(e.HoldUntil))
-		}
+	if e.HoldUntil > k.Now() && !k.Desk.Shadow {
+		text += "; " + k.letGo(ctx, e, j)
 	}
 	// taken back at once, it has kept room from others for no longer than until now
 	if err := k.Ledger.Withdraw(ctx, e.ID, k.Now()); err != nil && !errors.Is(err, ledger.ErrTaken) {
@@ -71,4 +67,22 @@ func (k *Keeper) disown(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 		return err
 	}
 	return api.Fault(api.ErrConflict, text)
+}
+
+// letGo sees to it that a job j about which nothing is promised begins no sooner than its work
+// would, and says so.
+func (k *Keeper) letGo(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) string {
+	moment := course.New(e, k.Now(), k.Zone).Moment
+	var err error
+	switch {
+	case j.Start != 0:
+		err = errors.New("it runs")
+	case j.Eligible < e.HoldUntil:
+		err = k.Slurm.Update(ctx, slurm.Update{Job: j.ID, BeginTime: e.HoldUntil})
+	}
+	if err != nil {
+		k.Log.Warn("a job without a promise may hold nodes", "plan", e.ID, "job", j.ID, "error", err)
+		return fmt.Sprintf("it may have nodes that idle until %s, when its work begins: cancel it, and submit it without a promise", moment(e.HoldUntil))
+	}
+	return fmt.Sprintf("it stays in the queue, and may start from %s on", moment(max(j.Eligible, e.HoldUntil)))
 }

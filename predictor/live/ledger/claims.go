@@ -80,8 +80,22 @@ func (l *Ledger) Claims(ctx context.Context, now int64, but string) ([]workload.
 		c.Start, c.From = o.times(now)
 		c.Runs = start != 0
 		list = append(list, c)
+		if n := o.Unpromised(); n > 0 {
+			list = append(list, o.besides(n, now))
+		}
 	}
 	return list, nil
+}
+
+// besides returns what tasks of an array claim that may run beside the promised ones: like plain
+// jobs they may have nodes as soon as they are eligible.
+func (o *openEntry) besides(n int32, now int64) workload.Claim {
+	c := workload.Claim{Request: o.Request(o.TimeLimit), Job: o.Job, Plain: true}
+	c.Size, c.Pieces = c.Times(n), o.Pieces.Times(n)
+	c.Nodes = o.NodesOf(n)
+	c.Start = max(now, o.claim.begin)
+	c.From = c.Start
+	return c
 }
 
 // taskClaims returns what the tasks of an array claim that have started.

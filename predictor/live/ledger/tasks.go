@@ -54,11 +54,12 @@ func (l *Ledger) SetTasks(ctx context.Context, plan string, tasks []TaskRun) err
 }
 
 // Shrink makes an open promise about an array one about fewer of its tasks, at the costs of these.
+// No more of them are left.
 func (l *Ledger) Shrink(ctx context.Context, e *Entry, tasks int32, event Event) error {
 	defer l.book.changed(e.ID)
 	share := float64(tasks) / float64(e.Tasks)
 	err := l.db.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE plans SET tasks = ?1, tasks_nodes = ?2,
+		_, err := tx.ExecContext(ctx, `UPDATE plans SET tasks = ?1, array_tasks = ?1, tasks_nodes = ?2,
 			work_node_seconds = work_node_seconds * ?3, work_billing_seconds = work_billing_seconds * ?3,
 			worst_node_seconds = worst_node_seconds * ?3, worst_billing_seconds = worst_billing_seconds * ?3,
 			expected_node_seconds = expected_node_seconds * ?3, expected_billing_seconds = expected_billing_seconds * ?3

@@ -10,7 +10,7 @@ import (
 )
 
 // An array claims its nodes task by task: those that have started run where they are, and the rest
-// claims what is still missing.
+// claims what is still missing. The task that is not promised may have nodes, too.
 func TestTasks(t *testing.T) {
 	l, ctx := open(t, filepath.Join(t.TempDir(), "ledger.db")), t.Context()
 	r := promise("aaaaaaaaaaaa", "alice", 10_000)
@@ -39,11 +39,11 @@ func TestTasks(t *testing.T) {
 		cpus, nodes int32
 		jobs        []int64
 	}{
-		{nil, 0, 32, 2, []int64{7}},
-		{[]TaskRun{{Job: 8, Start: 150, Nodes: 1}, {Job: 9, Start: 140, Nodes: 1}}, 2, 32, 2, []int64{9, 8, 7}},
+		{nil, 0, 36, 3, []int64{7, 7}},
+		{[]TaskRun{{Job: 8, Start: 150, Nodes: 1}, {Job: 9, Start: 140, Nodes: 1}}, 2, 36, 3, []int64{9, 8, 7, 7}},
 		// 8 waits again, and then 9 is cancelled while it is held
-		{[]TaskRun{{Job: 8}}, 1, 32, 2, []int64{9, 7}},
-		{[]TaskRun{{Job: 9, Start: 140, Gone: 190, Nodes: 1}, {Job: 10, Start: 160}, {Job: 11, Start: 160}, {Job: 12, Start: 160}}, 3, 32, 2, []int64{10, 11, 12, 7}},
+		{[]TaskRun{{Job: 8}}, 1, 36, 3, []int64{9, 7, 7}},
+		{[]TaskRun{{Job: 9, Start: 140, Gone: 190, Nodes: 1}, {Job: 10, Start: 160}, {Job: 11, Start: 160}, {Job: 12, Start: 160}}, 3, 36, 3, []int64{10, 11, 12, 7, 7}},
 	} {
 		if err := l.SetTasks(ctx, r.ID, step.tasks); err != nil {
 			t.Fatal(err)

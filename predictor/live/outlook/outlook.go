@@ -53,6 +53,9 @@ func (o *Outlook) Forecast(r workload.Request, now int64, c []workload.Candidate
 	defer m.mu.RUnlock()
 	m.sets.setLine(&r)
 	predictor.Trajectory{Predictor: m.predictor}.Forecast(r, now, c, est)
+	for i := range est {
+		est[i].Sample = min(est[i].Sample, m.known(&r))
+	}
 	if why := m.unknown(&r); why != "" {
 		forget(est, why)
 	}
@@ -91,6 +94,7 @@ func (o *Outlook) Predict(r workload.Request, job int64) (a forecast.Answer, ok 
 	now := o.Now()
 	m.sets.setLine(&r)
 	ok = m.predictor.Forecast(&forecast.Question{Request: r, Now: now, Submit: now, Job: job}, &a)
+	a.Sample = min(a.Sample, float64(m.known(&r)))
 	if why := m.unknown(&r); why != "" {
 		return forecast.Answer{Evidence: forecast.Evidence{Down: cmp.Or(a.Down, why)}}, false
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -111,6 +112,15 @@ func (s sets) licensed(r *workload.Request) int {
 		return of.starts
 	}
 	return 0
+}
+
+// known returns how many past waits tell of a request's at most: those of jobs with like licences,
+// if it needs any.
+func (m *Model) known(r *workload.Request) int {
+	if r.Licences == "" {
+		return math.MaxInt
+	}
+	return m.sets.licensed(r)
 }
 
 // mostLets is how large a share of the jobs that came last may go before a job whose user lowers
