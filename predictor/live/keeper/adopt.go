@@ -23,7 +23,7 @@ func (k *Keeper) adopt(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry
 		return nil
 	}
 	elsewhere := course.Elsewhere(e, &j.Job)
-	if c := k.Desk.Premises.Limits(); elsewhere == "" && c != nil && len(c.SubmitPlugins) > 0 {
+	if elsewhere == "" && k.alters() {
 		if why := cmp.Or(course.Unlike(e, &j.Job), course.Altered(e, j)); why != "" {
 			return k.disown(ctx, e, j, why)
 		}
@@ -49,6 +49,12 @@ func (k *Keeper) adopt(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry
 		return k.disown(ctx, e, j, elsewhere+", and "+refusal)
 	}
 	return err
+}
+
+// alters reports whether plugins of the site may change jobs while they are submitted.
+func (k *Keeper) alters() bool {
+	c := k.Desk.Premises.Limits()
+	return c != nil && len(c.SubmitPlugins) > 0
 }
 
 // disown settles the reservation that j names, as nothing is promised about j, and returns an

@@ -45,10 +45,11 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 		return api.Fault(api.ErrForbidden, fmt.Sprintf("you have no job %d in the queue", b.Job))
 	}
 	if err == nil {
-		if why := course.Unlike(e, &j.Job); why != "" && course.Elsewhere(e, &j.Job) == "" {
+		plan, named := api.PlanInComment(j.Comment)
+		ours := named && plan == b.Plan && k.alters() // adopt says what the site has changed
+		if why := course.Unlike(e, &j.Job); why != "" && course.Elsewhere(e, &j.Job) == "" && !ours {
 			return api.Fault(api.ErrConflict, fmt.Sprintf("job %d is not the job that was promised: %s", b.Job, why))
 		}
-		plan, named := api.PlanInComment(j.Comment)
 		if named && plan != b.Plan {
 			return api.Fault(api.ErrConflict, fmt.Sprintf("job %d is the job of another plan", b.Job))
 		}
