@@ -25,6 +25,9 @@ func StandBy(ctx context.Context, o Options) (*Daemon, error) {
 		if err := statefile.MayTakeOver(o.Config.Ledger.Path); err != nil {
 			return nil, err
 		}
+		if err := ctx.Err(); err != nil {
+			return nil, err // Main does not wait for it any more
+		}
 		d, err := New(o)
 		if !errors.Is(err, statefile.ErrLocked) {
 			if waits && err == nil {
