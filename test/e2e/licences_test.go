@@ -28,6 +28,7 @@ func licences(t *testing.T, s *site.Site) {
 	eventually(t, "while a job has all licences, none is promised", says("--licenses=pool:1", "64 of the 64 of licence pool are in use, and when enough are free cannot be forecast"))
 	mustRun(t, s, "root", "scancel", "--name=pool")
 	eventually(t, "once they are free again, they are promised", says("--licenses=pool:1", "Can be promised"))
+	keptSoon(t, s, "pool", "-p", "main", "-n1", "--licenses=pool:1")
 
 	for range 20 {
 		mustRun(t, s, "bob", "sbatch", "-p", "main", "-N1", "-n1", "--licenses=matlab:1", "-t", "5", "-o/dev/null", "--wrap=true")

@@ -175,24 +175,14 @@ func (f *Forest) RunTime(q *forecast.Question) walltime.Distribution {
 	return f.twin.RunTime(&q.Request, q.Submit)
 }
 
-// Occupants are those of the twin, or none without a twin; see Twin.Occupants.
-func (f *Forest) Occupants(place workload.Place, job, now int64, claims []workload.Claim) *twin.Occupants {
+// Occupants are those that ask gets of the twin, or none without a twin.
+func (f *Forest) Occupants(ask func(*twin.Twin) *twin.Occupants) *twin.Occupants {
 	if f.twin == nil {
 		return new(twin.Occupants)
 	}
 	f.simulating.Lock()
 	defer f.simulating.Unlock()
-	return f.twin.Occupants(place, job, now, claims)
-}
-
-// Licensees are those of the twin, or none without a twin; see Twin.Licensees.
-func (f *Forest) Licensees(name string, total int32, job, now int64, claims []workload.Claim) *twin.Occupants {
-	if f.twin == nil {
-		return new(twin.Occupants)
-	}
-	f.simulating.Lock()
-	defer f.simulating.Unlock()
-	return f.twin.Licensees(name, total, job, now, claims)
+	return ask(f.twin)
 }
 
 // Submitted implements forecast.Observer.

@@ -136,14 +136,9 @@ func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 // Lets returns the share of others that a job lets go before it; see twin.Twin.Lets.
 func (p *Predictor) Lets(r *workload.Request) float64 { return p.forest.Lets(r) }
 
-// Occupants are those of the twin; see Twin.Occupants.
-func (p *Predictor) Occupants(place workload.Place, job, now int64, claims []workload.Claim) *twin.Occupants {
-	return p.forest.Occupants(place, job, now, claims)
-}
-
-// Licensees are those of the twin; see Twin.Licensees.
-func (p *Predictor) Licensees(name string, total int32, job, now int64, claims []workload.Claim) *twin.Occupants {
-	return p.forest.Licensees(name, total, job, now, claims)
+// Occupants are those that ask gets of the twin: Twin.Occupants or Twin.Licensees.
+func (p *Predictor) Occupants(ask func(*twin.Twin) *twin.Occupants) *twin.Occupants {
+	return p.forest.Occupants(ask)
 }
 
 // forget forgets what was answered last, since what it rests on has changed.

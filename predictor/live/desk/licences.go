@@ -12,6 +12,9 @@ import (
 // beside the jobs that have some, claims, Slurm's own reservations, and the jobs that wait for some
 // before it. A job that needs none has room.
 func (d *occupancy) licensed(cluster *limits.Cluster, c workload.Claim, now int64, claims []workload.Claim, promise bool) func(workload.Claim, float64) workload.Room {
+	if c.Licences == "" {
+		return func(workload.Claim, float64) workload.Room { return workload.Room{Prob: 1} }
+	}
 	var rooms []func(workload.Claim, float64) workload.Room
 	claims = slices.Concat(claims, cluster.Reservations.Licensed(now, c.Reservation))
 	for name := range c.Licences.All() {
@@ -55,12 +58,4 @@ func (d *occupancy) roomLicensed(cluster *limits.Cluster, c workload.Claim, name
 		},
 	}
 	return d.inLine(&l, cluster, c, now, claims)
-}
-
-// orLicences ends a sentence about too little room for a job: it may be licences that are too few.
-func orLicences(r *workload.Request) string {
-	if r.Licences == "" {
-		return ""
-	}
-	return ", or, beside the jobs that wait for them, too few of the licences " + string(r.Licences)
 }

@@ -61,7 +61,11 @@ func (d *occupancy) room(claims []workload.Claim, promise bool) func(c workload.
 			}
 		}
 		c.CPUs, c.Memory = takes.CPUs(c.Request), takes.Memory(c.Request)
-		return nodes(c, least).And(licences(c, least))
+		room := nodes(c, least)
+		if c.Licences != "" {
+			room = room.And(licences(c, least))
+		}
+		return room
 	}
 }
 

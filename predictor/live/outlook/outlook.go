@@ -53,8 +53,9 @@ func (o *Outlook) Forecast(r workload.Request, now int64, c []workload.Candidate
 	defer m.mu.RUnlock()
 	m.sets.setLine(&r)
 	predictor.Trajectory{Predictor: m.predictor}.Forecast(r, now, c, est)
+	known := m.known(&r)
 	for i := range est {
-		est[i].Sample = min(est[i].Sample, m.known(&r))
+		est[i].Sample = min(est[i].Sample, known)
 	}
 	if why := m.unknown(&r); why != "" {
 		forget(est, why)

@@ -1,9 +1,8 @@
 package trajectory
 
 import (
-	"fmt"
-
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Crowd says who leaves the job of r how little room, "no" or "too little", if it has its nodes
@@ -16,8 +15,8 @@ func Crowd(c *limits.Cluster, r *Request, from int64, late bool, little string) 
 		others = "running jobs, promises made before, or jobs that wait for their begin time"
 	}
 	others += " leave " + little + " room"
-	if r.Job.Licences != "" {
-		others += fmt.Sprintf(", or, beside the jobs that wait for them, too few of the licences %s,", r.Job.Licences)
+	if licences := OrLicences(&r.Job); licences != "" {
+		others += licences + ","
 	}
 	others += " at the deadline"
 	if c == nil {
@@ -33,4 +32,13 @@ func Crowd(c *limits.Cluster, r *Request, from int64, late bool, little string) 
 		return reserved + ", " + others
 	}
 	return others
+}
+
+// OrLicences ends a statement about too little room for a job: if it needs licences that can run
+// out, these may be too few instead. It is "" for any other job.
+func OrLicences(r *workload.Request) string {
+	if r.Licences == "" {
+		return ""
+	}
+	return ", or, beside the jobs that wait for them, too few of the licences " + string(r.Licences)
 }
