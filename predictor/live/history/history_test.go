@@ -131,10 +131,10 @@ func TestColumns(t *testing.T) {
 }
 
 // A file of each version before starts were cut off is taken over without its jobs, and as if
-// nothing had been read.
+// nothing had been read. A file of a later version keeps its jobs.
 func TestOlderFiles(t *testing.T) {
 	const readAgain = 5
-	for version := 1; version <= readAgain; version++ {
+	for version := 1; version < len(schema); version++ {
 		path := filepath.Join(t.TempDir(), "history.db")
 		old, err := sqlitefile.Open(path, sqlitefile.SurvivesKill, schema[:version])
 		if err != nil {
@@ -152,8 +152,18 @@ func TestOlderFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := mustOpen(t, path)
-		if got, err := h.Coverage(t.Context()); err != nil || got != (Coverage{}) {
+		want := Coverage{}
+		if version > readAgain {
+			want = Coverage{Since: 1, Until: 9, Complete: true}
+		}
+		if got, err := h.Coverage(t.Context()); err != nil || got != want {
 			t.Errorf("of version %d: %+v is covered, %v", version, got, err)
+		}
+		if version > readAgain {
+			if jobs := collect(t, h); len(jobs) != 1 || jobs[0].User != "word" || jobs[0].Nodes != 6 || jobs[0].Licences != "" {
+				t.Errorf("of version %d: %+v", version, jobs)
+			}
+			continue
 		}
 		job := workload.Job{ID: 1, Submit: 2, Eligible: 3, Start: 4, End: 5, State: workload.Completed, Priority: 77}
 		job.User, job.NodeSet = "word", "n[1-2]"
