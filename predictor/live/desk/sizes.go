@@ -25,8 +25,7 @@ func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest,
 	var (
 		slots   []elastic.Slot
 		quotes  = map[int32]api.PlanAnswer{} // by nodes
-		refused nearest
-		leftOut []elastic.Refused
+		refused refusedSizes
 		failed  error // about the size that would have been promised
 	)
 	decide := (*trajectory.Planner).Decide
@@ -39,8 +38,7 @@ func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest,
 			return api.PlanAnswer{}, err
 		}
 		if quote.Plan == nil {
-			refused.add(size, quote.Trajectory)
-			leftOut = elastic.Refuse(leftOut, size.Nodes, quote.Refusal.Reason)
+			refused.add(size, &quote)
 			continue
 		}
 		if !req.Trajectory {
@@ -58,7 +56,7 @@ func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest,
 				return elastic.ErrSite
 			}
 			if answer.Plan == nil {
-				refused.add(size, answer.Trajectory)
+				refused.add(size, &answer)
 				return errCrowded
 			}
 		}
@@ -69,11 +67,9 @@ func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest,
 		return api.PlanAnswer{}, failed
 	}
 	if outcome.Taken == nil {
-		return d.refuseSizes(ctx, user, req, promise, refused.size)
+		return d.refuseSizes(ctx, user, req, promise, &refused)
 	}
-	for _, r := range leftOut {
-		answer.LeftOut = append(answer.LeftOut, r.String())
-	}
+	answer.LeftOut = refused.besides(answer.Plan.SizeNodes)
 	if next := outcome.RunnerUp; next != nil {
 		p := quotes[next.Nodes].Plan
 		answer.RunnerUp = &api.Slot{
@@ -103,13 +99,14 @@ func slotOf(size *api.Size, p *api.Plan) elastic.Slot {
 // refuseSizes answers a request of which no size can be promised, as for its nearest size. It
 // leaves out the offers that change the size. If the nearest size can be promised after all,
 // because something has changed meanwhile, refuseSizes promises it.
-func (d *Desk) refuseSizes(ctx context.Context, user string, req *api.PlanRequest, promise bool, size *api.Size) (api.PlanAnswer, error) {
+func (d *Desk) refuseSizes(ctx context.Context, user string, req *api.PlanRequest, promise bool, refused *refusedSizes) (api.PlanAnswer, error) {
+	size := refused.nearest
 	answer, err := d.planStart(ctx, user, sized(req, size), promise, (*trajectory.Planner).Plan)
 	if err != nil {
 		return api.PlanAnswer{}, err
 	}
 	if answer.Plan != nil {
-		answer.Plan.SizeNodes = size.Nodes
+		answer.Plan.SizeNodes, answer.LeftOut = size.Nodes, refused.besides(size.Nodes)
 		return answer, nil
 	}
 	no := answer.Refusal
@@ -126,10 +123,17 @@ func counted(nodes int32) string {
 	return fmt.Sprintf("%d nodes", nodes)
 }
 
-// nearest is the refused size that could be promised with the highest probability, or the first.
-type nearest struct {
-	size *api.Size
-	prob float64
+// refusedSizes are the sizes that cannot be promised.
+type refusedSizes struct {
+	nearest *api.Size // the one that could be promised with the highest probability, or the first
+	prob    float64   // this probability
+	all     []refusedSize
+}
+
+// refusedSize is one of them.
+type refusedSize struct {
+	nodes  int32
+	reason string
 }
 
 // highest returns the highest probability of a trajectory, or 0.
@@ -140,9 +144,25 @@ func highest(trajectory []api.Point) (prob float64) {
 	return prob
 }
 
-// add takes in a refused size, with the forecasts for it.
-func (n *nearest) add(size *api.Size, trajectory []api.Point) {
-	if prob := highest(trajectory); n.size == nil || prob > n.prob {
-		*n = nearest{size, prob}
+// add takes in a size, with the answer that refuses it.
+func (r *refusedSizes) add(size *api.Size, a *api.PlanAnswer) {
+	if prob := highest(a.Trajectory); r.nearest == nil || prob > r.prob {
+		r.nearest, r.prob = size, prob
 	}
+	r.all = append(r.all, refusedSize{size.Nodes, a.Refusal.Reason})
+}
+
+// besides returns the clauses of api.PlanAnswer.LeftOut about all of the sizes but the one of so
+// many nodes.
+func (r *refusedSizes) besides(nodes int32) (clauses []string) {
+	var list []elastic.Refused
+	for _, one := range r.all {
+		if one.nodes != nodes {
+			list = elastic.Refuse(list, one.nodes, one.reason)
+		}
+	}
+	for _, one := range list {
+		clauses = append(clauses, one.String())
+	}
+	return clauses
 }

@@ -123,6 +123,26 @@ func TestSizesThatCannotBe(t *testing.T) {
 	}
 }
 
+// If all sizes were refused, and the nearest can be promised a moment later, the user is told of the
+// others.
+func TestSizesFreeAgain(t *testing.T) {
+	s := newSite(t)
+	req, refused := sizesRequest(""), refusedSizes{}
+	for i := range req.Sizes {
+		refused.add(&req.Sizes[i], &api.PlanAnswer{
+			Refusal:    &api.Refusal{Reason: "promises made before take the nodes"},
+			Trajectory: []api.Point{{Prob: []float64{.2, .4, .1}[i]}},
+		})
+	}
+	a, err := s.desk.refuseSizes(t.Context(), "alice", req, true, &refused)
+	if err != nil || a.Plan == nil || a.Plan.SizeNodes != 2 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if want := []string{"1 or 4 nodes: promises made before take the nodes"}; !slices.Equal(a.LeftOut, want) {
+		t.Errorf("left out: %q, wanted %q", a.LeftOut, want)
+	}
+}
+
 // The best size of a job without a promise is the one with which it is expected to end first, or
 // with which it works least.
 func TestSize(t *testing.T) {
