@@ -12,43 +12,43 @@ import (
 // small and short they are.
 func (c *Cluster) Admits(r workload.Request) bool {
 	whole, err := c.Complete(r)
-	return err == nil && c.Job(whole, nil).checkAccess() == nil
+	return err == nil && c.checkAccess(&whole) == nil
 }
 
 // checkAccess returns the rule by which Slurm would not take a job of this user, account, QOS and
 // partition, or nil.
-func (j *Job) checkAccess() *Rule {
-	if j.cluster.AssociationsEnforced {
-		if rule := j.checkAccount(); rule != nil {
+func (c *Cluster) checkAccess(r *workload.Request) *Rule {
+	if c.AssociationsEnforced {
+		if rule := c.checkAccount(r); rule != nil {
 			return rule
 		}
 	}
-	if j.cluster.QOSEnforced && j.QOS != "" {
-		return j.checkQOS()
+	if c.QOSEnforced && r.QOS != "" {
+		return c.checkQOS(r)
 	}
 	return nil
 }
 
-func (j *Job) checkAccount() *Rule {
-	of := j.cluster.Associations
-	if of.of(j.User, j.Account, j.Partition) == nil {
-		open := of.accounts(j.User, func(a *Association) bool { return a.Partition == "" || a.Partition == j.Partition })
-		return access("--account=%s: user %s may not use it (account: %s)", j.Account, j.User, list(open))
+func (c *Cluster) checkAccount(r *workload.Request) *Rule {
+	of := c.Associations
+	if of.of(r.User, r.Account, r.Partition) == nil {
+		open := of.accounts(r.User, func(a *Association) bool { return a.Partition == "" || a.Partition == r.Partition })
+		return access("--account=%s: user %s may not use it (account: %s)", r.Account, r.User, list(open))
 	}
-	p := &j.partition
-	if !admitted(j.Account, p.AllowAccounts, p.DenyAccounts) {
-		return access("--partition=%s: it is closed to account %s", j.Partition, j.Account)
+	p := c.Partitions[r.Partition]
+	if !admitted(r.Account, p.AllowAccounts, p.DenyAccounts) {
+		return access("--partition=%s: it is closed to account %s", r.Partition, r.Account)
 	}
 	return nil
 }
 
-func (j *Job) checkQOS() *Rule {
-	if a := j.cluster.Associations.of(j.User, j.Account, j.Partition); a != nil && len(a.QOS) > 0 && !containsFold(a.QOS, j.QOS) {
-		return access("--qos=%s: user %s may not use it in account %s (QOS: %s)", j.QOS, j.User, j.Account, list(slices.Sorted(slices.Values(a.QOS))))
+func (c *Cluster) checkQOS(r *workload.Request) *Rule {
+	if a := c.Associations.of(r.User, r.Account, r.Partition); a != nil && len(a.QOS) > 0 && !containsFold(a.QOS, r.QOS) {
+		return access("--qos=%s: user %s may not use it in account %s (QOS: %s)", r.QOS, r.User, r.Account, list(slices.Sorted(slices.Values(a.QOS))))
 	}
-	p := &j.partition
-	if !admitted(j.QOS, p.AllowQOS, p.DenyQOS) {
-		return access("--partition=%s: it is closed to QOS %s", j.Partition, j.QOS)
+	p := c.Partitions[r.Partition]
+	if !admitted(r.QOS, p.AllowQOS, p.DenyQOS) {
+		return access("--partition=%s: it is closed to QOS %s", r.Partition, r.QOS)
 	}
 	return nil
 }

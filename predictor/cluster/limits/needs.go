@@ -16,7 +16,7 @@ const advice = ": leave it out, or submit the job without a promise"
 // nothing can be forecast for it; nil if there is none. Waits are forecast for jobs that may run on
 // any of some nodes. So what must be free besides nodes is a rule, too.
 func (j *Job) CheckNeeds() *Rule {
-	if rule := j.checkAccess(); rule != nil {
+	if rule := j.cluster.checkAccess(&j.Request); rule != nil {
 		return rule
 	}
 	if j.partition.Segments {
@@ -29,7 +29,7 @@ func (j *Job) CheckNeeds() *Rule {
 	if !j.needy {
 		return nil
 	}
-	if rule := j.checkReservation(); rule != nil {
+	if rule := j.cluster.checkReservation(j.needs.Reservation, &j.Request); rule != nil {
 		return rule
 	}
 	if rule := j.checkLicences(); rule != nil {
@@ -76,8 +76,9 @@ func (j *Job) known() (nodes []Node) {
 	return nodes
 }
 
-func (j *Job) checkReservation() *Rule {
-	name := j.needs.Reservation
+// checkReservation returns the rule by which no job of a request may run in a reservation of that
+// name, or its start there cannot be forecast; nil if there is none, or the name is empty.
+func (c *Cluster) checkReservation(name string, r *workload.Request) *Rule {
 	if name == "" {
 		return nil
 	}
@@ -85,11 +86,11 @@ func (j *Job) checkReservation() *Rule {
 	if strings.Contains(name, ",") {
 		return need("%s: varq looks at one reservation: name it", option)
 	}
-	switch v := j.cluster.Reservations.Named(name); {
+	switch v := c.Reservations.Named(name); {
 	case v == nil:
 		return need("%s: Slurm has no reservation %s; one made in the last minutes may not be known yet", option, name)
-	case !v.admits(&j.Request):
-		return need("%s: reservation %s admits neither user %s nor account %s", option, name, j.User, j.Account)
+	case !v.admits(r):
+		return need("%s: reservation %s admits neither user %s nor account %s", option, name, r.User, r.Account)
 	case v.Flex: // the job is forecast as one without the reservation, with which it may start sooner
 	case v.Floats:
 		return need("%s: reservation %s is always ahead (TIME_FLOAT), and no job ever runs inside of it: leave it out", option, name)

@@ -123,7 +123,7 @@ func (g *gathering) claim(t *Twin, id int64, claims []workload.Claim, in func(*w
 		if j != nil && raised(j, c, g.now) {
 			request.Limit = j.Start + j.Limit - c.From
 		}
-		is := occupant{user: t.userOf(&request), size: c.Size, pieces: c.Pieces, start: c.Start, from: c.From, until: c.From + request.Limit, limit: request.Limit, waits: true}
+		is := occupant{user: t.numbers.user(request.User), size: c.Size, pieces: c.Pieces, start: c.Start, from: c.From, until: c.From + request.Limit, limit: request.Limit, waits: true}
 		is.size.CPUs = of.takes(&request)
 		if c.Names != nil {
 			// it is on nodes that are known, and on no others

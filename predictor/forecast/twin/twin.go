@@ -18,7 +18,7 @@ type Twin struct {
 	runtimes   walltime.Predictor
 	partitions partitions
 	jobs       map[int64]*job
-	numbers    map[numbered]int32
+	numbers    numbers
 	classes    map[[2]string]*class // by queue and QOS
 	longest    int64                // longest run time ever seen, seconds
 	added      int                  // how many jobs have become known
@@ -53,7 +53,7 @@ const stale = -1
 func New(q *queue.Queue, pools Pools) *Twin {
 	return &Twin{
 		queue: q, partitions: partitions{pools: pools},
-		jobs: make(map[int64]*job), numbers: make(map[numbered]int32), classes: make(map[[2]string]*class), longest: 3600,
+		jobs: make(map[int64]*job), numbers: numbers{}, classes: make(map[[2]string]*class), longest: 3600,
 	}
 }
 
@@ -127,7 +127,7 @@ func (t *Twin) replace(k *job, j *workload.Job) *job {
 // matches reports whether a job that waits is as it is known to be, as far as is known of jobs.
 func (t *Twin) matches(k *job, j *workload.Job) bool {
 	r := &j.Request
-	return (r.Limit == 0 || k.Limit == r.Limit) && k.size == r.Size && k.takes == k.in.takesJob(j) && k.in == t.partitions.at(r.Place()) && k.class == t.classOf(r) && k.User == t.userOf(r)
+	return (r.Limit == 0 || k.Limit == r.Limit) && k.size == r.Size && k.takes == k.in.takesJob(j) && k.in == t.partitions.at(r.Place()) && k.class == t.classOf(r) && k.User == t.numbers.user(r.User)
 }
 
 // Started notes that j has run since j.Start. It learns from j's wait.
@@ -244,15 +244,12 @@ func (t *Twin) read(j *workload.Job) *job {
 	k.takes = k.in.takesJob(j)
 	k.Job = sched.Job{
 		ID: j.ID, Submit: j.Since(), Start: j.Start, Limit: t.limit(&j.Request), Procs: j.Procs(),
-		User: t.userOf(&j.Request), Group: t.numberOf(numbered{accountName, j.Account, ""}), App: -1,
+		User: t.numbers.user(j.User), Group: t.numbers.account(j.Account), App: -1,
 		// Package walltime knows one attribute of this kind: here it is partition and QOS.
-		Queue: t.numberOf(numbered{queueName, j.Queue(), j.QOS}), Partition: -1,
+		Queue: t.numbers.queue(j.Queue(), j.QOS), Partition: -1,
 	}
 	return k
 }
-
-// userOf returns the number of a request's user.
-func (t *Twin) userOf(r *workload.Request) int32 { return t.numberOf(numbered{userName, r.User, ""}) }
 
 // classOf returns the class of a request.
 func (t *Twin) classOf(r *workload.Request) *class {
@@ -263,33 +260,6 @@ func (t *Twin) classOf(r *workload.Request) *class {
 		t.classes[key] = c
 	}
 	return c
-}
-
-// numbered is a name of a user or an account, or the names of a partition and a QOS.
-type numbered struct {
-	kind      nameKind
-	name, qos string
-}
-
-type nameKind uint8
-
-const (
-	userName nameKind = iota
-	accountName
-	queueName
-)
-
-// numberOf returns the number of a name, -1 for a user or an account without one.
-func (t *Twin) numberOf(n numbered) int32 {
-	if n.name == "" && n.kind != queueName {
-		return -1
-	}
-	number, ok := t.numbers[n]
-	if !ok {
-		number = int32(len(t.numbers))
-		t.numbers[n] = number
-	}
-	return number
 }
 
 // limit returns a request's limit in seconds. Without one it returns the longest run time

@@ -43,7 +43,7 @@ func (p *Planner) bounds(r *Request) bounds {
 		return b
 	}
 	job := p.Cluster.Job(r.Job, r.Needs)
-	for _, each := range append(p.bindingOthers(r), job) {
+	for _, each := range append(r.bindingOthers(p.Cluster), job) {
 		if seconds, rule := each.MaxLimit(); seconds != limits.None && seconds < b.longest {
 			b.longest, b.longestRule, b.consequence = seconds, rule, tooLittle
 		}
@@ -55,21 +55,21 @@ func (p *Planner) bounds(r *Request) bounds {
 }
 
 // others returns the job of r in each of the further partitions in which Slurm may start it.
-func (p *Planner) others(r *Request) (jobs []*limits.Job) {
+func (r *Request) others(c *limits.Cluster) (jobs []*limits.Job) {
 	for _, partition := range r.Others {
 		job := r.Job
 		job.Partition, job.NodeSet = partition, ""
-		jobs = append(jobs, p.Cluster.Job(job, r.Needs))
+		jobs = append(jobs, c.Job(job, r.Needs))
 	}
 	return jobs
 }
 
 // bindingOthers returns those others within whose limits the job must be, too: all or none.
-func (p *Planner) bindingOthers(r *Request) []*limits.Job {
-	if !p.Cluster.EachPartition {
+func (r *Request) bindingOthers(c *limits.Cluster) []*limits.Job {
+	if !c.EachPartition {
 		return nil
 	}
-	return p.others(r)
+	return r.others(c)
 }
 
 // Of the longest time limit that Slurm allows, the work of a job without one of its own leaves this
@@ -81,8 +81,8 @@ const (
 
 // leaveHold returns the time limit of the work of a job whose user has named none, and that has
 // therefore the partition's: so long that its nodes can be held before the work, whole minutes.
-func (p *Planner) leaveHold(job workload.Request) int64 {
-	longest, _ := p.Cluster.Job(job, nil).MaxLimit()
+func leaveHold(c *limits.Cluster, job workload.Request) int64 {
+	longest, _ := c.Job(job, nil).MaxLimit()
 	if longest == limits.None {
 		return job.Limit
 	}
@@ -92,8 +92,8 @@ func (p *Planner) leaveHold(job workload.Request) int64 {
 
 // checkShares returns the rule by which the tasks of r would wait for others to end, beside jobs,
 // or nil.
-func (p *Planner) checkShares(r *Request, jobs iter.Seq[*workload.Job]) *limits.Rule {
-	rule := p.Cluster.Job(r.Job, r.Needs).CheckShares(r.ID, r.Deadline, r.besideTasks(jobs))
+func (r *Request) checkShares(c *limits.Cluster, jobs iter.Seq[*workload.Job]) *limits.Rule {
+	rule := c.Job(r.Job, r.Needs).CheckShares(r.ID, r.Deadline, r.besideTasks(jobs))
 	if rule != nil && r.tasks() > 1 {
 		return &limits.Rule{Name: rule.Name, Says: rule.Says + fmt.Sprintf(" (the other %d promised tasks of the array among them)", r.tasks()-1)}
 	}
@@ -102,8 +102,8 @@ func (p *Planner) checkShares(r *Request, jobs iter.Seq[*workload.Job]) *limits.
 
 // limitBeside returns the longest time limit that the tasks of r may have beside jobs, as
 // limits.Job.LimitBeside.
-func (p *Planner) limitBeside(r *Request, jobs iter.Seq[*workload.Job]) (int64, limits.Rule) {
-	return p.Cluster.Job(r.All(), r.Needs).LimitBeside(r.ID, r.Deadline, jobs)
+func (r *Request) limitBeside(c *limits.Cluster, jobs iter.Seq[*workload.Job]) (int64, limits.Rule) {
+	return c.Job(r.All(), r.Needs).LimitBeside(r.ID, r.Deadline, jobs)
 }
 
 // Beside returns the rule by which the planned job would wait for others to end, beside jobs, or
@@ -111,8 +111,8 @@ func (p *Planner) limitBeside(r *Request, jobs iter.Seq[*workload.Job]) (int64, 
 // job if it has been submitted already.
 func (p *Planner) Beside(a *Answer, id, deadline int64, jobs iter.Seq[*workload.Job]) (*limits.Rule, int64) {
 	r := &Request{Job: a.Job, Tasks: a.Tasks, TasksNodes: a.TasksNodes, ID: id, Deadline: deadline}
-	longest, _ := p.limitBeside(r, jobs)
-	return p.checkShares(r, jobs), longest
+	longest, _ := r.limitBeside(p.Cluster, jobs)
+	return r.checkShares(p.Cluster, jobs), longest
 }
 
 // alwaysAllowed is how many seconds the nodes of any job may idle, whatever MaxHold is.
@@ -123,7 +123,7 @@ const alwaysAllowed = 3600
 func (p *Planner) allowed(r *Request) bounds {
 	b := p.bounds(r)
 	if p.Cluster != nil && p.Jobs != nil {
-		if seconds, rule := p.limitBeside(r, p.Jobs); seconds != limits.None && seconds < b.longest {
+		if seconds, rule := r.limitBeside(p.Cluster, p.Jobs); seconds != limits.None && seconds < b.longest {
 			b.longest, b.longestRule, b.consequence = seconds, rule, tooLittle
 		}
 	}

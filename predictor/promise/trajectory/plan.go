@@ -180,7 +180,7 @@ func (p *Planner) admit(r *Request) *Refusal {
 	}
 	if p.Cluster != nil {
 		job := p.Cluster.Job(r.Job, r.Needs)
-		for _, each := range append(p.bindingOthers(r), job) {
+		for _, each := range append(r.bindingOthers(p.Cluster), job) {
 			if rule := each.CheckSize(); rule != nil {
 				return &Refusal{Reason: rule.Says, Limit: rule.Name}
 			}
@@ -199,7 +199,7 @@ func (p *Planner) admit(r *Request) *Refusal {
 			}
 		}
 		if p.Jobs != nil {
-			if rule := p.checkShares(r, p.Jobs); rule != nil {
+			if rule := r.checkShares(p.Cluster, p.Jobs); rule != nil {
 				return &Refusal{Reason: rule.Says, Limit: rule.Name}
 			}
 		}
@@ -232,7 +232,7 @@ func (p *Planner) complete(r *Request) error {
 		return err
 	}
 	if r.Job.Limit == 0 && r.HoldUntil != 0 {
-		job.Limit = p.leaveHold(job)
+		job.Limit = leaveHold(p.Cluster, job)
 	}
 	if r.tasks() > 1 { // no two tasks share a core
 		job.CPUs = p.Cluster.Takes().CPUs(job)
@@ -374,7 +374,7 @@ func (p *Planner) rate(r *Request) Cost {
 	}
 	var most Cost
 	tasks := float64(r.tasks())
-	for _, job := range append(p.others(r), p.Cluster.Job(r.Job, r.Needs)) {
+	for _, job := range append(r.others(p.Cluster), p.Cluster.Job(r.Job, r.Needs)) {
 		most.NodeSeconds = max(most.NodeSeconds, tasks*float64(job.Largest().Nodes))
 		most.BillingSeconds = max(most.BillingSeconds, tasks*job.MostBilling())
 	}
