@@ -18,6 +18,10 @@ const assigns = `function slurm_job_submit(job, partitions, uid)
 	if job.partition == nil and job.time_limit <= 7 then job.partition = "short" end
 	if job.partition == nil and job.time_limit > 40 then job.partition = "tight" end
 	if job.name == "cut" then job.time_limit = 1 end
+	if job.name == "wide" then job.min_cpus = 2 job.num_tasks = 2 end
+	if job.name == "big" then job.min_mem_per_node = 300 end
+	if job.name == "alone" then job.shared = 0 end
+	if job.name == "few" then job.exc_nodes = "node[1-6]" end
 	if job.comment == "rejected" then return slurm.ERROR end
 	return slurm.SUCCESS
 end
@@ -102,11 +106,24 @@ func TestSubmitPlugin(t *testing.T) {
 		}
 		mustRun(t, s, "root", "scancel", id)
 	})
-	t.Run("cut short", func(t *testing.T) {
+	t.Run("altered", func(t *testing.T) {
+		for name, want := range map[string]string{
+			"cut": "its time limit is 00:01:00 instead of ", "wide": "it asks for 2 CPUs instead of 1",
+			"big": "it takes 300 MiB of memory instead of 100", "alone": "it shares its nodes with no other job",
+		} {
+			option, _ := deadlineIn(2 * time.Hour)
+			run, err := s.Run(t.Context(), "alice", "sbatch", "--parsable", "--job-name="+name, "--prob=0.6", "--time=30", option, "-N1", "-p", "main", "-o/dev/null", "--wrap=sleep 2")
+			if err != nil || run.Code != 0 || strings.Contains(run.Stderr, "promised: running") || !strings.Contains(run.Stderr, want) {
+				t.Errorf("%s: %v: %+v", name, err, run)
+			}
+			mustRun(t, s, "root", "scancel", strings.TrimSpace(run.Stdout))
+		}
+	})
+	t.Run("on fewer nodes", func(t *testing.T) {
 		option, _ := deadlineIn(2 * time.Hour)
-		run, err := s.Run(t.Context(), "alice", "sbatch", "--parsable", "--job-name=cut", "--prob=0.6", "--time=30", option, "-N1", "-p", "main", "-o/dev/null", "--wrap=sleep 2")
-		if err != nil || run.Code != 0 || strings.Contains(run.Stderr, "promised: running") || !strings.Contains(run.Stderr, "its time limit is 00:01:00 instead of ") {
-			t.Errorf("%v: %+v", err, run)
+		run := mustRun(t, s, "alice", "sbatch", "--parsable", "--job-name=few", "--prob=0.6", "--time=30", option, "-N1", "-p", "main", "-o/dev/null", "--wrap=sleep 2")
+		if want := "it may run on node[7-8] alone"; !strings.Contains(run.Stderr, want) {
+			t.Errorf("sbatch said %q, not %q", run.Stderr, want)
 		}
 		mustRun(t, s, "root", "scancel", strings.TrimSpace(run.Stdout))
 	})

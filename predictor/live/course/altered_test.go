@@ -3,13 +3,17 @@ package course
 import (
 	"testing"
 
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // What a plugin of the site changes of a job while it is submitted is told.
 func TestAltered(t *testing.T) {
 	e := promised(6)
 	e.BeginTime, e.TimeLimit, e.Inside = 4000, 600, "course"
+	e.Partition, e.Size = "main", workload.Size{Nodes: 1, CPUs: 2, Memory: 200}
+	site := &limits.Cluster{Partitions: map[string]limits.Partition{"main": {Name: "main", ConsumableMemory: true}}}
 	for want, change := range map[string]func(*slurm.QueueEntry){
 		"":           func(*slurm.QueueEntry) {},
 		"it is held": func(j *slurm.QueueEntry) { j.Held = true },
@@ -18,14 +22,17 @@ func TestAltered(t *testing.T) {
 		"its reservation is none instead of course":      func(j *slurm.QueueEntry) { j.Shape.Reservation = "" },
 		"its licences are matlab:2 instead of none":      func(j *slurm.QueueEntry) { j.Licences = "matlab:2" },
 		"its reservation is another instead of course":   func(j *slurm.QueueEntry) { j.Shape.Reservation = "another" },
+		"it shares its nodes with no other job":          func(j *slurm.QueueEntry) { j.Exclusive = true },
+		"it asks for 3 CPUs instead of 2":                func(j *slurm.QueueEntry) { j.CPUs = 3 },
+		"it takes 300 MiB of memory instead of 200":      func(j *slurm.QueueEntry) { j.Memory = 300 },
 	} {
 		j := task(100, 0, 6)
-		j.Shape.Reservation = "course"
+		j.Partition, j.Shape.Reservation = "main", "course"
 		change(&j)
-		if got := Altered(e, &j); got != want {
+		if got := Altered(e, &j, site.Takes()); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-		if j.Start = 4100; Altered(e, &j) != "" {
+		if j.Start = 4100; Altered(e, &j, site.Takes()) != "" {
 			t.Errorf("%q of a job that has started", want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -159,8 +160,10 @@ func Elsewhere(e *ledger.Entry, j *workload.Job) string {
 }
 
 // Altered describes what a plugin of the site has changed of a job that has not started yet,
-// besides Elsewhere and Unlike, so that what e promises does not hold for it; "" if nothing.
-func Altered(e *ledger.Entry, j *slurm.QueueEntry) string {
+// besides Elsewhere and Unlike, so that what e promises does not hold for it; "" if nothing. Jobs
+// take of the cluster what takes says, both as promised and as accepted.
+func Altered(e *ledger.Entry, j *slurm.QueueEntry, takes *limits.Takes) string {
+	planned := e.Request(e.TimeLimit)
 	switch early, at := e.SubmitBegin()-lag, max(e.SubmitBegin(), j.Submit); {
 	case j.Start != 0:
 		return ""
@@ -172,6 +175,12 @@ func Altered(e *ledger.Entry, j *slurm.QueueEntry) string {
 		return "it becomes eligible at another time"
 	case j.Shape.Reservation != e.Inside:
 		return fmt.Sprintf("its reservation is %s instead of %s", orNone(j.Shape.Reservation), orNone(e.Inside))
+	case j.Exclusive && !e.Pieces.Exclusive:
+		return "it shares its nodes with no other job"
+	case takes.CPUs(j.Request) > takes.CPUs(planned):
+		return fmt.Sprintf("it asks for %d CPUs instead of %d", j.CPUs, e.CPUs)
+	case j.Nodes <= e.Nodes && takes.Memory(j.Request) > takes.Memory(planned):
+		return fmt.Sprintf("it takes %d MiB of memory instead of %d", takes.Memory(j.Request), takes.Memory(planned))
 	case more(j.Licences, e.Licences):
 		return fmt.Sprintf("its licences are %s instead of %s", j.Licences, orNone(string(e.Licences)))
 	}
@@ -186,6 +195,14 @@ func more(licences, others workload.Licences) bool {
 		}
 	}
 	return false
+}
+
+// OnFewer describes on which nodes alone j may run, if those of e's plan are others, or returns "".
+func OnFewer(e *ledger.Entry, j *workload.Job) string {
+	if j.NodeSet == "" || j.NodeSet == e.NodeSet {
+		return ""
+	}
+	return fmt.Sprintf("it may run on %s alone", j.NodeSet)
 }
 
 // Unlike describes the difference between j and the job that e's plan is for, Elsewhere first, or

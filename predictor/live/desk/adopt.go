@@ -15,9 +15,9 @@ import (
 )
 
 // Adopt plans what e promises for its job j as Slurm has accepted it: the site has given the job
-// another partition, account or QOS. If the promise holds there, e is of that partition, account
-// and QOS afterwards, with the costs there. Otherwise Adopt returns the reason. The error is a
-// fault of package api.
+// another partition, account, QOS or set of nodes. If the promise holds there, e is of that place,
+// account and QOS afterwards, with the costs there. Otherwise Adopt returns the reason. The error
+// is a fault of package api.
 func (d *Desk) Adopt(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) (refusal string, err error) {
 	is, now := *e, d.Now()
 	is.Account, is.QOS, is.NodeSet, is.Licences, is.Job = j.Account, j.QOS, j.NodeSet, j.Licences, j.ID

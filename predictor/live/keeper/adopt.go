@@ -13,20 +13,22 @@ import (
 )
 
 // adopt makes e's promise one about j if a plugin of the site has given the job another partition,
-// account or QOS than it was promised for, and the promise holds there, too. It does nothing if the
-// job is as it was promised. If the promise does not hold, or the plugin has changed what it rests
-// on, such as the time limit, adopt settles the reservation, sees to it
-// that the job holds no nodes, and returns an api.ErrConflict. While this cannot be decided, it
-// returns an api.ErrUnavailable.
+// account, QOS or set of nodes than it was promised for, and the promise holds there, too. It does
+// nothing if the job is as it was promised. If the promise does not hold, or the plugin has changed
+// what it rests on, such as the time limit, adopt settles the reservation, sees to it that the job
+// holds no nodes, and returns an api.ErrConflict. While this cannot be decided, it returns an
+// api.ErrUnavailable.
 func (k *Keeper) adopt(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) error {
 	if e.Job != 0 {
 		return nil
 	}
 	elsewhere := course.Elsewhere(e, &j.Job)
 	if elsewhere == "" && k.alters() {
-		if why := cmp.Or(course.Unlike(e, &j.Job), course.Altered(e, j)); why != "" {
+		takes := k.Desk.Premises.Limits().Takes()
+		if why := cmp.Or(course.Unlike(e, &j.Job), course.Altered(e, j, takes)); why != "" {
 			return k.disown(ctx, e, j, why)
 		}
+		elsewhere = course.OnFewer(e, &j.Job)
 	}
 	if elsewhere == "" {
 		return nil
