@@ -39,12 +39,12 @@ func (c *Cluster) Job(r workload.Request, n *workload.Needs) *Job {
 	return j
 }
 
-// others returns the reservations that keep the job from their nodes.
+// others returns the reservations that keep the job from their nodes: all but its own.
 func (j *Job) others() Reservations {
-	if j.inside == nil {
+	if j.own == nil {
 		return j.cluster.Reservations
 	}
-	return slices.DeleteFunc(slices.Clone(j.cluster.Reservations), func(v Reservation) bool { return v.Name == j.inside.Name })
+	return slices.DeleteFunc(slices.Clone(j.cluster.Reservations), func(v Reservation) bool { return v.Name == j.own.Name })
 }
 
 // overrides reports whether a QOS of the job, or of its partition, has the flag.

@@ -110,6 +110,10 @@ func TestInsideReservation(t *testing.T) {
 		t.Errorf("%+v", rule)
 	}
 	c.Reservations[0].Flex = true
+	all, err := c.CompleteWith(workload.Request{Partition: "main", Size: workload.Size{Nodes: 3, CPUs: 3}}, &workload.Needs{Reservation: "course"})
+	if got := c.Job(all, nil).Blocked(workload.Pieces{}); err != nil || len(got) != 2 || got[0].Start != 1500 || got[0].End != 1600 {
+		t.Errorf("its own reservation keeps nodes from a job that may start outside of it: %+v, %v", got, err)
+	}
 	if r, err := c.CompleteWith(workload.Request{Partition: "main"}, &workload.Needs{Reservation: "course"}); err != nil || r.Reservation != "course" || r.NodeSet != "" {
 		t.Errorf("%+v, %v", r, err)
 	} else if got := c.Job(r, nil).Blocked(workload.Pieces{}); len(got) != 2 || got[0].Start != 1500 || got[1].Start != 4000 {
