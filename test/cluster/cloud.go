@@ -21,8 +21,8 @@ const (
 
 // powerProgram returns the text of ResumeProgram or SuspendProgram. The file gets its name once it
 // is whole.
-func (c *Cluster) powerProgram(word string) string {
-	file := c.Path(powerDir, word)
+func (f folder) powerProgram(word string) string {
+	file := f.Path(powerDir, word)
 	return "#!/bin/sh\necho \"$1\" > " + file + ".part$$ && mv " + file + ".part$$ " + file + ".$$\n"
 }
 
@@ -43,17 +43,17 @@ func (c *Cluster) runCloud(boot time.Duration) {
 }
 
 // powerRequests returns the nodes that slurmctld has asked to power up or down since the last call.
-func (c *Cluster) powerRequests() map[string][]string {
+func (f folder) powerRequests() map[string][]string {
 	asked := map[string][]string{}
-	files, err := os.ReadDir(c.Path(powerDir))
+	files, err := os.ReadDir(f.Path(powerDir))
 	if err != nil {
 		return nil // the cluster is being removed
 	}
-	for _, f := range files {
-		word, _, _ := strings.Cut(f.Name(), ".")
-		path := c.Path(powerDir, f.Name())
+	for _, file := range files {
+		word, _, _ := strings.Cut(file.Name(), ".")
+		path := f.Path(powerDir, file.Name())
 		text, err := os.ReadFile(path)
-		if err != nil || strings.Contains(f.Name(), ".part") || os.Remove(path) != nil {
+		if err != nil || strings.Contains(file.Name(), ".part") || os.Remove(path) != nil {
 			continue
 		}
 		if nodes, err := hostlist.Expand(strings.TrimSpace(string(text))); err == nil {

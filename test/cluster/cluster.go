@@ -34,7 +34,7 @@ type Cluster struct {
 // state describes a cluster. It is stored in DIR/cluster.json, which Open reads, and in
 // registryFile.
 type state struct {
-	Dir      string
+	folder
 	Version  Version
 	Name     string
 	Nodes    int
@@ -105,7 +105,7 @@ func create(o Options) (*Cluster, error) {
 	}
 	c := &Cluster{
 		state: state{
-			Dir: dir, Database: dir, Version: o.Version, Name: o.Name, Nodes: o.Nodes, Declared: o.Declared, CPUs: o.CPUs, Memory: o.Memory,
+			folder: folder{dir}, Database: dir, Version: o.Version, Name: o.Name, Nodes: o.Nodes, Declared: o.Declared, CPUs: o.CPUs, Memory: o.Memory,
 			More: o.Env, Programs: o.Programs, Detached: o.Detached, Starter: self(),
 		},
 		root:     rootOf(o.Version, dir),
@@ -121,7 +121,7 @@ func create(o Options) (*Cluster, error) {
 }
 
 // ownsDatabase reports whether the cluster has a slurmdbd of its own.
-func (c *Cluster) ownsDatabase() bool { return c.Database == c.Dir }
+func (s state) ownsDatabase() bool { return s.Database == s.Dir }
 
 // makeEmpty creates dir if it does not exist. It returns an error if dir is not empty.
 func makeEmpty(dir string) error {
@@ -205,12 +205,12 @@ func Open(dir string) (*Cluster, error) {
 
 const stateFile = "cluster.json"
 
-func (c *Cluster) save() error {
-	text, err := json.MarshalIndent(c.state, "", "  ")
+func (s state) save() error {
+	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(c.Path(stateFile), append(text, '\n'), 0o644)
+	return os.WriteFile(s.Path(stateFile), append(text, '\n'), 0o644)
 }
 
 // Stop kills every process of the cluster, including its jobs, and removes its folder. If this
@@ -229,24 +229,9 @@ func (c *Cluster) Stop() error {
 	return errors.Join(os.RemoveAll(c.Dir), c.unregister())
 }
 
-// Path returns the absolute path of a file in the cluster's folder. The path is the same
-// inside and outside a chroot.
-func (c *Cluster) Path(elem ...string) string {
-	return filepath.Join(append([]string{c.Dir}, elem...)...)
-}
-
-// Conf returns the path of the cluster's slurm.conf.
-func (c *Cluster) Conf() string { return c.Path("etc", "slurm.conf") }
-
-// JobDir returns the folder that commands run in. Every user may write to it.
-func (c *Cluster) JobDir() string { return c.Path("jobs") }
-
-// MungeSocket returns the path of the socket of the cluster's munged.
-func (c *Cluster) MungeSocket() string { return c.Path("run", "munge", "socket") }
-
 // RestURL returns the base address of slurmrestd.
-func (c *Cluster) RestURL() string {
-	return "http://127.0.0.1:" + strconv.Itoa(c.Ports.Slurmrestd)
+func (s state) RestURL() string {
+	return "http://127.0.0.1:" + strconv.Itoa(s.Ports.Slurmrestd)
 }
 
 // Root returns the root folder of the cluster's programs: "/", or the root of the chroot.
@@ -255,8 +240,8 @@ func (c *Cluster) Root() string { return c.root.path("/") }
 
 // Env returns the environment variables that make Slurm's commands and munge's clients use
 // this cluster.
-func (c *Cluster) Env() []string {
-	return append([]string{"SLURM_CONF=" + c.Conf(), "MUNGE_SOCKET=" + c.MungeSocket()}, c.More...)
+func (s state) Env() []string {
+	return append([]string{"SLURM_CONF=" + s.Conf(), "MUNGE_SOCKET=" + s.MungeSocket()}, s.More...)
 }
 
 // Patience is the timeout of a single operation. An operation that takes longer counts as

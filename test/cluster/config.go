@@ -153,8 +153,8 @@ const (
 	tokenKeyFile = "jwt.key"
 )
 
-func (c *Cluster) key(name string) (string, error) {
-	text, err := os.ReadFile(c.Path("etc", name))
+func (f folder) key(name string) (string, error) {
+	text, err := os.ReadFile(f.Path("etc", name))
 	return string(text), err
 }
 

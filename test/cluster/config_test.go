@@ -12,7 +12,7 @@ import (
 func TestRender(t *testing.T) {
 	s := settings{
 		state: state{
-			Dir: "/lab", Version: Slurm2205, Name: "lab", Nodes: 8, CPUs: 4, Memory: 4000, Ports: portsFrom(20000),
+			folder: folder{"/lab"}, Version: Slurm2205, Name: "lab", Nodes: 8, CPUs: 4, Memory: 4000, Ports: portsFrom(20000),
 		},
 		DatabaseName: databaseName, Host: "machine",
 		MungeSocket: "/lab/run/munge/socket", CliFilter: true, Threads: 1, Accounts: accounts(), Users: Users(),

@@ -92,9 +92,9 @@ func (c *Cluster) program(d Daemon) (program, error) {
 
 // slurmctldArgs lets Slurm 26.05 start without a saved state where it was killed before it saved
 // any: "fatal: No Assoc usage file to recover". Earlier versions do so by themselves.
-func (c *Cluster) slurmctldArgs() []string {
+func (s state) slurmctldArgs() []string {
 	args := []string{"slurmctld", "-D"}
-	if c.Version == Slurm2605 {
+	if s.Version == Slurm2605 {
 		args = append(args, "-i")
 	}
 	return args
@@ -161,9 +161,9 @@ func (c *Cluster) startAll(ctx context.Context) error {
 	return nil
 }
 
-func (c *Cluster) slurmds() []Daemon {
+func (s state) slurmds() []Daemon {
 	var ds []Daemon
-	for _, node := range c.NodeNames() {
+	for _, node := range s.NodeNames() {
 		ds = append(ds, Slurmd(node))
 	}
 	return ds

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-func (c *Cluster) databaseSocket() string { return filepath.Join(c.Database, "run", "mysql", "socket") }
+func (s state) databaseSocket() string { return filepath.Join(s.Database, "run", "mysql", "socket") }
 
 // databaseFlags returns options that make MariaDB start quickly. MariaDB may then lose data in
 // a power failure, which does not matter because the data are temporary.
-func (c *Cluster) databaseFlags() []string {
+func (s state) databaseFlags() []string {
 	return []string{
-		"--no-defaults", "--user=mysql", "--datadir=" + c.Path("mysql"), "--tmpdir=" + c.Path("run", "mysql"),
+		"--no-defaults", "--user=mysql", "--datadir=" + s.Path("mysql"), "--tmpdir=" + s.Path("run", "mysql"),
 		"--innodb-flush-method=nosync", "--debug-no-sync",
 		"--innodb-flush-log-at-trx-commit=2", "--innodb-log-file-size=64M",
 	}
 }
 
-func (c *Cluster) mariadbArgs() []string {
-	return append(append([]string{"mariadbd"}, c.databaseFlags()...),
-		"--socket="+c.databaseSocket(), "--skip-networking", "--skip-log-bin", "--skip-name-resolve",
+func (s state) mariadbArgs() []string {
+	return append(append([]string{"mariadbd"}, s.databaseFlags()...),
+		"--socket="+s.databaseSocket(), "--skip-networking", "--skip-log-bin", "--skip-name-resolve",
 		"--innodb-buffer-pool-size=256M", "--innodb-lock-wait-timeout=900", "--performance-schema=OFF")
 }
 

@@ -45,8 +45,8 @@ func (c *Cluster) layout() error {
 }
 
 // NodeNames returns the names of the cluster's nodes, in order.
-func (c *Cluster) NodeNames() []string {
-	names := make([]string, c.Nodes)
+func (s state) NodeNames() []string {
+	names := make([]string, s.Nodes)
 	for i := range names {
 		names[i] = fmt.Sprintf("node%d", i+1)
 	}

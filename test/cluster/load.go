@@ -69,13 +69,13 @@ func (c *Cluster) Load(ctx context.Context, l Load) error {
 // interval returns the mean time between submissions. The jobs' CPUs are uniform between 1 and
 // those of a node, and their run times are log-uniform. With this interval the jobs use the
 // share l.Utilisation of all CPUs.
-func (c *Cluster) interval(l Load) time.Duration {
-	meanCPUs := float64(1+c.CPUs) / 2
+func (s state) interval(l Load) time.Duration {
+	meanCPUs := float64(1+s.CPUs) / 2
 	meanRun := float64(l.Shortest)
 	if l.Longest > l.Shortest {
 		meanRun = float64(l.Longest-l.Shortest) / math.Log(float64(l.Longest)/float64(l.Shortest))
 	}
-	return time.Duration(meanCPUs * meanRun / (l.Utilisation * float64(c.Nodes*c.CPUs)))
+	return time.Duration(meanCPUs * meanRun / (l.Utilisation * float64(s.Nodes*s.CPUs)))
 }
 
 // submit submits one job.

@@ -88,15 +88,15 @@ func (p process) waitGone(patience time.Duration) bool {
 	return true
 }
 
-func (c *Cluster) pidFile(d Daemon) string { return c.Path("run", string(d)+".pid") }
+func (f folder) pidFile(d Daemon) string { return f.Path("run", string(d)+".pid") }
 
-func (c *Cluster) writePID(d Daemon, p process) error {
-	return os.WriteFile(c.pidFile(d), fmt.Appendf(nil, "%d %d\n", p.PID, p.Start), 0o644)
+func (f folder) writePID(d Daemon, p process) error {
+	return os.WriteFile(f.pidFile(d), fmt.Appendf(nil, "%d %d\n", p.PID, p.Start), 0o644)
 }
 
 // running returns the process of a daemon and whether it is alive.
-func (c *Cluster) running(d Daemon) (process, bool) {
-	text, err := os.ReadFile(c.pidFile(d))
+func (f folder) running(d Daemon) (process, bool) {
+	text, err := os.ReadFile(f.pidFile(d))
 	if err != nil {
 		return process{}, false
 	}
@@ -109,9 +109,9 @@ func (c *Cluster) running(d Daemon) (process, bool) {
 
 // killAll kills the cluster's processes and returns when none is left. It returns an error if
 // some are left after Patience.
-func (c *Cluster) killAll() error {
+func (f folder) killAll() error {
 	for deadline := time.Now().Add(Patience); ; time.Sleep(10 * time.Millisecond) {
-		left, err := c.processes()
+		left, err := f.processes()
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (c *Cluster) killAll() error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("processes %v of %s do not end", left, c.Dir)
+			return fmt.Errorf("processes %v of %s do not end", left, f.Dir)
 		}
 		for _, pid := range left {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -130,7 +130,7 @@ func (c *Cluster) killAll() error {
 // processes returns the ids of the cluster's processes: its daemons, the slurmstepd of its
 // nodes, the descendants of both, and processes of jobs that have lost their slurmstepd. It
 // omits the calling process.
-func (c *Cluster) processes() ([]int, error) {
+func (f folder) processes() ([]int, error) {
 	names, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (c *Cluster) processes() ([]int, error) {
 	}
 	ours := make(map[int]bool)
 	for pid, s := range stats {
-		ours[pid] = c.marked(pid) || s.command == "slurmstepd" && c.usesFolder(pid)
+		ours[pid] = f.marked(pid) || s.command == "slurmstepd" && f.usesFolder(pid)
 	}
 	for {
 		grown := false
@@ -175,7 +175,7 @@ const mark = "VARQ_CLUSTER="
 
 // marked reports, from the process's environment, whether the process is one of the cluster's
 // daemons or belongs to one of its jobs.
-func (c *Cluster) marked(pid int) bool {
+func (f folder) marked(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil {
 		return false
@@ -183,9 +183,9 @@ func (c *Cluster) marked(pid int) bool {
 	var inJob, ourConf bool
 	for v := range bytes.SplitSeq(text, []byte{0}) {
 		switch s := string(v); {
-		case s == mark+c.Dir:
+		case s == mark+f.Dir:
 			return true
-		case s == "SLURM_CONF="+c.Conf():
+		case s == "SLURM_CONF="+f.Conf():
 			ourConf = true
 		case strings.HasPrefix(s, "SLURM_JOB_ID="):
 			inJob = true
@@ -196,11 +196,11 @@ func (c *Cluster) marked(pid int) bool {
 
 // usesFolder reports whether the process has an open file, its working directory or its root
 // below the cluster's folder.
-func (c *Cluster) usesFolder(pid int) bool {
+func (f folder) usesFolder(pid int) bool {
 	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	links = append(links, fmt.Sprintf("/proc/%d/cwd", pid), fmt.Sprintf("/proc/%d/root", pid))
 	for _, link := range links {
-		if to, err := os.Readlink(link); err == nil && strings.HasPrefix(to, c.Dir+"/") {
+		if to, err := os.Readlink(link); err == nil && strings.HasPrefix(to, f.Dir+"/") {
 			return true
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 // JobProcesses returns the processes of a job on its nodes, by their ids, with the words of their
 // commands: its slurmstepds and their descendants.
-func (c *Cluster) JobProcesses(job string) (map[int][]string, error) {
-	pids, err := c.processes()
+func (f folder) JobProcesses(job string) (map[int][]string, error) {
+	pids, err := f.processes()
 	if err != nil {
 		return nil, err
 	}
