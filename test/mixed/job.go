@@ -60,6 +60,9 @@ var kinds = []kind{
 	{"alone", 5, 1.3, func(r *rand.Rand) []string {
 		return oneOf(r, "--exclusive -N1", "-N2 --exclusive", "--hint=nomultithread -N1 -n4", "--nice=10 -N1 -n4")
 	}, true, 0},
+	{"licences", 5, .7, func(r *rand.Rand) []string {
+		return oneOf(r, "-L solver:1 -n2", "-L solver:1 -N1 -n4", "-L solver:2 -N1 -n4")
+	}, true, 0},
 	{"array", 6, 4, func(r *rand.Rand) []string { return oneOf(r, "--array=0-3 -N1 -n4", "--array=1-4 -n4") }, true, 4},
 }
 

@@ -57,12 +57,13 @@ func gresConf() string {
 	return b.String()
 }
 
-// slurmConf: GPUs are not counted in accounting, as is Slurm's default. The partition brief has all
-// nodes, and no default time; quick has those with InfiniBand.
+// slurmConf: licences can run out. GPUs are not counted in accounting, as is Slurm's default. The
+// partition brief has all nodes, and no default time; quick has those with InfiniBand.
 func slurmConf() string {
 	return `SelectTypeParameters=CR_Core_Memory
 DefMemPerCPU=500
 GresTypes=gpu
+Licenses=solver:3
 PriorityWeightAge=1000
 PriorityMaxAge=1:00:00
 PartitionName=main Nodes=ALL Default=YES MaxTime=1-0 DefaultTime=5 State=UP

@@ -123,8 +123,8 @@ func TestSizesThatCannotBe(t *testing.T) {
 	}
 }
 
-// If all sizes were refused, and the nearest can be promised a moment later, the user is told of the
-// others.
+// If all sizes were refused, and the nearest can be promised a moment later, the user is told of
+// the others.
 func TestSizesFreeAgain(t *testing.T) {
 	s := newSite(t)
 	req, refused := sizesRequest(""), refusedSizes{}
