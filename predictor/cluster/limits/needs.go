@@ -117,7 +117,7 @@ func (s *selection) keep(option, have string, fit func(*Node) bool) *Rule {
 	if len(s.nodes) >= int(s.Nodes) {
 		return nil
 	}
-	return need("%s: %d of the %s of partition %s %s, and the job needs %d", option, len(s.nodes), count(all, "node"), s.Partition, have, s.Nodes)
+	return need("%s: %d of the %s of %s %s, and the job needs %d", option, len(s.nodes), count(all, "node"), s.cluster.Where(&s.Request), have, s.Nodes)
 }
 
 func (s *selection) checkExclude() *Rule {
@@ -143,7 +143,7 @@ func (s *selection) checkNodeList() *Rule {
 	has := setOf(namesOf(s.nodes))
 	for _, name := range named.Names {
 		if !has[name] {
-			return need("%s: node %s is not in partition %s, or is excluded", named.Option, name, s.Partition)
+			return need("%s: node %s is not in %s, or is excluded", named.Option, name, s.cluster.Where(&s.Request))
 		}
 	}
 	if len(named.Names) < int(s.Nodes) {
@@ -229,7 +229,7 @@ func (s *selection) checkGres() *Rule {
 			}
 		}
 		if total := most(s.amounts(func(n *Node) int64 { return n.Gres[kind] }), s.mostNodes()); !g.PerNode && g.Count > total {
-			return need("%s: the nodes of partition %s that the job may have, have %d %s", g.Option, s.Partition, total, kind)
+			return need("%s: the nodes of %s that the job may have, have %d %s", g.Option, s.cluster.Where(&s.Request), total, kind)
 		}
 	}
 	return nil
@@ -268,7 +268,7 @@ func (s *selection) checkTotals() *Rule {
 		{"MiB of memory", cmp.Or(s.needs.NodeMemory.Option, "--mem"), s.Memory, func(n *Node) int64 { return n.Memory }},
 	} {
 		if have := most(s.amounts(total.on), s.mostNodes()); total.of > have {
-			return need("%s: the job needs %d %s, and the nodes of partition %s that it may have, have %d", total.option, total.of, total.what, s.Partition, have)
+			return need("%s: the job needs %d %s, and the nodes of %s that it may have, have %d", total.option, total.of, total.what, s.cluster.Where(&s.Request), have)
 		}
 	}
 	return nil

@@ -3,6 +3,8 @@ package limits
 import (
 	"cmp"
 	"slices"
+
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Reservations are Slurm's own reservations.
@@ -43,6 +45,15 @@ func (l Reservations) Maintenance(nodes map[string]bool, now int64) (next *Reser
 func (l Reservations) Encloses(name string) bool {
 	v := l.Named(name)
 	return v != nil && !v.Flex
+}
+
+// Where names the place in which a job of the request has its nodes, as in a sentence: "partition
+// main", or "reservation course" if it runs inside of one alone.
+func (c *Cluster) Where(r *workload.Request) string {
+	if c.Reservations.Encloses(r.Reservation) {
+		return "reservation " + r.Reservation
+	}
+	return "partition " + r.Partition
 }
 
 // Named returns the reservation of a name, or nil.

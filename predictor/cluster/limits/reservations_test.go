@@ -104,6 +104,13 @@ func TestInsideReservation(t *testing.T) {
 	if set := c.NodeSets().Of(workload.Request{Partition: "main", Reservation: "course"}, nil); set != "n[1-2]" {
 		t.Errorf("a job in the queue has %q", set)
 	}
+	if rule := job.Blocked(workload.Pieces{})[1].Rule; rule.Says != "reservation maint leaves reservation course 0 of 2 nodes for such a job" {
+		t.Errorf("inside of a reservation: %q", rule.Says)
+	}
+	absent := &workload.Needs{Reservation: "course", NodeList: workload.NamedNodes{Option: "--nodelist=n3", Names: []string{"n3"}}}
+	if rule := c.Job(r, absent).CheckNeeds(); rule == nil || rule.Says != "--nodelist=n3: node n3 is not in reservation course, or is excluded" {
+		t.Errorf("%+v", rule)
+	}
 	large := r
 	large.Nodes = 3
 	if rule := c.Job(large, nil).CheckSize(); rule == nil || rule.Says != "reservation course has 2 nodes of partition main" {

@@ -34,8 +34,8 @@ func (j *Job) shortage(by []*Reservation) string {
 			consequence = "too few for the job, and when those that are drained or down come back cannot be forecast"
 		}
 	}
-	return fmt.Sprintf("only %d of the %s of partition %s%s can start jobs now (%s), %s",
-		len(s.usable), count(len(s.partition.Nodes), "node"), j.Partition, forSuch(&j.Request), s.others(), consequence)
+	return fmt.Sprintf("only %d of the %s of %s%s can start jobs now (%s), %s",
+		len(s.usable), count(len(s.partition.Nodes), "node"), j.cluster.Where(&j.Request), forSuch(&j.Request), s.others(), consequence)
 }
 
 // forSuch ends a number of nodes in a sentence about a job, if these are not all of its partition.

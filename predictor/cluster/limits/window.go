@@ -108,6 +108,7 @@ func (j *Job) windows(pieces workload.Pieces) []Window {
 // room is what reservations leave a job of a partition at a moment.
 type room struct {
 	job       *workload.Request
+	where     string // as Cluster.Where has it
 	pieces    workload.Pieces
 	taken     taken
 	all, left left
@@ -119,7 +120,7 @@ type left struct{ nodes, cpus int64 }
 // emptyPartition returns what the partition of the job has while there is no reservation.
 func (j *Job) emptyPartition(pieces workload.Pieces) *room {
 	names := j.partition.Nodes
-	room := room{job: &j.Request, pieces: pieces, taken: make(taken, len(names))}
+	room := room{job: &j.Request, where: j.cluster.Where(&j.Request), pieces: pieces, taken: make(taken, len(names))}
 	for i, name := range names {
 		cpus := j.cluster.Nodes[name].CPUs
 		room.taken[i].cpus = cpus
@@ -169,13 +170,13 @@ func (m *room) blocking(by []*Reservation, least left) Rule {
 	}
 	if len(by) == 1 {
 		title := by[0].title()
-		return Rule{Name: title, Says: fmt.Sprintf("%s leaves partition %s %s", title, m.job.Partition, leaves)}
+		return Rule{Name: title, Says: fmt.Sprintf("%s leaves %s %s", title, m.where, leaves)}
 	}
 	title := "reservations " + and(names(by))
 	if len(names(by)) < len(by) {
 		title = "several of Slurm's reservations"
 	}
-	return Rule{Name: title, Says: fmt.Sprintf("%s leave partition %s only %s at times", title, m.job.Partition, leaves)}
+	return Rule{Name: title, Says: fmt.Sprintf("%s leave %s only %s at times", title, m.where, leaves)}
 }
 
 // and joins names as in a sentence.

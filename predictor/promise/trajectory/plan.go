@@ -194,7 +194,7 @@ func (p *Planner) admit(r *Request) *Refusal {
 				room = "room and licences"
 			}
 			return &Refusal{
-				Reason: fmt.Sprintf("partition %s has %s for %d such tasks at the same time, and not for %d", r.Job.Partition, room, most, r.tasks()),
+				Reason: fmt.Sprintf("%s has %s for %d such tasks at the same time, and not for %d", p.Cluster.Where(&r.Job), room, most, r.tasks()),
 				Limit:  "partition " + r.Job.Partition + " size",
 			}
 		}
