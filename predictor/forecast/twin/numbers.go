@@ -18,12 +18,13 @@ const (
 )
 
 // user returns the number of a user, or -1 for no name.
-func (n numbers) user(name string) int32 { return n.ofOne(userName, name) }
+func (n numbers) user(name string) int32 { return n.named(userName, name) }
 
 // account returns the number of an account, or -1 for no name.
-func (n numbers) account(name string) int32 { return n.ofOne(accountName, name) }
+func (n numbers) account(name string) int32 { return n.named(accountName, name) }
 
-func (n numbers) ofOne(kind nameKind, name string) int32 {
+// named returns the number of a name that may be missing.
+func (n numbers) named(kind nameKind, name string) int32 {
 	if name == "" {
 		return -1
 	}
