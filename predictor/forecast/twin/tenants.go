@@ -33,17 +33,33 @@ const fewTenants = 10
 // left out.
 func (p *pieces) free(i int, tenants []tenant, least int64) (probs [mostPlaces + 1]float64) {
 	most := p.nodes[i].places
-	if !p.Exclusive && len(tenants) > fewTenants {
+	switch {
+	case p.Exclusive:
+		probs[1] = empty(tenants)
+		return probs
+	case len(tenants) > fewTenants:
 		for places := least + 1; places <= most; places++ {
 			probs[places] = p.freeOfMany(i, tenants, places)
 		}
 		return probs
 	}
-	p.cases(i, tenants, used{}, 1, least, &probs)
+	all := cases{pieces: p, node: i, least: least}
+	all.add(tenants, used{}, 1)
 	for places := most - 1; places > least; places-- {
-		probs[places] += probs[places+1]
+		all.probs[places] += all.probs[places+1]
 	}
-	return probs
+	return all.probs
+}
+
+// empty returns the probability that none of the tenants is there, which are sorted.
+func empty(tenants []tenant) float64 {
+	prob := 1.
+	for k := range tenants {
+		if k == 0 || tenants[k].alike != tenants[k-1].alike { // the likeliest of those that are alike
+			prob *= 1 - tenants[k].prob
+		}
+	}
+	return prob
 }
 
 // freeOfMany returns the probability that the i-th node has at least so many places beside many
@@ -68,13 +84,21 @@ func (p *pieces) freeOfMany(i int, tenants []tenant, places int64) float64 {
 	return prob
 }
 
-// cases goes through all cases in which some of the tenants are on the i-th node, where so much of
-// it is taken besides with a probability: of tenants that are alike, the likelier are there if the
-// others are. It adds the probability of each case to that of its number of places, which is at
-// least least.
-func (p *pieces) cases(i int, tenants []tenant, taken used, prob float64, least int64, probs *[mostPlaces + 1]float64) {
-	if places := p.places(i, &taken); places == least || len(tenants) == 0 {
-		probs[places] += prob
+// cases are all cases of which tenants are on a node, and the probabilities of its numbers of
+// places in them. With all tenants there, it has the least.
+type cases struct {
+	*pieces
+	node  int
+	least int64
+	probs [mostPlaces + 1]float64
+}
+
+// add goes through all cases in which some of the tenants are on the node, where so much of it is
+// taken besides with a probability: of tenants that are alike, the likelier are there if the others
+// are. It adds the probability of each case to that of its number of places.
+func (c *cases) add(tenants []tenant, taken used, prob float64) {
+	if places := c.places(c.node, &taken); places == c.least || len(tenants) == 0 {
+		c.probs[places] += prob
 		return
 	}
 	group := 1
@@ -88,7 +112,7 @@ func (p *pieces) cases(i int, tenants []tenant, taken used, prob float64, least 
 			next = tenants[n].prob
 		}
 		if here > next {
-			p.cases(i, tenants[group:], taken, prob*(here-next), least, probs)
+			c.add(tenants[group:], taken, prob*(here-next))
 		}
 		if n < group {
 			taken.add(tenants[n].occupant, 1)
