@@ -109,7 +109,7 @@ func TestArrayUnlike(t *testing.T) {
 		e    *ledger.Entry
 		j    *slurm.QueueEntry
 		want string
-	}{{of, &job, ""}, {single, &job, "it is a job array"}, {of, &alone, "it is no job array"}, {of, &larger, "it has 7 tasks instead of 6"}} {
+	}{{of, &job, ""}, {single, &job, "it is a job array"}, {of, &alone, "it is not a job array"}, {of, &larger, "it has 7 tasks instead of 6"}} {
 		if got := Unlike(c.e, &c.j.Job); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}

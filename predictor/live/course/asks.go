@@ -219,7 +219,7 @@ func Unlike(e *ledger.Entry, j *workload.Job) string {
 	case e.Tasks == 0 && j.Array != 0:
 		return "it is a job array"
 	case e.Tasks > 0 && j.Array == 0:
-		return "it is no job array"
+		return "it is not a job array"
 	case j.Start != 0:
 		return ""
 	case j.Tasks > e.Array.Tasks:
