@@ -20,7 +20,7 @@ const (
 	gateEarly = 10
 )
 
-// Gate asks the site's varqd whether the work of a job that is a member of a group may begin.
+// Gate asks the site's varqd whether the work of a job, or of a task of an array, may begin.
 type Gate func(plan string, job int64) (api.GateAnswer, error)
 
 // pass waits until the work of a member of a group may begin. The only error is ErrLost.

@@ -1,6 +1,7 @@
 // Package wrapper holds the work of a job on its nodes until the time that its reservation
 // promises. It does not need varqd: the job's ticket has the time at which the work may start, and
-// Slurm's own commands change the job. The only exception is a job that is a member of a group:
+// Slurm's own commands change the job. If varqd answers, it may say that nothing is promised about
+// the job any more, and then nothing is held. The only job that needs varqd is a member of a group:
 // varqd knows whether its work runs (gate.go).
 //
 // Invariant: whatever goes wrong here, the work runs, unless the job is a member of a group. The
@@ -8,12 +9,14 @@
 package wrapper
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/said"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/wrapper/ticket"
@@ -30,6 +33,8 @@ type Job struct {
 	// End is when Slurm stops the job, or 0 without a limit. If the job was suspended, End is later
 	// than Start plus Limit.
 	End int64
+	// Task is true of a task of an array.
+	Task bool
 	// Pending is true if Slurm has forgotten that the job has started, because slurmctld was killed
 	// before it had saved the start. Slurm will start the job again, and Start is a guess.
 	Pending bool
@@ -55,8 +60,9 @@ type Clock interface {
 // Hold holds the work of one task until its time.
 type Hold struct {
 	ticket.Ticket
-	// Job is the job's ID, 0 outside of a job.
-	Job int64
+	// Job is the job's ID, 0 outside of a job. Array is that of the array of which it is a task, or
+	// 0.
+	Job, Array int64
 	// Restarts is how often Slurm has requeued the job.
 	Restarts int
 	// Lead is true in the one task that acts for the whole job.
@@ -68,7 +74,7 @@ type Hold struct {
 	// Queue is Slurm.
 	Queue Queue
 	Clock Clock
-	// Gate asks varqd about a member of a group.
+	// Gate asks varqd whether the work may start.
 	Gate Gate
 	// Trim trims the job's limit by TrimLimit in another process, because the work must not wait
 	// for Slurm's answer.
@@ -90,16 +96,33 @@ func (h *Hold) Wait() error {
 		}
 		h.sayLate(now)
 	}
+	until := h.HoldUntil
+	if h.Group == "" && h.Job != 0 && h.Plan != "" && now < until {
+		until = h.promised()
+	}
 	if h.Lead && h.Job != 0 && h.WorkLimit != 0 {
-		if err := h.Trim(h.Job, max(now, h.HoldUntil), h.Ticket); err != nil {
+		if err := h.Trim(h.Job, max(now, until), h.Ticket); err != nil {
 			h.say("the job keeps a longer time limit than it needs: %v", err)
 		}
 	}
 	if h.Group != "" {
 		return h.pass()
 	}
-	h.sleepUntil(h.HoldUntil)
+	h.sleepUntil(until)
 	return nil
+}
+
+// promised returns until when the work of a job is to be held that is in no group: 0 if nothing is
+// promised about the job any more. If nobody says that, the ticket tells.
+func (h *Hold) promised() int64 {
+	answer, err := h.Gate(h.Plan, cmp.Or(h.Array, h.Job))
+	if err != nil || answer.Answer != api.GateGo || answer.At >= h.HoldUntil {
+		return h.HoldUntil
+	}
+	if h.Lead {
+		h.say("nothing is promised about this job any more (varq status tells why): its work starts at once")
+	}
+	return answer.At
 }
 
 // sleepUntil returns at the time at, when the work may start.
@@ -144,7 +167,7 @@ func (h *Hold) cancel() {
 // only after a requeue.
 func (h *Hold) sayLate(now int64) {
 	switch late := now - h.BeginBy; {
-	case !h.Lead:
+	case !h.Lead, h.Array != 0: // the promise may be about other tasks of the array
 	case h.Restarts > 0:
 		h.say("requeued, and started again after the deadline %s: the work starts at once", format(h.BeginBy))
 	case late > 1:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/wrapper/ticket"
 )
@@ -128,6 +129,45 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// TestPromised: the work of a job is held as its ticket says, unless varqd says that nothing is
+// promised about the job any more.
+func TestPromised(t *testing.T) {
+	const now, deadline = 1795262400, 1795262400 + 3600
+	for name, test := range map[string]struct {
+		answer api.GateAnswer
+		err    error
+		starts int64
+	}{
+		"promised":         {answer: api.GateAnswer{Answer: api.GateGo, At: deadline}, starts: deadline},
+		"nothing promised": {answer: api.GateAnswer{Answer: api.GateGo}, starts: now},
+		"no answer":        {err: errors.New("no varqd"), starts: deadline},
+		"later than said":  {answer: api.GateAnswer{Answer: api.GateGo, At: deadline + 60}, starts: deadline},
+		"another answer":   {answer: api.GateAnswer{Answer: api.GateLost}, starts: deadline},
+	} {
+		var log, asked strings.Builder
+		var trimmed int64
+		clock := clock(now)
+		h := Hold{
+			Ticket: ticket.Ticket{HoldUntil: deadline, BeginBy: deadline, WorkLimit: 600, Plan: "aaaaaaaaaaaa"},
+			Job:    9, Array: 7, Lead: true, Clock: &clock, Log: &log,
+			Gate: func(plan string, job int64) (api.GateAnswer, error) {
+				fmt.Fprint(&asked, plan, " ", job)
+				return test.answer, test.err
+			},
+			Trim: func(_, begin int64, _ ticket.Ticket) error {
+				trimmed = begin
+				return nil
+			},
+		}
+		if err := h.Wait(); err != nil || clock.Now() != test.starts || trimmed != test.starts || asked.String() != "aaaaaaaaaaaa 7" {
+			t.Errorf("%s: starts %+d, trimmed for %+d, asked %q: %v", name, clock.Now()-now, trimmed-now, &asked, err)
+		}
+		if said := strings.Contains(log.String(), "nothing is promised about this job any more"); said != (test.starts == now) {
+			t.Errorf("%s: says %q", name, &log)
+		}
+	}
+}
+
 func TestWallClock(t *testing.T) {
 	var c WallClock
 	for _, at := range []int64{0, c.Now() + 1} {
@@ -148,6 +188,7 @@ func TestTrimLimit(t *testing.T) {
 		name                   string
 		limit, holdUntil, late int64
 		atOnce, pending        bool   // eligible from its submission on; forgotten by slurmctld
+		task                   bool   // of an array
 		want                   string // "" stands for nothing to do
 	}{
 		{name: "held for ten minutes", holdUntil: start + 10*minute, limit: work + 30*minute, want: "limit 7 70"},
@@ -160,9 +201,12 @@ func TestTrimLimit(t *testing.T) {
 		{name: "given more time", holdUntil: start + 10*minute, limit: work + 40*minute},
 		{name: "best effort, given more time", limit: 3 * work},
 		{name: "forgotten by slurmctld", pending: true, holdUntil: start + 10*minute, limit: work + 30*minute},
+		{name: "eligible late", holdUntil: start - 21*minute, late: 21 * minute, limit: work + 1*minute},
+		{name: "a task, eligible late", task: true, holdUntil: start - 20*minute - 30, late: 20*minute + 30, limit: work + 1*minute, want: "limit 7 60"},
+		{name: "a task, given more time", task: true, holdUntil: start - 20*minute - 30, late: 20*minute + 30, limit: 2 * work},
 		{name: "made unlimited", holdUntil: start + 10*minute, limit: slurmtime.Unlimited},
 	} {
-		q := queue{job: Job{Submit: start - waiting - minute, Eligible: start - waiting, Start: start, Limit: test.limit, Pending: test.pending}}
+		q := queue{job: Job{Submit: start - waiting - minute, Eligible: start - waiting, Start: start, Limit: test.limit, Pending: test.pending, Task: test.task}}
 		if test.atOnce {
 			q.job.Submit = q.job.Eligible
 		}

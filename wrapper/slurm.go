@@ -41,7 +41,9 @@ func (s Slurm) Job(id int64) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	return parseJob(out, id)
+	j, err := parseJob(out, id)
+	j.Task = s.Getenv("SLURM_ARRAY_TASK_ID") != ""
+	return j, err
 }
 
 // parseJob reads squeue's line for a job: its number, four times in UTC, a limit, and the state. It

@@ -31,10 +31,15 @@ func TrimLimit(q Queue, job, begin int64, t ticket.Ticket) error {
 }
 
 // extended reports whether j's limit is longer than varq would set: somebody has given the work
-// more time.
+// more time. A task of an array has the limit with which the array became eligible, and may be
+// eligible later itself: as soon as fewer of the others run.
 func (j *Job) extended(t ticket.Ticket) bool {
-	longest := 60 * slurmtime.Minutes(t.WorkLimit+max(0, t.HoldUntil-j.Eligible))
-	if j.Eligible <= j.Submit {
+	eligible := j.Eligible
+	if j.Task && eligible > t.HoldUntil {
+		eligible = j.Submit
+	}
+	longest := 60 * slurmtime.Minutes(t.WorkLimit+max(0, t.HoldUntil-eligible))
+	if eligible <= j.Submit {
 		longest += slack
 	}
 	return j.Limit > longest

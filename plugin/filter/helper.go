@@ -173,35 +173,47 @@ func (h *Helper) accompany(ctx context.Context, varqd Varqd, s *Submission, plan
 	} else {
 		h.Leave()
 	}
-	known := false // varqd knows the job, and the user the promise
+	at := unseen
 	for {
 		select {
 		case job, accepted := <-jobs:
-			if !known && accepted {
-				h.tell(s, s.says(plan))
+			switch {
+			case accepted && s.settles:
+				return h.settle(ctx, varqd, s, plan, job)
+			case !accepted && at == unseen:
+				h.Leave()
+				return h.takeBack(ctx, varqd, plan.ID)
+			case !accepted:
+				h.Leave()
+				return nil
 			}
-			if accepted {
+			var err error
+			if at == unseen {
+				err = s.bind(ctx, varqd, plan.ID, job)
+				h.tellOf(s, plan, err)
+			}
+			if at != refused && !errors.Is(err, api.ErrConflict) {
 				h.tell(s, s.holding(plan, job, h.Now().Unix()))
 			}
-			if accepted && s.settles {
-				return h.settle(ctx, varqd, s, plan, job)
-			}
 			h.Leave()
-			switch {
-			case known:
-				return nil
-			case accepted:
-				return s.bind(ctx, varqd, plan.ID, job)
-			default:
-				return h.takeBack(ctx, varqd, plan.ID)
-			}
+			return err
 		case <-look:
-			if bound(ctx, varqd, plan.ID) {
-				h.tell(s, s.says(plan))
-				known, look = true, nil
+			var err error
+			if at, err = seen(ctx, varqd, plan.ID); at != unseen {
+				h.tellOf(s, plan, err)
+				look = nil
 			}
 		}
 	}
+}
+
+// tellOf tells what is promised about the job of a plan. An api.ErrConflict says that it is nothing.
+func (h *Helper) tellOf(s *Submission, plan *api.Plan, err error) {
+	if errors.Is(err, api.ErrConflict) {
+		h.tell(s, []string{"no promise: " + slurmtime.InZone(err.Error(), s.zone)})
+		return
+	}
+	h.tell(s, s.says(plan))
 }
 
 // settle binds the job of a plan while the command waits, and writes what is promised now that the
@@ -252,18 +264,32 @@ func (s *Submission) bind(ctx context.Context, varqd Varqd, plan, job string) er
 	return varqd.Bind(ctx, api.Binding{Plan: plan, Job: id})
 }
 
-// bound reports whether varqd knows the job of the plan.
-func bound(ctx context.Context, varqd Varqd, plan string) bool {
+// state is what varqd knows of the job of a plan.
+type state int
+
+const (
+	unseen  state = iota // nothing yet
+	bound                // the plan is bound to the job
+	refused              // nothing is promised about the job
+)
+
+// seen returns what varqd knows of the job of the plan. With refused, the error is an
+// api.ErrConflict that says why.
+func seen(ctx context.Context, varqd Varqd, plan string) (state, error) {
 	list, err := varqd.Reservations(ctx, api.ReservationsQuery{})
 	if err != nil {
-		return false
+		return unseen, nil
 	}
 	for i := range list {
-		if list[i].ID == plan {
-			return list[i].Job != 0
+		switch r := &list[i]; {
+		case r.ID != plan:
+		case r.Job != 0:
+			return bound, nil
+		case r.State == api.StateCancelled && r.Note != "":
+			return refused, api.Fault(api.ErrConflict, r.Note)
 		}
 	}
-	return false
+	return unseen, nil
 }
 
 func (h *Helper) takeBack(ctx context.Context, varqd Varqd, plan string) error {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -93,4 +94,61 @@ func TestHelperSettles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The users of srun and salloc are told that nothing is promised about the job that the site has
+// made of theirs: as soon as varqd knows that, or when the job has its nodes.
+func TestHelperTellsOfRefusal(t *testing.T) {
+	const why = "nothing is promised about job 42: its partition is pricey"
+	for name, c := range map[string]struct {
+		bound error
+		note  string // of the reservation, which is cancelled then
+	}{
+		"when it starts": {bound: api.Fault(api.ErrConflict, why)},
+		"while it waits": {note: why},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			orders, order := io.Pipe()
+			answers, answer := io.Pipe()
+			var user strings.Builder
+			v := &lostVarqd{changingSite: changingSite{bound: c.bound}, note: c.note}
+			h := Helper{
+				Orders: orders, Answer: answer, User: &user, Leave: func() {},
+				Options: func() ([]byte, error) { return []byte(reserves), nil },
+				Script:  func(string) ([]byte, error) { return []byte("#!/bin/sh\n"), nil },
+				Dial:    func() (Varqd, error) { return v, nil },
+				Now:     func() time.Time { return time.Unix(now, 0) }, Zone: time.UTC, Pause: time.Second,
+			}
+			done := make(chan error, 1)
+			go func() { done <- h.Run(t.Context()) }()
+			fmt.Fprintln(order, "plan srun")
+			if _, err := io.ReadAll(answers); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+			if told := user.Len() > 0; told != (c.note != "") {
+				t.Errorf("%s: told the user %q before the job has its nodes", name, &user)
+			}
+			fmt.Fprintln(order, "job 42")
+			<-done
+			if want := "varq: no promise: " + why + "\n"; user.String() != want {
+				t.Errorf("%s: told the user %q, want %q", name, &user, want)
+			}
+		})
+	}
+}
+
+// lostVarqd is a changingSite that has promised nothing about the job, if there is a note.
+type lostVarqd struct {
+	changingSite
+	note string
+}
+
+func (v *lostVarqd) Reservations(context.Context, api.ReservationsQuery) ([]api.Reservation, error) {
+	r := api.Reservation{Plan: api.Plan{ID: fakePlan}, Note: v.note}
+	if v.note != "" {
+		r.State = api.StateCancelled
+	}
+	return []api.Reservation{r}, nil
 }

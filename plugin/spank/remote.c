@@ -111,12 +111,16 @@ int hold_task(spank_t sp, const char *wrapper, const char *config)
 	if (*ticket == NO_PROMISE)
 		return 0;
 
-	uint32_t job = 0, step = 0, task = 0;
+	uint32_t job = 0, step = 0, task = 0, array = 0, member = 0;
 	spank_get_item(sp, S_JOB_ID, &job);
 	spank_get_item(sp, S_JOB_STEPID, &step);
 	spank_get_item(sp, S_TASK_GLOBAL_ID, &task);
 	if (!is_first(step) && time(NULL) >= hold_until(ticket))
 		return 0;
+	char array_arg[48] = "--array=none";
+	if (spank_get_item(sp, S_JOB_ARRAY_ID, &array) == ESPANK_SUCCESS && array &&
+	    spank_get_item(sp, S_JOB_ARRAY_TASK_ID, &member) == ESPANK_SUCCESS && member != NO_VAL)
+		snprintf(array_arg, sizeof array_arg, "--array=%u_%u", array, member);
 	char restarts[16] = "0"; /* the item S_SLURM_RESTART_COUNT is always 0 */
 	spank_getenv(sp, "SLURM_RESTART_COUNT", restarts, sizeof restarts);
 
@@ -127,7 +131,7 @@ int hold_task(spank_t sp, const char *wrapper, const char *config)
 	snprintf(restarts_arg, sizeof restarts_arg, "--restarts=%s", restarts);
 	snprintf(ticket_arg, sizeof ticket_arg, "--ticket=%s", ticket);
 	const char *lead_arg = is_first(step) && task == 0 ? "--lead" : "--lead=false";
-	const char *argv[] = { wrapper, "--hold", ticket_arg, job_arg, restarts_arg, lead_arg, config ? config_arg : NULL, NULL };
+	const char *argv[] = { wrapper, "--hold", ticket_arg, job_arg, restarts_arg, lead_arg, array_arg, config ? config_arg : NULL, NULL };
 	enum outcome otherwise = is_member(ticket) ? WORK_IS_CANCELLED : RUN_THE_WORK;
 	if (run_wrapper((char *const *)argv, otherwise) == WORK_IS_CANCELLED)
 		_exit(EXIT_FAILURE); /* Slurm ignores the return value of an optional plugin */

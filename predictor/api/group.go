@@ -118,8 +118,7 @@ type GroupCancellation struct {
 	Group string `json:"group"`
 }
 
-// Gate asks whether the work of a job, whose promise is one of a group, may begin. The job's user
-// asks, on its node.
+// Gate asks whether the work of a job may begin. The job's user asks, on its node.
 type Gate struct {
 	Plan string `json:"plan"`
 	Job  int64  `json:"job"`

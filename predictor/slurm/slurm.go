@@ -95,6 +95,7 @@ type Shape struct {
 	Reservation string
 	Contiguous  bool
 	Deadline    int64 // by which the job must have ended, as of sbatch --deadline, Unix seconds
+	TimeMin     int64 // to which Slurm may lower its time limit to start it, seconds
 	// Switches is the greatest number of switches that the user wants the nodes to be at; Slurm 22.05
 	// does not tell it.
 	Switches int64

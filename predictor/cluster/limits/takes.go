@@ -13,6 +13,7 @@ type Takes struct {
 type sizes struct {
 	threads int64 // CPUs of a core, at least
 	memory  int64 // MiB, at least
+	cpus    int64 // at least
 	most    struct{ CPUs, GPUs int64 }
 }
 
@@ -29,6 +30,9 @@ func (t *Takes) of(place workload.Place) sizes {
 		n := t.cluster.Nodes[name]
 		if threads := max(1, n.Threads); i == 0 || threads < s.threads {
 			s.threads = threads
+		}
+		if s.cpus == 0 || n.CPUs < s.cpus {
+			s.cpus = n.CPUs
 		}
 		if s.memory == 0 || n.Memory < s.memory {
 			s.memory = n.Memory
@@ -47,6 +51,13 @@ func (t *Takes) CPUs(r workload.Request) int32 {
 		cpus = max(cpus, clamp((r.Memory+most-1)/most))
 	}
 	return t.wholeCores(r.Place(), cpus)
+}
+
+// Nodes returns on how many nodes a job is at most for the CPUs that it takes: if all nodes were as
+// the smallest of its place.
+func (t *Takes) Nodes(r workload.Request) int32 {
+	each := max(1, t.of(r.Place()).cpus)
+	return clamp((int64(t.CPUs(r)) + each - 1) / each)
 }
 
 // wholeCores rounds CPUs up to whole cores of those nodes of a place whose cores have the fewest

@@ -13,18 +13,23 @@ func TestAltered(t *testing.T) {
 	e := promised(6)
 	e.BeginTime, e.TimeLimit, e.Inside = 4000, 600, "course"
 	e.Partition, e.Size = "main", workload.Size{Nodes: 1, CPUs: 2, Memory: 200}
-	site := &limits.Cluster{Partitions: map[string]limits.Partition{"main": {Name: "main", ConsumableMemory: true}}}
+	site := &limits.Cluster{Nodes: map[string]limits.Node{"n1": {CPUs: 4}}, Partitions: map[string]limits.Partition{"main": {Name: "main", ConsumableMemory: true}}}
 	for want, change := range map[string]func(*slurm.QueueEntry){
 		"":           func(*slurm.QueueEntry) {},
 		"it is held": func(j *slurm.QueueEntry) { j.Held = true },
-		"its time limit is 00:01:00 instead of 00:10:00": func(j *slurm.QueueEntry) { j.Limit = 60 },
-		"it becomes eligible at another time":            func(j *slurm.QueueEntry) { j.Eligible = 1000 },
-		"its reservation is none instead of course":      func(j *slurm.QueueEntry) { j.Shape.Reservation = "" },
-		"its licences are matlab:2 instead of none":      func(j *slurm.QueueEntry) { j.Licences = "matlab:2" },
-		"its reservation is another instead of course":   func(j *slurm.QueueEntry) { j.Shape.Reservation = "another" },
-		"it shares its nodes with no other job":          func(j *slurm.QueueEntry) { j.Exclusive = true },
-		"it asks for 3 CPUs instead of 2":                func(j *slurm.QueueEntry) { j.CPUs = 3 },
-		"it takes 300 MiB of memory instead of 200":      func(j *slurm.QueueEntry) { j.Memory = 300 },
+		"its time limit is 00:01:00 instead of 00:10:00":       func(j *slurm.QueueEntry) { j.Limit = 60 },
+		"it becomes eligible at another time":                  func(j *slurm.QueueEntry) { j.Eligible = 1000 },
+		"its reservation is none instead of course":            func(j *slurm.QueueEntry) { j.Shape.Reservation = "" },
+		"its licences are matlab:2 instead of none":            func(j *slurm.QueueEntry) { j.Licences = "matlab:2" },
+		"its reservation is another instead of course":         func(j *slurm.QueueEntry) { j.Shape.Reservation = "another" },
+		"it shares its nodes with no other job":                func(j *slurm.QueueEntry) { j.Exclusive = true },
+		"it asks for 3 CPUs instead of 2":                      func(j *slurm.QueueEntry) { j.CPUs = 3 },
+		"it asks for 8 CPUs instead of 2":                      func(j *slurm.QueueEntry) { j.Shape.Tasks, j.Shape.CPUsPerTask = 2, 4 },
+		"it asks for 4 CPUs instead of 2":                      func(j *slurm.QueueEntry) { j.Shape.CPUsPerNode = 4 },
+		"it asks for 3 nodes instead of 1":                     func(j *slurm.QueueEntry) { j.Nodes = 3 },
+		"it waits for other jobs: its dependency is singleton": func(j *slurm.QueueEntry) { j.Dependency = "singleton" },
+		"Slurm may lower its time limit, to 00:01:00":          func(j *slurm.QueueEntry) { j.Shape.TimeMin = 60 },
+		"it takes 300 MiB of memory instead of 200":            func(j *slurm.QueueEntry) { j.Memory = 300 },
 	} {
 		j := task(100, 0, 6)
 		j.Partition, j.Shape.Reservation = "main", "course"

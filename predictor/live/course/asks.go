@@ -2,6 +2,7 @@ package course
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -175,16 +176,42 @@ func Altered(e *ledger.Entry, j *slurm.QueueEntry, takes *limits.Takes) string {
 		return "it becomes eligible at another time"
 	case j.Shape.Reservation != e.Inside:
 		return fmt.Sprintf("its reservation is %s instead of %s", orNone(j.Shape.Reservation), orNone(e.Inside))
+	case j.Dependency != "":
+		return "it waits for other jobs: its dependency is " + j.Dependency
+	case j.Shape.TimeMin != 0:
+		return "Slurm may lower its time limit, to " + slurmtime.FormatDuration(j.Shape.TimeMin)
 	case j.Exclusive && !e.Pieces.Exclusive:
 		return "it shares its nodes with no other job"
-	case takes.CPUs(j.Request) > takes.CPUs(planned):
-		return fmt.Sprintf("it asks for %d CPUs instead of %d", j.CPUs, e.CPUs)
+	case Larger(e, j, takes) != "":
+		return Larger(e, j, takes)
 	case j.Nodes <= e.Nodes && takes.Memory(j.Request) > takes.Memory(planned):
 		return fmt.Sprintf("it takes %d MiB of memory instead of %d", takes.Memory(j.Request), takes.Memory(planned))
 	case more(j.Licences, e.Licences):
 		return fmt.Sprintf("its licences are %s instead of %s", j.Licences, orNone(string(e.Licences)))
 	}
 	return ""
+}
+
+// Larger describes of which j, which has not started, asks for more than e promises, "" if of
+// neither nodes nor CPUs. Jobs take of the place where j waits what takes says.
+func Larger(e *ledger.Entry, j *slurm.QueueEntry, takes *limits.Takes) string {
+	is, planned := j.Request, e.Request(e.TimeLimit)
+	is.Partition, _, _ = strings.Cut(j.Partition, ",")
+	is.CPUs = leastCPUsOf(j)
+	planned.Partition, planned.NodeSet = is.Partition, is.NodeSet
+	switch {
+	case j.Nodes > max(e.Nodes, takes.Nodes(planned)):
+		return fmt.Sprintf("it asks for %d nodes instead of %d", j.Nodes, e.Nodes)
+	case takes.CPUs(is) > takes.CPUs(planned):
+		return fmt.Sprintf("it asks for %d CPUs instead of %d", is.CPUs, e.CPUs)
+	}
+	return ""
+}
+
+// leastCPUsOf returns how many CPUs a job asks for in any of the ways of sbatch.
+func leastCPUsOf(j *slurm.QueueEntry) int32 {
+	s := &j.Shape
+	return max(j.CPUs, int32(min(math.MaxInt32, max(s.CPUs, s.Tasks*s.CPUsPerTask, int64(j.Nodes)*s.CPUsPerNode))))
 }
 
 // more reports whether there are more of some name among licences than among others.

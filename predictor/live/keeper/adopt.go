@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
 // adopt makes e's promise one about j if a plugin of the site has given the job another partition,
@@ -23,12 +24,18 @@ func (k *Keeper) adopt(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry
 		return nil
 	}
 	elsewhere := course.Elsewhere(e, &j.Job)
-	if elsewhere == "" && k.alters() {
+	if k.alters() {
 		takes := k.Desk.Premises.Limits().Takes()
-		if why := cmp.Or(course.Unlike(e, &j.Job), course.Altered(e, j, takes)); why != "" {
+		var why string
+		if elsewhere == "" {
+			why = cmp.Or(course.Unlike(e, &j.Job), course.Altered(e, j, takes))
+			elsewhere = course.OnFewer(e, &j.Job)
+		} else if j.Start == 0 {
+			why = course.Larger(e, j, takes)
+		}
+		if why != "" {
 			return k.disown(ctx, e, j, why)
 		}
-		elsewhere = course.OnFewer(e, &j.Job)
 	}
 	if elsewhere == "" {
 		return nil
@@ -78,7 +85,7 @@ func (k *Keeper) disown(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntr
 }
 
 // letGo sees to it that a job j about which nothing is promised begins no sooner than its work
-// would, and says so.
+// would, with the time limit of the work, and says so. A limit that somebody else has set stays.
 func (k *Keeper) letGo(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) string {
 	moment := course.New(e, k.Now(), k.Zone).Moment
 	var err error
@@ -92,5 +99,13 @@ func (k *Keeper) letGo(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry
 		k.Log.Warn("a job without a promise may hold nodes", "plan", e.ID, "job", j.ID, "error", err)
 		return fmt.Sprintf("it may have nodes that idle until %s, when its work begins: cancel it, and submit it without a promise", moment(e.HoldUntil))
 	}
-	return fmt.Sprintf("it stays in the queue, and may start from %s on", moment(max(j.Eligible, e.HoldUntil)))
+	stays := fmt.Sprintf("it stays in the queue, and may start from %s on", moment(max(j.Eligible, e.HoldUntil)))
+	if j.Limit != e.TimeLimit || e.TimeLimit == e.WorkLimit {
+		return stays
+	}
+	if err := k.Slurm.Update(ctx, slurm.Update{Job: j.ID, Owner: j.User, TimeLimit: e.WorkLimit}); err != nil {
+		k.Log.Warn("a job without a promise keeps a longer time limit", "plan", e.ID, "job", j.ID, "error", err)
+		return stays + fmt.Sprintf("; its time limit is %s", slurmtime.FormatDuration(j.Limit))
+	}
+	return stays
 }

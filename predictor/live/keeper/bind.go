@@ -29,8 +29,11 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 	if err != nil {
 		return err
 	}
-	if e.Job == b.Job {
+	switch {
+	case e.Job == b.Job:
 		return nil
+	case e.Refused == b.Job && e.Note != "":
+		return api.Fault(api.ErrConflict, e.Note)
 	}
 	asking, cancel := context.WithTimeout(ctx, bindTimeout)
 	defer cancel()

@@ -23,9 +23,10 @@ type Homes interface {
 	States(ctx context.Context, home string, q api.GroupsQuery) ([]api.GroupState, error)
 }
 
-// Gate tells whether the work of user's job, which has started, may begin. The home of the job's
-// group decides. If the home does not answer, the fault is api.ErrUnavailable, and the work does
-// not begin yet.
+// Gate tells whether the work of user's job, which has started, may begin. Of a job that is in no
+// group it begins at the time of the promise, and at once if nothing is promised about the job any
+// more. Otherwise the home of the group decides. If the home does not answer, the fault is
+// api.ErrUnavailable, and the work does not begin yet.
 func (k *members) Gate(ctx context.Context, user string, g api.Gate) (api.GateAnswer, error) {
 	e, err := k.planOf(ctx, user, g.Plan)
 	if err != nil {
@@ -34,10 +35,11 @@ func (k *members) Gate(ctx context.Context, user string, g api.Gate) (api.GateAn
 	lost := func(format string, args ...any) (api.GateAnswer, error) {
 		return api.GateAnswer{Answer: api.GateLost, Why: fmt.Sprintf(format, args...)}, nil
 	}
+	if e.Group == "" {
+		return alone(e, g.Job), nil
+	}
 	k.homes.asked(e.ID, k.Now())
 	switch now := k.Now(); {
-	case e.Group == "":
-		return api.GateAnswer{}, api.Fault(api.ErrConflict, "the promise is that of one job alone, whose work need not ask")
 	case e.Job != 0 && e.Job != g.Job:
 		return lost("the promise is that of job %d", e.Job)
 	case e.Progress.Gate == api.GateLost:
@@ -58,6 +60,14 @@ func (k *members) Gate(ctx context.Context, user string, g api.Gate) (api.GateAn
 		}
 	}
 	return answer, nil
+}
+
+// alone is the answer about a job that is in no group.
+func alone(e *ledger.Entry, job int64) api.GateAnswer {
+	if e.Refused == job {
+		return api.GateAnswer{Answer: api.GateGo}
+	}
+	return api.GateAnswer{Answer: api.GateGo, At: e.HoldUntil}
 }
 
 // claim asks the home of e's group whether the work of e's job may begin. If the home refuses the

@@ -63,6 +63,7 @@ type queueJob struct {
 	Reservation   string          `json:"resv_name"`
 	Contiguous    bool            `json:"contiguous"`
 	Deadline      number          `json:"deadline"`
+	TimeMin       number          `json:"time_minimum"` // minutes
 	Nice          number          `json:"nice"`
 	Switches      number          `json:"required_switches"`
 }
@@ -248,7 +249,7 @@ func (j *queueJob) shape() slurm.Shape {
 		CPUs: j.CPUs.or(0), Tasks: j.Tasks.or(0), CPUsPerTask: j.CPUsPerTask.or(0), CPUsPerNode: j.CPUsPerNode.or(0),
 		MemoryPerNode: j.MemoryPerNode.or(0), MemoryPerCPU: j.MemoryPerCPU.or(0), DiskPerNode: j.DiskPerNode.or(0),
 		TRES:     strings.Join(rest, ","),
-		Licenses: countedLicenses(j.Licenses), Reservation: j.Reservation, Contiguous: j.Contiguous, Deadline: j.Deadline.or(0),
+		Licenses: countedLicenses(j.Licenses), Reservation: j.Reservation, Contiguous: j.Contiguous, Deadline: j.Deadline.or(0), TimeMin: 60 * j.TimeMin.or(0),
 		Switches: j.Switches.or(0),
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -86,6 +87,7 @@ type flags struct {
 	// from the SPANK plugin and from wrapper.StartTrim
 	ticket string
 	job    int64
+	array  string // ARRAY_TASK, of a task of an array
 
 	checkpoint prompt.Options
 	// from startPrompting
@@ -107,6 +109,7 @@ func run(args []string) (code int, err error) {
 	set.BoolVar(&f.trim, wrapper.FlagTrim, false, "")
 	set.Int64Var(&f.begin, wrapper.FlagBegin, 0, "")
 	set.Int64Var(&f.job, wrapper.FlagJob, 0, "")
+	set.StringVar(&f.array, "array", "", "")
 	set.StringVar(&f.checkpoint.Signal, "checkpoint-signal", "", "")
 	set.StringVar(&f.checkpoint.File, "checkpoint-file", "", "")
 	set.StringVar(&f.checkpoint.Command, "checkpoint-command", "", "")
@@ -165,6 +168,12 @@ func (f *flags) holdTask() (int, error) {
 	if f.config != "" {
 		if err := os.Setenv("VARQ_CONFIG", f.config); err != nil {
 			return exitUsage, fmt.Errorf("--config: %w", err)
+		}
+	}
+	if array, task, is := strings.Cut(f.array, "_"); is {
+		// as the job has them: they name the task to Slurm's commands
+		if err := errors.Join(os.Setenv("SLURM_ARRAY_JOB_ID", array), os.Setenv("SLURM_ARRAY_TASK_ID", task)); err != nil {
+			return exitUsage, fmt.Errorf("--array: %w", err)
 		}
 	}
 	h := hold(t)
@@ -234,7 +243,7 @@ func (f *flags) byHand() (ticket.Ticket, error) {
 }
 
 func hold(t ticket.Ticket) *wrapper.Hold {
-	return &wrapper.Hold{Ticket: t, Queue: wrapper.Slurm{Getenv: os.Getenv}, Clock: wrapper.WallClock{}, Gate: askGate, Trim: wrapper.StartTrim, Log: os.Stderr}
+	return &wrapper.Hold{Ticket: t, Array: number("SLURM_ARRAY_JOB_ID"), Queue: wrapper.Slurm{Getenv: os.Getenv}, Clock: wrapper.WallClock{}, Gate: askGate, Trim: wrapper.StartTrim, Log: os.Stderr}
 }
 
 // gateTimeout bounds how long varqd may take to ask another site whether the work may begin.
