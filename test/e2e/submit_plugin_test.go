@@ -21,6 +21,10 @@ const assigns = `function slurm_job_submit(job, partitions, uid)
 	if job.name == "wide" then job.min_cpus = 2 job.num_tasks = 2 end
 	if job.name == "big" then job.min_mem_per_node = 300 end
 	if job.name == "alone" then job.shared = 0 end
+	if job.name == "deep" then job.cpus_per_task = 2 end
+	if job.name == "broad" then job.min_nodes = 2 job.max_nodes = 2 end
+	if job.name == "after" then job.dependency = "singleton" end
+	if job.name == "shorter" then job.time_min = 1 end
 	if job.name == "few" then job.exc_nodes = "node[1-6]" end
 	if job.comment == "rejected" then return slurm.ERROR end
 	return slurm.SUCCESS
@@ -104,11 +108,23 @@ func TestSubmitPlugin(t *testing.T) {
 		if said := mustRun(t, s, "alice", "varq", "status", id).Stdout; !strings.Contains(said, "its partition is tight instead of main, and partition tight allows") {
 			t.Errorf("status tells %q", said)
 		}
-		mustRun(t, s, "root", "scancel", id)
+		if job["TimeLimit"] != "01:00:00" {
+			t.Errorf("the job keeps a time limit of %s for its hold", job["TimeLimit"])
+		}
+		// its user lets it start, and it holds no nodes
+		mustRun(t, s, "alice", "scontrol", "update", "JobId="+id, "StartTime=now")
+		eventually(t, "the end of the work", func() bool {
+			job, err := s.Job(t.Context(), number)
+			return err == nil && job["JobState"] == "COMPLETED"
+		})
 	})
 	t.Run("altered", func(t *testing.T) {
+		first := strings.TrimSpace(mustRun(t, s, "alice", "sbatch", "--parsable", "--hold", "--job-name=after", "-o/dev/null", "--wrap=true").Stdout)
+		defer mustRun(t, s, "root", "scancel", first)
 		for name, want := range map[string]string{
 			"cut": "its time limit is 00:01:00 instead of ", "wide": "it asks for 2 CPUs instead of 1",
+			"deep": "it asks for 2 CPUs instead of 1", "broad": "it asks for 2 nodes instead of 1",
+			"after": "it waits for other jobs: its dependency is singleton", "shorter": "Slurm may lower its time limit, to 00:01:00",
 			"big": "it takes 300 MiB of memory instead of 100", "alone": "it shares its nodes with no other job",
 		} {
 			option, _ := deadlineIn(2 * time.Hour)
