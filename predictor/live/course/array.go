@@ -125,9 +125,12 @@ func countOf(e *ledger.Entry, inQueue []*slurm.QueueEntry) (c tasks) {
 // isAside reports whether a task that waits cannot start in time as it is: it is held, or somebody
 // has moved it by itself to after the deadline, or to another partition.
 func isAside(e *ledger.Entry, j *slurm.QueueEntry) bool {
-	moved := j.Eligible > e.Deadline() && e.Progress.BeginTime <= e.Deadline() && j.RestartCount == 0
-	return j.Held || j.Stopped != "" || moved || e.Partition != "" && !j.MayRunIn(e.Partition)
+	moved := j.Eligible > e.Deadline() && j.RestartCount == 0
+	return isStopped(j) || moved || e.Partition != "" && !j.MayRunIn(e.Partition)
 }
+
+// isStopped reports whether its user, an operator or Slurm holds a task.
+func isStopped(j *slurm.QueueEntry) bool { return j.Held || j.Stopped != "" }
 
 // recorded returns what was recorded of the tasks of e's array, by their jobs.
 func recorded(e *ledger.Entry) map[int64]ledger.TaskRun {
@@ -146,19 +149,25 @@ func (q *Queue) TasksLeft(e *ledger.Entry) int32 {
 }
 
 // rest returns the job that stands for the tasks of an array that wait. If held is true, too few of
-// them may start, and it is held as one of the others is.
+// them may start, and it is as one of the others is: held rather than moved. ArrayTasks then has
+// the tasks of that one, if they are not all.
 func rest(e *ledger.Entry, array int64, waiting []*slurm.QueueEntry, held bool) *slurm.QueueEntry {
 	slices.SortFunc(waiting, func(a, b *slurm.QueueEntry) int { return cmp.Compare(a.ID, b.ID) })
-	of, tasks := waiting[0], int32(0)
+	of, tasks, all := waiting[0], int32(0), true
 	for _, j := range waiting {
 		tasks += int32(j.Count())
-		if j.ID == array && !held || held && isAside(e, j) {
+		aside := isAside(e, j)
+		all = all && aside
+		if j.ID == array && !held || held && aside && (isStopped(j) || !isStopped(of)) {
 			of = j
 		}
 	}
 	j := *of
 	j.ID, j.Tasks = array, tasks
-	if j.Eligible == 0 && !j.Held && j.Stopped == "" { // the array's own limit keeps it back
+	if !held || all {
+		j.ArrayTasks = ""
+	}
+	if j.Eligible == 0 && !isStopped(&j) { // the array's own limit keeps it back
 		j.Eligible = e.Progress.BeginTime
 	}
 	j.AtOnce = cmp.Or(j.AtOnce, e.Array.AtOnce) // which Slurm tells of several tasks only

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -90,6 +91,45 @@ func TestFindArray(t *testing.T) {
 			}
 			if got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// What is done to single tasks of an array is recorded once, whatever order the queue has them in.
+func TestObserveTask(t *testing.T) {
+	of := func(tasks string, eligible int64, held bool) func(*slurm.QueueEntry) {
+		return func(j *slurm.QueueEntry) { j.ArrayTasks, j.Eligible, j.Held = tasks, eligible, held }
+	}
+	rest := task(100, 0, 4, of("0,3-5", 4000, false))
+	const moved = "the begin time of its task 2 was changed to 1970-01-01T01:25:00Z, not by varq; varq leaves the job alone now"
+	for name, c := range map[string]struct {
+		queue []slurm.QueueEntry
+		want  []string
+	}{
+		"one was moved":           {[]slurm.QueueEntry{rest, task(102, 0, 1, of("2", 5100, false))}, []string{moved}},
+		"two were moved":          {[]slurm.QueueEntry{rest, task(101, 0, 1, of("1", 5200, false)), task(102, 0, 1, of("2", 5100, false))}, []string{moved}},
+		"one was moved, one held": {[]slurm.QueueEntry{rest, task(101, 0, 1, of("1", 4000, true)), task(102, 0, 1, of("2", 5100, false))}, []string{"held"}},
+		"all were moved": {
+			[]slurm.QueueEntry{task(100, 0, 5, of("0-1,3-5", 5100, false)), task(102, 0, 1, of("2", 5100, false))},
+			[]string{"the begin time was changed to 1970-01-01T01:25:00Z, not by varq; varq leaves the job alone now"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, now := promised(6), int64(1100)
+			var got []string
+			for range 6 {
+				now++
+				slices.Reverse(c.queue)
+				change := New(e, now, time.UTC)
+				change.Observe(NewQueue(look.New(slices.Clone(c.queue), now)).Find(e))
+				e.Progress = change.Progress
+				for _, event := range change.Events {
+					got = append(got, event.Text)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}

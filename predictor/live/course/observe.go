@@ -2,6 +2,7 @@ package course
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/ledger"
@@ -42,7 +43,7 @@ func (c *Change) Observe(j *slurm.QueueEntry) {
 		c.Yield(limitChanged(j))
 	}
 	if j.Eligible != p.BeginTime && j.Eligible != p.WasBegin && c.beginChanged(j) {
-		c.Yield(fmt.Sprintf("the begin time was changed to %s, not by varq", c.Moment(j.Eligible)))
+		c.Yield(fmt.Sprintf("the begin time%s was changed to %s, not by varq", ofTasks(j), c.Moment(j.Eligible)))
 	}
 	switch {
 	case p.Yielded:
@@ -50,6 +51,26 @@ func (c *Change) Observe(j *slurm.QueueEntry) {
 	case j.Eligible != 0:
 		c.confirm(j)
 	}
+}
+
+// ofTasks names the tasks of an array that j is about, if they are not all: " of its task 2".
+func ofTasks(j *slurm.QueueEntry) string {
+	if tasks := TasksAside(j); tasks != "" {
+		return " of its " + tasks
+	}
+	return ""
+}
+
+// TasksAside names the tasks of an array that keep a job from starting which stands for more of
+// them: "task 2". It is "" for any other job.
+func TasksAside(j *slurm.QueueEntry) string {
+	switch {
+	case j.ArrayTasks == "":
+		return ""
+	case strings.ContainsAny(j.ArrayTasks, ",-"):
+		return "tasks " + j.ArrayTasks
+	}
+	return "task " + j.ArrayTasks
 }
 
 func limitChanged(j *slurm.QueueEntry) string {
