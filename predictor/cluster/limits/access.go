@@ -53,6 +53,15 @@ func (c *Cluster) checkQOS(r *workload.Request) *Rule {
 	return nil
 }
 
+// CheckReservation returns the rule by which the reservation that the job asks for is closed to its
+// user and account, or nil.
+func (j *Job) CheckReservation() *Rule {
+	if j.own == nil || j.own.admits(&j.Request) {
+		return nil
+	}
+	return access("%s admits neither user %s nor account %s", j.own.title(), j.User, j.Account)
+}
+
 func access(format string, args ...any) *Rule {
 	return &Rule{Name: "access", Says: fmt.Sprintf(format, args...)}
 }

@@ -91,9 +91,10 @@ func (k *follower) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *sl
 		return nil
 	}
 	forecast := prospect.Prob(float64(e.FinishBy - from))
-	missing := ""
-	if j.Start == 0 {
-		if missing = k.Desk.Premises.Missing(j.Request); missing != "" {
+	missing, shut := "", ""
+	if c := k.Desk.Premises.Limits(); c != nil && j.Start == 0 {
+		job := c.Job(j.Request, nil)
+		if missing, shut = job.Missing(), shutOut(job, e.Job); missing != "" || shut != "" {
 			prospect, forecast = &completion.Prospect{}, 0
 		}
 	}
@@ -107,6 +108,8 @@ func (k *follower) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *sl
 	switch {
 	case len(lost) > 0:
 		why.says = fmt.Sprintf("node %s is down or does not respond, so that the job has to begin again", lost[0])
+	case shut != "":
+		why.says = shut
 	case missing != "":
 		why = obstacle{says: missing, passing: true}
 	case prospect.TimeOut() > .5 && e.Tasks <= 1 && prob.Short(forecast, e.Prob):

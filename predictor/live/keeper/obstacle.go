@@ -44,7 +44,17 @@ func (k *reviser) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledge
 // excluded returns the rule by which Slurm never starts a job, or no longer takes one like it,
 // however short it is. It returns nil if there is none.
 func excluded(job *limits.Job) *limits.Rule {
-	return cmp.Or(job.CheckSize(), job.CheckNeeds())
+	return cmp.Or(job.CheckSize(), job.CheckNeeds(), job.CheckReservation())
+}
+
+// shutOut says that the reservation that the job of a number asks for no longer admits it, and what
+// to do. It is "" if it does.
+func shutOut(job *limits.Job, id int64) string {
+	rule := job.CheckReservation()
+	if rule == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s any more: ask whoever keeps it, or take the job out of it ('scontrol update jobid=%d reservationname=')", rule.Says, id)
 }
 
 // shrinks reports whether a job's entry in the queue, whose time limit includes a hold, is within
@@ -89,6 +99,9 @@ func against(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, revi
 		return obstacle{says: partition.Closed()}
 	}
 	job := c.Job(r.Job, nil)
+	if why := shutOut(job, r.ID); why != "" {
+		return obstacle{says: why}
+	}
 	if longest, rule := job.MaxLimit(); longest != limits.None && longest < j.Limit {
 		return obstacle{says: fmt.Sprintf("%s, and the job's time limit is %s", rule.Says, slurmtime.FormatDuration(j.Limit))}
 	}

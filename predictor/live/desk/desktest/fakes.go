@@ -23,6 +23,8 @@ type Slurm struct {
 	Short    int64            // MaxTime of the partition short; 0 without that partition
 	Limits   limits.JobLimits // of the QOS of the partition main
 
+	Reservations limits.Reservations // Slurm's own
+
 	Drained       []string // drained nodes; if there are none, Nodes returns one node only
 	EachPartition bool
 	PrivateNodes  bool
@@ -157,9 +159,10 @@ func (s *Slurm) Cluster(context.Context) (limits.Cluster, error) {
 	}
 	main.QOS = "mains"
 	c := limits.Cluster{
-		Partitions: map[string]limits.Partition{"main": main},
-		QOS:        map[string]limits.QOS{"mains": {Name: "mains", JobLimits: s.Limits}},
-		Licenses:   map[string]limits.License{"matlab": {Total: 9}},
+		Partitions:   map[string]limits.Partition{"main": main},
+		QOS:          map[string]limits.QOS{"mains": {Name: "mains", JobLimits: s.Limits}},
+		Licenses:     map[string]limits.License{"matlab": {Total: 9}},
+		Reservations: slices.Clone(s.Reservations),
 	}
 	c.PrivateNodes, c.PrivateEvents, c.EachPartition = s.PrivateNodes, s.PrivateEvents, s.EachPartition
 	c.Name, c.Federated = "lab", s.Federated

@@ -1,0 +1,78 @@
+package keeper
+
+import (
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// inside promises alice's job 7 inside of the reservation n2 by request, and lets the keeper look
+// at it.
+func (s *site) inside(request *api.PlanRequest) api.Plan {
+	s.T.Helper()
+	s.Outlook.RunTime, s.Slurm.Drained = 1800, []string{"d"} // so that all nodes are known
+	s.Slurm.Reservations = limits.Reservations{{
+		Name: "n2", Start: desktest.Epoch - 600, End: desktest.Epoch + 36000, Nodes: []string{"a", "b"}, Users: []string{"alice"},
+	}}
+	s.Refresh()
+	request.Job.Account, request.Needs = "phys", &workload.Needs{Reservation: "n2"}
+	a, err := s.desk.Plan(s.T.Context(), "alice", request, true)
+	if err != nil || a.Plan == nil {
+		s.T.Fatal(a.Refusal, err)
+	}
+	job := request.Job
+	job.User, job.Partition, job.Reservation, job.Limit = "alice", "main", "n2", a.Plan.TimeLimit
+	s.Slurm.Pending[7] = slurm.QueueEntry{Shape: slurm.Shape{Reservation: "n2"}, Job: workload.Job{
+		ID: 7, Submit: s.Clock, Eligible: max(s.Clock, a.Plan.BeginTime), State: workload.Pending, Comment: a.Plan.Comment, Request: job,
+	}}
+	if r := s.again(); r.Now < .9 || r.Obstacle != "" {
+		s.T.Fatalf("probability %v: %s", r.Now, r.Obstacle)
+	}
+	return *a.Plan
+}
+
+// again lets the keeper look at the queue a minute later, and returns the reservation of job 7.
+func (s *site) again() api.Reservation {
+	s.T.Helper()
+	s.Clock += 60
+	if err := s.watch(); err != nil {
+		s.T.Fatal(err)
+	}
+	list, err := s.records.Reservations(s.T.Context(), "alice", api.ReservationsQuery{Job: 7})
+	if err != nil || len(list) != 1 {
+		s.T.Fatal(list, err)
+	}
+	return list[0]
+}
+
+// either has a request for a promise about a job's start, and one about its end.
+func either() map[string]*api.PlanRequest {
+	end := desktest.Request(0)
+	end.FinishBy = desktest.Epoch + 7200
+	return map[string]*api.PlanRequest{"start": desktest.Request(desktest.Epoch + 7200), "end": end}
+}
+
+// A reservation of Slurm's that is closed to the user after a promise keeps her job from starting,
+// until it is open again.
+func TestShutOut(t *testing.T) {
+	for name, request := range either() {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.inside(request)
+			s.Slurm.Reservations[0].Users = []string{"bob"}
+			const why = "reservation n2 admits neither user alice nor account phys any more: ask whoever keeps it, " +
+				"or take the job out of it ('scontrol update jobid=7 reservationname=')"
+			if r := s.again(); r.Now != 0 || r.Obstacle != why {
+				t.Errorf("probability %v: %s", r.Now, r.Obstacle)
+			}
+			s.Slurm.Reservations[0].Accounts = []string{"phys"}
+			if r := s.again(); r.Now < .9 || r.Obstacle != "" {
+				t.Errorf("open again: probability %v: %s", r.Now, r.Obstacle)
+			}
+		})
+	}
+}
