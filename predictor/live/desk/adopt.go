@@ -46,7 +46,10 @@ func (d *Desk) Adopt(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) 
 		return refusal, err
 	}
 	revised := planner.Replan(r, trajectory.Submission{Begin: max(j.Eligible, e.BeginTime), Limit: j.Limit})
-	if prob.Short(revised.Prob, e.Prob) {
+	switch short := prob.Short(revised.Prob, e.Prob); {
+	case short && revised.Down != "":
+		return revised.Down, nil
+	case short:
 		return fmt.Sprintf("there it starts by the deadline with probability %s", prob.Format(revised.Prob)), nil
 	}
 	work, was := planner.Work(r).BillingSeconds, e.Work.BillingSeconds

@@ -227,6 +227,9 @@ func (p *Outlook) Forecast(_ workload.Request, _ int64, c []workload.Candidate, 
 		if c[i].Budget >= p.Delay {
 			est[i].Prob = .98
 		}
+		if p.Down != "" {
+			est[i] = workload.Estimate{Down: p.Down}
+		}
 	}
 }
 
