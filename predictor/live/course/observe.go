@@ -43,7 +43,7 @@ func (c *Change) Observe(j *slurm.QueueEntry) {
 		c.Yield(limitChanged(j))
 	}
 	if j.Eligible != p.BeginTime && j.Eligible != p.WasBegin && c.beginChanged(j) {
-		c.Yield(fmt.Sprintf("the begin time%s was changed to %s, not by varq", ofTasks(j), c.Moment(j.Eligible)))
+		c.Yield(fmt.Sprintf("the begin time%s was changed to %s, not by varq", OfTasks(j), c.Moment(j.Eligible)))
 	}
 	switch {
 	case p.Yielded:
@@ -53,24 +53,16 @@ func (c *Change) Observe(j *slurm.QueueEntry) {
 	}
 }
 
-// ofTasks names the tasks of an array that j is about, if they are not all: " of its task 2".
-func ofTasks(j *slurm.QueueEntry) string {
-	if tasks := TasksAside(j); tasks != "" {
-		return " of its " + tasks
-	}
-	return ""
-}
-
-// TasksAside names the tasks of an array that keep a job from starting which stands for more of
-// them: "task 2". It is "" for any other job.
-func TasksAside(j *slurm.QueueEntry) string {
+// OfTasks names the tasks of an array that keep the job from starting that stands for more of them:
+// " of its task 2". It is "" for any other job.
+func OfTasks(j *slurm.QueueEntry) string {
 	switch {
 	case j.ArrayTasks == "":
 		return ""
 	case strings.ContainsAny(j.ArrayTasks, ",-"):
-		return "tasks " + j.ArrayTasks
+		return " of its tasks " + j.ArrayTasks
 	}
-	return "task " + j.ArrayTasks
+	return " of its task " + j.ArrayTasks
 }
 
 func limitChanged(j *slurm.QueueEntry) string {

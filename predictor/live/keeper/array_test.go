@@ -2,10 +2,12 @@ package keeper
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/live/look"
@@ -96,6 +98,36 @@ func TestWatchCancelledTasks(t *testing.T) {
 	}
 	if err != nil || cpus != 6 {
 		t.Errorf("%d CPUs are claimed, %v", cpus, err)
+	}
+}
+
+// Of a task that its user has moved to after the deadline, the event is one, and the forecast is 0
+// at each look.
+func TestWatchMovedTask(t *testing.T) {
+	s := newSite(t)
+	partitions := s.Premises.Limits().Partitions
+	main := partitions["main"]
+	main.MaxTime = limits.None
+	partitions["main"] = main
+	rest := manyTasks(t, s, 4, 0)[0]
+	rest.Account, rest.Tasks, rest.ArrayTasks = "phys", 3, "0-1,3"
+	moved := rest
+	moved.ID, moved.Tasks, moved.ArrayTasks, moved.Eligible = rest.ID+2, 1, "2", desktest.Epoch+90_060
+	queue := []slurm.QueueEntry{rest, moved}
+	for range 4 {
+		s.Clock++
+		slices.Reverse(queue)
+		if err := s.keeper.Watch(t.Context(), look.New(queue, s.Clock)); err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.records.Reservations(t.Context(), "alice", api.ReservationsQuery{Job: rest.ID})
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		const why = "the begin time of its task 2 is 2027-01-16T09:01:00Z, after the deadline"
+		if r := list[0]; r.Now != 0 || r.Obstacle != why || len(r.Events) != 2 {
+			t.Errorf("probability %v: %s; %+v", r.Now, r.Obstacle, r.Events)
+		}
 	}
 }
 

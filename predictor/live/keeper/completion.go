@@ -115,7 +115,7 @@ func (k *follower) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *sl
 	case prospect.TimeOut() > .5 && e.Tasks <= 1 && prob.Short(forecast, e.Prob):
 		why.says = "jobs that have run for so long are likely to be stopped at their time limit, and then nothing is promised"
 	case forecast == 0:
-		why = onlyForecast
+		why = noEnd
 	}
 	k.memory.foresee(e.ID, forecast, why, later)
 	c.TellEndangered(e, forecast, later, why.reason())

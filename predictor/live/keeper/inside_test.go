@@ -76,3 +76,23 @@ func TestShutOut(t *testing.T) {
 		})
 	}
 }
+
+// A reservation that ends before the work would is told as the reason.
+func TestReservationEndsEarlier(t *testing.T) {
+	s := newSite(t)
+	s.inside(desktest.Request(desktest.Epoch + 7200))
+	s.Slurm.Reservations[0].End = desktest.Epoch + 7200 + 1800
+	if r := s.again(); r.Now != 0 || r.Obstacle != "reservation n2 is over when the work is to run" {
+		t.Errorf("probability %v: %s", r.Now, r.Obstacle)
+	}
+}
+
+// What keeps a job from being forecast is told as the reason, too.
+func TestObstacleOfOutage(t *testing.T) {
+	s := &scene{site: newSite(t), plans: map[string]*api.Plan{}, events: map[string]int{}}
+	s.play("promise p by 10:00\nsubmit p as 7\nwatch")
+	s.Outlook.Down = "no node of partition main can start jobs"
+	if r := s.again(); r.Now != 0 || r.Obstacle != s.Outlook.Down {
+		t.Errorf("probability %v: %s", r.Now, r.Obstacle)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -30,7 +31,7 @@ func (k *reviser) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledge
 		now = 0
 	}
 	if now == 0 {
-		why = against(c, r, j, revised)
+		why = k.against(c, r, e, j, revised)
 	}
 	k.memory.foresee(e.ID, now, why, 0)
 	if why == (obstacle{}) && j.RestartCount == 0 {
@@ -73,12 +74,15 @@ type obstacle struct {
 	passing bool
 }
 
-// onlyForecast is the obstacle of a job if only the forecast speaks against it.
-var onlyForecast = obstacle{says: "the forecast is 0"}
+// noStart and noEnd are the obstacles of a job if only the forecast speaks against it.
+var (
+	noStart = obstacle{says: "no start in time is forecast"}
+	noEnd   = obstacle{says: "no end in time is forecast"}
+)
 
-// reason returns the obstacle's text, or "" for onlyForecast.
+// reason returns the obstacle's text, or "" for noStart and noEnd.
 func (o obstacle) reason() string {
-	if o == onlyForecast {
+	if o == noStart || o == noEnd {
 		return ""
 	}
 	return o.says
@@ -92,9 +96,9 @@ func (o obstacle) lasting() string {
 	return o.reason()
 }
 
-// against returns why j does not start by the deadline of r: because of Slurm's rules, or else
-// because of Slurm's own word or the forecast.
-func against(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, revised *trajectory.Revision) obstacle {
+// against returns why e's job j does not start by the deadline of r: because of Slurm's rules, or
+// else because of Slurm's own word or the forecast.
+func (k *reviser) against(c *limits.Cluster, r *trajectory.Request, e *ledger.Entry, j *slurm.QueueEntry, revised *trajectory.Revision) obstacle {
 	if partition := c.Partitions[r.Job.Partition]; !partition.Up {
 		return obstacle{says: partition.Closed()}
 	}
@@ -109,17 +113,24 @@ func against(c *limits.Cluster, r *trajectory.Request, j *slurm.QueueEntry, revi
 		return obstacle{says: rule.Says}
 	}
 	shortage := job.ShortageBy(r.Now, r.Deadline)
+	blocking := trajectory.Blocking(c, r, max(r.Now, j.Eligible), j.Limit)
 	switch {
 	case slurm.BeyondLimit(j.Reason):
 		return obstacle{says: notStartedBySlurm + j.Reason}
 	case j.RestartCount > 0 && j.Eligible > r.Deadline:
 		return obstacle{says: requeuedTooLate, passing: true}
+	case e.Progress.Yielded && j.Eligible > r.Deadline:
+		return obstacle{says: fmt.Sprintf("the begin time%s is %s, after the deadline", course.OfTasks(j), slurmtime.Stamp(j.Eligible, k.Zone))}
 	case shortage != "":
 		return obstacle{says: shortage, passing: true}
+	case blocking != "":
+		return obstacle{says: blocking}
 	case revised.Room == 0:
 		return obstacle{says: trajectory.Crowd(c, r, revised.Begin, false, "no")}
 	case revised.Late:
 		return obstacle{says: "others, such as jobs that wait for their begin time, leave too little room at the deadline, and this job starts after them"}
+	case revised.Down != "":
+		return obstacle{says: revised.Down, passing: true}
 	}
-	return onlyForecast
+	return noStart
 }

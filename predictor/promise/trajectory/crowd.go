@@ -34,6 +34,18 @@ func Crowd(c *limits.Cluster, r *Request, from int64, late bool, little string) 
 	return others
 }
 
+// Blocking says which of Slurm's reservations keep the job of r from starting at a time, in Unix
+// seconds, with a time limit, in seconds. It is "" if none do. The job's own reservation does so
+// while it does not have its nodes.
+func Blocking(c *limits.Cluster, r *Request, start, limit int64) string {
+	for _, w := range c.Job(r.All(), r.Needs).Blocked(r.Pieces) {
+		if w.Stops(start, limit) {
+			return w.Says + r.meets(&w, c.Zone)
+		}
+	}
+	return ""
+}
+
 // OrLicences ends a statement about too little room for a job: if it needs licences that can run
 // out, these may be too few instead. It is "" for any other job.
 func OrLicences(r *workload.Request) string {

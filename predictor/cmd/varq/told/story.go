@@ -37,7 +37,7 @@ func Story(r *api.Reservation, group *api.GroupState, now int64, zone *time.Loca
 	case Open(r) && r.Group != "" && r.State == api.StateHolding:
 		line("Now", "it has its nodes; its group decides whether its work begins")
 	case Open(r) && r.Obstacle != "":
-		line("Now", "probability %s: %s", prob.Format(r.Now), r.Obstacle)
+		line("Now", "probability %s: %s", prob.Format(r.Now), slurmtime.InZone(r.Obstacle, zone))
 	case Open(r) && r.Now != 0:
 		line("Now", "probability %s", prob.Format(r.Now))
 	}
@@ -99,7 +99,7 @@ func Story(r *api.Reservation, group *api.GroupState, now int64, zone *time.Loca
 		line("Note", "%s", slurmtime.InZone(r.Note, zone))
 	}
 	if hint := Next(r, now); hint != "" {
-		line("Next", "%s", hint)
+		line("Next", "%s", slurmtime.InZone(hint, zone))
 	}
 	for i, event := range r.Events {
 		name := ""
@@ -148,7 +148,7 @@ func Next(r *api.Reservation, now int64) string {
 	case Endangered(r) && r.FinishBy != 0 && r.Later != 0:
 		return fmt.Sprintf("endangered; if that is too late, 'scancel %d' withdraws it, and 'varq quote' says what a smaller or shorter job can be promised", r.Job)
 	case Endangered(r) && r.FinishBy != 0:
-		return fmt.Sprintf("endangered; unless that changes, the job does not end by the deadline: 'scancel %d' withdraws it", r.Job)
+		return fmt.Sprintf("endangered%s; unless that changes, the job does not end by the deadline: 'scancel %d' withdraws it", so(r.Obstacle), r.Job)
 	case r.Rescue != nil && r.Rescue.Worst.RoundedUp() == r.Ceiling.RoundedUp():
 		return fmt.Sprintf("endangered; if idle nodes may cost %.0f node-seconds more than you have agreed to, the probability is %s: 'varq accept %d' agrees to that",
 			r.Rescue.Worst.NodeSeconds-r.Ceiling.NodeSeconds, prob.Format(r.Rescue.Prob), r.Job)
@@ -158,8 +158,8 @@ func Next(r *api.Reservation, now int64) string {
 	case Endangered(r) && r.Yielded:
 		return "less likely than promised by now; varqd leaves the job alone, which somebody has changed"
 	case r.Obstacle != "":
-		return fmt.Sprintf("endangered; unless that changes, the job does not start by the deadline: ask the operators, or withdraw it ('scancel %d') "+
-			"and ask for what 'varq limits' and 'varq quote' say is possible", r.Job)
+		return fmt.Sprintf("endangered%s; unless that changes, the job does not start by the deadline: ask the operators, or withdraw it ('scancel %d') "+
+			"and ask for what 'varq limits' and 'varq quote' say is possible", so(r.Obstacle), r.Job)
 	case Endangered(r) && r.Set.BeginTime <= now:
 		return "less likely than promised by now; the job waits for its nodes already, and cannot be moved any more"
 	case Endangered(r):
@@ -169,4 +169,12 @@ func Next(r *api.Reservation, now int64) string {
 	default:
 		return ""
 	}
+}
+
+// so adds the reason to what is said, if there is one.
+func so(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ", since " + reason
 }

@@ -27,3 +27,17 @@ func TestNextOfSmallRescue(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Whoever reads that something must change reads what.
+func TestNextNamesTheObstacle(t *testing.T) {
+	const why = "reservation n2 is over when the work is to run"
+	start := api.Reservation{State: api.StatePending, Job: 80, Obstacle: why, Plan: api.Plan{Prob: .9, BeginBy: 2000}}
+	end := start
+	end.Plan = api.Plan{Prob: .9, FinishBy: 2000}
+	for want, r := range map[string]*api.Reservation{"start": &start, "end": &end} {
+		want = "endangered, since " + why + "; unless that changes, the job does not " + want + " by the deadline: "
+		if got := Next(r, 1000); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
