@@ -36,7 +36,7 @@ func (c *Change) Observe(j *slurm.QueueEntry) {
 		p.Eligible = j.Eligible
 	}
 	if difference := changed(p.Asks, asked); difference != "" {
-		c.Yield("changed, not by varq: " + difference)
+		c.Yield(changedBy(j, difference))
 	}
 	p.Asks = asked
 	if j.Limit != p.TimeLimit && j.Limit != p.WasLimit {
@@ -63,6 +63,19 @@ func OfTasks(j *slurm.QueueEntry) string {
 		return " of its tasks " + j.ArrayTasks
 	}
 	return " of its task " + j.ArrayTasks
+}
+
+// changedBy describes a difference in what j asks for. If the reservation of j was deleted, Slurm
+// holds j, and the text says what its user can do.
+func changedBy(j *slurm.QueueEntry, difference string) string {
+	name, _ := strings.CutPrefix(j.Stopped, "Reservation ")
+	name, deleted := strings.CutSuffix(name, " was deleted")
+	name = strings.ReplaceAll(name, " ", "_") // no name has spaces
+	if !deleted || !strings.Contains(difference, fmt.Sprintf("%s from %s to none", reservation, name)) {
+		return "changed, not by varq: " + difference
+	}
+	return fmt.Sprintf("Slurm holds the job, because reservation %s was deleted: 'scontrol release %d' lets it run without the reservation, and 'scancel %d' withdraws it",
+		name, j.ID, j.ID)
 }
 
 func limitChanged(j *slurm.QueueEntry) string {

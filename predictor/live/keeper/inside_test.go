@@ -96,3 +96,23 @@ func TestObstacleOfOutage(t *testing.T) {
 		t.Errorf("probability %v: %s", r.Now, r.Obstacle)
 	}
 }
+
+// If the reservation is deleted, Slurm holds the job, and the note says so and what to do.
+func TestReservationDeleted(t *testing.T) {
+	for name, request := range either() {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.inside(request)
+			s.Slurm.Reservations = nil
+			j := s.Slurm.Pending[7]
+			j.Reservation, j.Shape.Reservation, j.Eligible, j.Stopped = "", "", 0, "Reservation n2 was deleted"
+			s.Slurm.Pending[7] = j
+			const why = "Slurm holds the job, because reservation n2 was deleted: 'scontrol release 7' lets it run without the reservation, " +
+				"and 'scancel 7' withdraws it; varq leaves the job alone now"
+			s.again()
+			if r := s.again(); r.Note != why || r.Now != 0 {
+				t.Errorf("probability %v: %s", r.Now, r.Note)
+			}
+		})
+	}
+}
