@@ -1,12 +1,14 @@
 package limits
 
 import (
+	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -105,12 +107,12 @@ func TestClaimsOfCores(t *testing.T) {
 	} {
 		r := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: cpus}}
 		got := c.Job(r, nil).Claims(workload.Pieces{Count: 1, Each: workload.Size{CPUs: cpus}}, 0, 1000)
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := gocmp.Diff(want, got); diff != "" {
 			t.Errorf("of %d CPUs: %s", cpus, diff)
 		}
 	}
 	r := workload.Request{Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 4}}
-	if diff := cmp.Diff([]workload.Claim{alone("a", "b")}, c.Job(r, nil).Claims(workload.Pieces{Count: 1, Exclusive: true}, 0, 1000)); diff != "" {
+	if diff := gocmp.Diff([]workload.Claim{alone("a", "b")}, c.Job(r, nil).Claims(workload.Pieces{Count: 1, Exclusive: true}, 0, 1000)); diff != "" {
 		t.Errorf("of a whole node: %s", diff)
 	}
 }
@@ -223,6 +225,8 @@ func TestOnCores(t *testing.T) {
 	}{
 		{"two", 1, 1, 2}, {"two", 6, 1, 12}, {"two", 2, 1, 4}, {"", 4, 1, 8}, {"two", 6, 3, 6}, {"two", 2, 2, 2}, {"two", 3, 0, 3},
 		{"one", 3, 1, 3}, {"mixed", 3, 1, 6},
+		// which no nodes have
+		{"mixed", 13, 1, 26},
 	} {
 		r := workload.Request{Partition: v.partition, Size: workload.Size{Nodes: 1, CPUs: v.cpus}}
 		if got := c.OnCores(r, &workload.Needs{PerCore: v.perCore}); got.CPUs != v.want {
@@ -237,4 +241,125 @@ func TestOnCores(t *testing.T) {
 			t.Errorf("%d CPUs of a task: %v", cpus, rule)
 		}
 	}
+}
+
+// unlike has nodes of four cores and one CPU of each, n1 to n4, n7 and n8, and of two cores and two
+// CPUs of each, n5 and n6.
+func unlike() *Cluster {
+	c := &Cluster{Partitions: map[string]Partition{}, Nodes: map[string]Node{}}
+	p := Partition{Name: "main", Up: true, Default: true, TotalCPUs: 32}
+	for i := 1; i <= 8; i++ {
+		n := Node{Name: fmt.Sprintf("n%d", i), CPUs: 4, Threads: 1, Memory: 8000, Usable: true}
+		if i == 5 || i == 6 {
+			n.Threads, n.Features = 2, []string{"a100"}
+		}
+		if i > 6 {
+			n.Features = []string{"v100"}
+		}
+		c.Nodes[n.Name], p.Nodes = n, append(p.Nodes, n.Name)
+	}
+	c.Partitions["main"] = p
+	return c
+}
+
+// TestOnCoresOfUnlikeNodes: a job that uses one CPU of each core has the CPUs of each node's own
+// cores, of those of the nodes that it may have, and of the dearest of these.
+func TestOnCoresOfUnlikeNodes(t *testing.T) {
+	each := func(uses int64, option string) workload.NodeNeed {
+		return workload.NodeNeed{Amount: uses, Option: option}
+	}
+	for _, v := range []struct {
+		options string
+		size    workload.Size
+		needs   workload.Needs
+		cpus    int32
+		nodes   string // that the job may have, empty for any
+		rule    string
+	}{
+		{"-N1", workload.Size{Nodes: 1, CPUs: 1}, workload.Needs{}, 2, "", ""},
+		{"-N1 -n4", workload.Size{Nodes: 1, CPUs: 4}, workload.Needs{}, 4, "", ""},
+		{"-N1 -n3", workload.Size{Nodes: 1, CPUs: 3}, workload.Needs{}, 3, "", ""},
+		{"-N1 -n2", workload.Size{Nodes: 1, CPUs: 2}, workload.Needs{}, 4, "", ""},
+		{"-N2 -n6", workload.Size{Nodes: 2, CPUs: 6}, workload.Needs{}, 8, "", ""},
+		{"-N1 -n1 -c3", workload.Size{Nodes: 1, CPUs: 3}, workload.Needs{NodeCPUs: each(3, "--cpus-per-task")}, 3, "n[1-4,7-8]", ""},
+		{"-N2 --ntasks-per-node=4", workload.Size{Nodes: 2, CPUs: 8}, workload.Needs{NodeCPUs: each(4, "--ntasks-per-node")}, 8, "n[1-4,7-8]", ""},
+		{"-N6 -n24 --exclusive", workload.Size{Nodes: 6, CPUs: 24}, workload.Needs{Exclusive: true}, 24, "", ""},
+		{"-N2 -n4 -C a100", workload.Size{Nodes: 2, CPUs: 4}, workload.Needs{Constraint: "a100"}, 8, "n[5-6]", ""},
+		{"-N1 -n2 -C v100", workload.Size{Nodes: 1, CPUs: 2}, workload.Needs{Constraint: "v100"}, 2, "n[7-8]", ""},
+		{
+			"-N1 -n5", workload.Size{Nodes: 1, CPUs: 5}, workload.Needs{}, 10, "",
+			"--ntasks: the job needs 10 CPUs, and the nodes of partition main that it may have, have 4",
+		},
+		{
+			"-N2 -n5 -C a100", workload.Size{Nodes: 2, CPUs: 5}, workload.Needs{Constraint: "a100"}, 10, "",
+			"--ntasks: the job needs 10 CPUs, and the nodes of partition main that it may have, have 8",
+		},
+		{
+			"-N1 -c5", workload.Size{Nodes: 1, CPUs: 5}, workload.Needs{NodeCPUs: each(5, "--cpus-per-task")}, 10, "",
+			"--cpus-per-task: 0 of the 8 nodes of partition main have cores for 5 CPUs, with 1 of each core, and the job needs 1",
+		},
+		{
+			"-N7 --ntasks-per-node=3", workload.Size{Nodes: 7, CPUs: 21}, workload.Needs{NodeCPUs: each(3, "--ntasks-per-node")}, 25, "",
+			"--ntasks-per-node: 6 of the 8 nodes of partition main have cores for 3 CPUs, with 1 of each core, and the job needs 7",
+		},
+	} {
+		c, needs := unlike(), &v.needs
+		needs.MostNodes, needs.PerCore = v.size.Nodes, 1
+		r, err := c.CompleteWith(c.OnCores(workload.Request{Size: v.size, Limit: 60}, needs), needs)
+		if err != nil || r.CPUs != v.cpus || r.NodeSet != v.nodes {
+			t.Errorf("%s: %d CPUs on nodes %q, wanted %d on %q: %v", v.options, r.CPUs, r.NodeSet, v.cpus, v.nodes, err)
+		}
+		job, says := c.Job(r, needs), ""
+		if rule := cmp.Or(job.CheckSize(), job.CheckNeeds()); rule != nil {
+			says = rule.Says
+		}
+		if says != v.rule {
+			t.Errorf("%s: %q, wanted %q", v.options, says, v.rule)
+		}
+	}
+}
+
+// TestOnCoresDearest compares OnCores with a search through all that a job may have.
+func TestOnCoresDearest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 8))
+	for range 2000 {
+		nodes := make([]Node, 1+rng.IntN(4))
+		alike := true
+		for i := range nodes {
+			nodes[i].Threads = 1 << rng.IntN(3)
+			nodes[i].CPUs = nodes[i].Threads * (1 + rng.Int64N(4))
+			alike = alike && nodes[i].Threads == nodes[0].Threads
+		}
+		perCore, uses, mostNodes := 1+rng.Int32N(2), 1+rng.Int64N(12), 1+rng.IntN(4)
+		got := onCores(slices.Clone(nodes), perCore, uses, mostNodes)
+		most, dearest := int64(0), dearest(nodes, perCore, uses, mostNodes)
+		for _, n := range nodes {
+			most = max(most, n.Threads)
+		}
+		switch {
+		case alike && got != whole(uses, perCore, nodes[0].Threads):
+			t.Fatalf("%d CPUs of %+v: %d, whose nodes are alike", uses, nodes, got)
+		case dearest < 0 && got != whole(uses, perCore, most):
+			t.Fatalf("%d CPUs of %+v, at most %d: %d, and they do not fit", uses, nodes, mostNodes, got)
+		case perCore == 1 && dearest >= 0 && (got < dearest || mostNodes == 1 && got > dearest):
+			t.Fatalf("%d CPUs of %+v, at most %d: %d, and the dearest are %d", uses, nodes, mostNodes, got, dearest)
+		}
+	}
+}
+
+// dearest tries each part of a job on the first node. It returns -1 if the job does not fit.
+func dearest(nodes []Node, perCore int32, uses int64, mostNodes int) int64 {
+	if uses == 0 {
+		return 0
+	}
+	if len(nodes) == 0 || mostNodes == 0 {
+		return -1
+	}
+	best := dearest(nodes[1:], perCore, uses, mostNodes)
+	for part := int64(1); part <= min(uses, nodes[0].room(perCore)); part++ {
+		if rest := dearest(nodes[1:], perCore, uses-part, mostNodes-1); rest >= 0 {
+			best = max(best, rest+whole(part, perCore, nodes[0].Threads))
+		}
+	}
+	return best
 }

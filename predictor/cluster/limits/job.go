@@ -14,6 +14,7 @@ type Job struct {
 	partition Partition // of the request, with those of its nodes that are in its NodeSet
 	needs     *workload.Needs
 	needy     bool         // whether it has needs at all
+	nodeUses  int64        // of the CPUs of each node that it needs, those that it uses
 	own       *Reservation // that the job asks for
 	inside    *Reservation // own, if the job may not start outside of it
 }
@@ -32,9 +33,10 @@ func (c *Cluster) Job(r workload.Request, n *workload.Needs) *Job {
 	case !j.needy:
 		j.needs = &workload.Needs{}
 	case n.PerCore > 0:
-		onCores := *n
-		onCores.NodeCPUs.Amount = c.onCores(r.Partition, n, n.NodeCPUs.Amount)
-		j.needs = &onCores
+		whole := *n
+		j.nodeUses = n.NodeCPUs.Amount
+		whole.NodeCPUs.Amount = onCores(j.known(), n.PerCore, j.nodeUses, 1)
+		j.needs = &whole
 	}
 	return j
 }

@@ -57,13 +57,25 @@ func (j *Job) Fitting() []Node {
 // selected returns the known nodes of the partition that satisfy the needs, or the first rule by
 // which these cannot be satisfied.
 func (j *Job) selected() ([]Node, *Rule) {
-	s := selection{Job: j, nodes: j.known()}
-	for _, check := range []func() *Rule{s.checkExclude, s.checkNodeList, s.checkConstraint, s.checkNodeCPUs, s.checkNodeMemory, s.checkMemoryCPUs, s.checkNodeTmp, s.checkGres, s.checkTotals} {
-		if rule := check(); rule != nil {
-			return nil, rule
-		}
+	s, rule := j.fitting()
+	if rule == nil {
+		rule = s.checkTotals()
+	}
+	if rule != nil {
+		return nil, rule
 	}
 	return s.nodes, nil
+}
+
+// fitting is selected, but for what the nodes must have together.
+func (j *Job) fitting() (*selection, *Rule) {
+	s := &selection{Job: j, nodes: j.known()}
+	for _, check := range []func() *Rule{s.checkExclude, s.checkNodeList, s.checkConstraint, s.checkNodeCPUs, s.checkNodeMemory, s.checkMemoryCPUs, s.checkNodeTmp, s.checkGres} {
+		if rule := check(); rule != nil {
+			return s, rule
+		}
+	}
+	return s, nil
 }
 
 // known returns the known nodes that the job may have, whatever its needs.
@@ -192,7 +204,15 @@ func (s *selection) checkConstraint() *Rule {
 }
 
 func (s *selection) checkNodeCPUs() *Rule {
-	return s.checkEach(&s.needs.NodeCPUs, "CPUs", func(n *Node) int64 { return n.CPUs })
+	each, perCore := &s.needs.NodeCPUs, s.needs.PerCore
+	if perCore == 0 || each.Amount <= 0 {
+		return s.checkEach(each, "CPUs", func(n *Node) int64 { return n.CPUs })
+	}
+	have := fmt.Sprintf("have %d CPUs", each.Amount)
+	if slices.ContainsFunc(s.nodes, func(n Node) bool { return n.Threads != s.nodes[0].Threads }) {
+		have = fmt.Sprintf("have cores for %d CPUs, with %d of each core", s.nodeUses, perCore)
+	}
+	return s.keep(each.Option, have, func(n *Node) bool { return n.room(perCore) >= s.nodeUses })
 }
 
 func (s *selection) checkNodeMemory() *Rule {
