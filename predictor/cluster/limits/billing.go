@@ -65,15 +65,18 @@ func (j *Job) mostCharged() workload.Size {
 	if size.Memory == 0 || n.AllMemory() || p.GPUDefaults && size.GPUs > 0 {
 		size.Memory = all.Memory
 	}
-	asked := size.CPUs
-	charged := int64(asked)
+	asked, byMemory := size.CPUs, int64(0)
 	if p.MaxMemPerCPU > 0 {
-		charged = max(charged, (size.Memory+p.MaxMemPerCPU-1)/p.MaxMemPerCPU+int64(size.Nodes-1))
+		byMemory = (size.Memory+p.MaxMemPerCPU-1)/p.MaxMemPerCPU + int64(size.Nodes-1)
 	}
-	size.CPUs = min(all.CPUs, clamp(charged*threads))
+	charged := min(all.CPUs, clamp(max(int64(asked), byMemory)*threads))
 	if n.NodeMemory.Option != "--mem" && n.NodeMemory.Option != "--mem-per-gpu" {
-		size.Memory = scaled(size.Memory, size.CPUs, asked) // it may be that of a CPU
+		size.Memory = scaled(size.Memory, charged, asked) // it may be that of a CPU
 	}
 	size.Memory = min(size.Memory, all.Memory)
+	if each := int64(n.PerCore); 0 < each && each < threads { // asked has whole cores already
+		charged = min(charged, clamp(max(int64(asked)*each, max(byMemory, int64(size.Nodes))*threads)))
+	}
+	size.CPUs = charged
 	return size
 }

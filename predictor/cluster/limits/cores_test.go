@@ -319,6 +319,27 @@ func TestOnCoresOfUnlikeNodes(t *testing.T) {
 	}
 }
 
+// TestBillingOnCores: the CPUs that a job leaves idle are charged once, and as many as there are on
+// the dearest nodes.
+func TestBillingOnCores(t *testing.T) {
+	for _, v := range []struct {
+		options string
+		size    workload.Size
+		most    int32
+		want    float64
+	}{
+		{"-N1", workload.Size{Nodes: 1, CPUs: 1}, 1, 2},
+		{"-N1 -n4", workload.Size{Nodes: 1, CPUs: 4}, 1, 4},
+		{"-N1-3", workload.Size{Nodes: 1, CPUs: 1}, 3, 6},
+	} {
+		c, n := unlike(), &workload.Needs{MostNodes: v.most, PerCore: 1}
+		r, err := c.CompleteWith(c.OnCores(workload.Request{Size: v.size, Limit: 60}, n), n)
+		if got := c.Job(r, n).MostBilling(); err != nil || got != v.want {
+			t.Errorf("%s: %v, wanted %v: %v", v.options, got, v.want, err)
+		}
+	}
+}
+
 // TestOnCoresDearest compares OnCores with a search through all that a job may have.
 func TestOnCoresDearest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 8))

@@ -678,6 +678,7 @@ func TestMostBilling(t *testing.T) {
 		{"-n1, DefMemPerCPU", workload.Size{CPUs: 1}, none, Partition{Memory: Memory{DefMemPerCPU: 100}}, 1, 2, 2 + 200./1024},
 		{"-c3, DefMemPerCPU", workload.Size{CPUs: 3}, none, Partition{Memory: Memory{DefMemPerCPU: 100}}, 1, 4, 6 + 600./1024},
 		{"--gpus=1", workload.Size{CPUs: 1, GPUs: 1, Memory: 100}, memory(100, "--mem-per-gpu"), Partition{}, 1, 102, 102 + 100./1024},
+		{"--threads-per-core=1", workload.Size{CPUs: 2, Memory: 10}, &workload.Needs{MostNodes: 1, PerCore: 1, NodeMemory: memory(10, "--mem").NodeMemory}, Partition{}, 1, 2, 2 + 10./1024},
 		{"UsageFactor=3", workload.Size{CPUs: 1, Memory: 10}, memory(10, "--mem"), Partition{}, 3, 6, 3 * (2 + 10./1024)},
 	} {
 		c := cluster()
