@@ -100,13 +100,16 @@ func (j *Job) checkLicences() *Rule {
 	return nil
 }
 
-// licensed returns how many jobs like this one can have their licences at the same time, n at most.
-func (j *Job) licensed(n int32) int32 {
+// licensed returns how many jobs like this one can have their licences at the same time, n at most,
+// and the licence of which there are too few for n.
+func (j *Job) licensed(n int32) (most int32, by string) {
 	for name, number := range j.Licences.All() {
 		of := j.cluster.Licenses[name]
-		n = int32(min(int64(n), max(0, of.Total-of.Kept)/max(1, number)))
+		if enough := max(0, of.Total-of.Kept) / max(1, number); enough < int64(n) {
+			n, by = int32(enough), name
+		}
 	}
-	return n
+	return n, by
 }
 
 // Licensed returns the claims on licences of the reservations that are not over at a time, but for

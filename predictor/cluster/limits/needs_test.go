@@ -442,4 +442,11 @@ func TestLicences(t *testing.T) {
 	if most := c.Job(r, nil).MostTogether(8); most != 3 {
 		t.Errorf("%d tasks have licences at the same time", most)
 	}
+	check(t, "licences", c.Job(r, nil).CheckTogether(8), "Slurm has 3 of licence matlab, for 3 such tasks at the same time, and not for 8")
+	if rule := c.Job(r, nil).CheckTogether(8); rule.Name != "licence matlab" {
+		t.Errorf("the limit that binds is %s", rule.Name)
+	}
+	check(t, "enough licences", c.Job(r, nil).CheckTogether(3), "")
+	r.Nodes, r.CPUs = 4, 64
+	check(t, "nodes", c.Job(r, nil).CheckTogether(3), "partition main has room for 2 such tasks at the same time, and not for 3")
 }

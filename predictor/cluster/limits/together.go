@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"fmt"
 	"sort"
 
 	"github.com/varq-project/varq/predictor/workload"
@@ -22,7 +23,7 @@ func (j *Job) Together(n int32) workload.Size {
 // MostTogether returns how many jobs like this one can have nodes of its partition, and licences,
 // at the same time, n at most.
 func (j *Job) MostTogether(n int32) int32 {
-	n = j.licensed(n)
+	n, _ = j.licensed(n)
 	total := int64(0)
 	for _, name := range j.partition.Nodes {
 		total += j.cluster.Nodes[name].CPUs
@@ -31,6 +32,20 @@ func (j *Job) MostTogether(n int32) int32 {
 		all := j.Together(int32(i) + 1)
 		return int(all.Nodes) > len(j.partition.Nodes) || total > 0 && int64(all.CPUs) > total
 	}))
+}
+
+// CheckTogether returns the rule by which n jobs like this one cannot run at the same time, or nil.
+func (j *Job) CheckTogether(n int32) *Rule {
+	most := j.MostTogether(n)
+	if most >= n {
+		return nil
+	}
+	tasks := fmt.Sprintf("for %s at the same time, and not for %d", count(int(most), "such task"), n)
+	if licensed, name := j.licensed(n); licensed == most {
+		of := j.cluster.Licenses[name]
+		return &Rule{"licence " + name, fmt.Sprintf("Slurm has %d of licence %s, %s", max(0, of.Total-of.Kept), name, tasks)}
+	}
+	return &Rule{"partition " + j.Partition + " size", fmt.Sprintf("%s has room %s", j.cluster.Where(&j.Request), tasks)}
 }
 
 // fewestNodes returns on how many of the largest nodes that the job may have there is room for a

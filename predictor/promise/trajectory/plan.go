@@ -1,7 +1,6 @@
 package trajectory
 
 import (
-	"fmt"
 	"iter"
 	"slices"
 
@@ -188,15 +187,8 @@ func (p *Planner) admit(r *Request) *Refusal {
 		if rule := job.CheckNeeds(); rule != nil {
 			return &Refusal{Reason: rule.Says}
 		}
-		if most := job.MostTogether(r.tasks()); most < r.tasks() {
-			room := "room"
-			if r.Job.Licences != "" {
-				room = "room and licences"
-			}
-			return &Refusal{
-				Reason: fmt.Sprintf("%s has %s for %d such tasks at the same time, and not for %d", p.Cluster.Where(&r.Job), room, most, r.tasks()),
-				Limit:  "partition " + r.Job.Partition + " size",
-			}
+		if rule := job.CheckTogether(r.tasks()); rule != nil {
+			return &Refusal{Reason: rule.Says, Limit: rule.Name}
 		}
 		if p.Jobs != nil {
 			if rule := r.checkShares(p.Cluster, p.Jobs); rule != nil {
