@@ -37,6 +37,23 @@ func TestMaintenance(t *testing.T) {
 	}
 }
 
+// TestReservationOfLicences: in a reservation that has no nodes, nothing is promised, and the size
+// of the partition is not why.
+func TestReservationOfLicences(t *testing.T) {
+	c := varied()
+	c.Reservations = []Reservation{{Name: "licr", Start: 0, End: 1 << 40, Licenses: "matlab:2"}}
+	needs := &workload.Needs{MostNodes: 1, Reservation: "licr"}
+	r, err := c.CompleteWith(workload.Request{User: "alice", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: hour}, needs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := c.Job(r, needs).CheckSize()
+	check(t, "licr", rule, "reservation licr has licences alone and no nodes, and varq makes no promises inside of it: leave out --reservation")
+	if rule != nil && rule.Name != "reservation licr" {
+		t.Errorf("the limit that binds is %s", rule.Name)
+	}
+}
+
 // Reservations that only operators may see are named in no sentence.
 func TestHiddenReservations(t *testing.T) {
 	c := Cluster{

@@ -14,6 +14,9 @@ func (j *Job) CheckSize() *Rule {
 	p := &j.partition
 	partition := "partition " + j.Partition
 	switch nodes := int64(j.Nodes); {
+	case j.inside != nil && len(j.inside.Nodes) == 0 && j.inside.Licenses != "":
+		title := j.inside.title()
+		return &Rule{title, title + " has licences alone and no nodes, and varq makes no promises inside of it: leave out --reservation"}
 	case nodes > int64(len(p.Nodes)) && j.inside != nil:
 		return &Rule{partition + " size", fmt.Sprintf("%s has %s of %s", j.inside.title(), count(len(p.Nodes), "node"), partition)}
 	case nodes > int64(len(p.Nodes)):
