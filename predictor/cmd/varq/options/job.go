@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -30,7 +31,8 @@ type Job struct {
 	flags                             *pflag.FlagSet // of sbatch's options
 	clusters, partition, account, qos string
 	cluster                           func() string
-	tasks                             *string // nil unless AddTasks has added it
+	accounts                          string
+	tasks                             *string // nil unless AddPromised has added it
 }
 
 // otherNames has the names that sbatch has for an option besides the one that its manual has.
@@ -151,8 +153,15 @@ func (f *Job) conflicts() error {
 // array is sbatch's option of job arrays.
 const array = "array"
 
-// AddTasks adds the option for how many tasks of an array are to run, and lets --array be given.
-func (f *Job) AddTasks(flags *pflag.FlagSet) {
+// AddPromised adds what goes with a promise only: several accounts, job arrays, and how many of the
+// tasks of one are to run. AddOthers comes before it. The number of nodes is one.
+func (f *Job) AddPromised() {
+	f.flags.Lookup("nodes").Usage = "number of `nodes`"
+	f.flags.StringVar(&f.accounts, "accounts", "", "charge one of these `accounts`, with which a promise costs least: a,b")
+	list := f.flags.Lookup(array)
+	list.Hidden, list.Usage = false, "the `tasks` of a job array, and how many may run at once: 0-39 or 0-39%8"
+	flags := f.cmd.Flags()
+	flags.AddFlagSet(f.flags)
 	f.tasks = flags.String("tasks", "", "of an array, `N|N%` tasks are to run at the same time (default as many as may)")
 }
 
@@ -186,7 +195,10 @@ func (f *Job) Needs() (*workload.Needs, error) {
 // Request returns the request of the whole job. Fields without an option stay empty, and
 // varqd fills in the cluster's defaults.
 func (f *Job) Request() (workload.Request, error) {
-	r := workload.Request{Partition: f.partition, Account: f.account, QOS: f.qos}
+	r := workload.Request{Partition: f.partition, Account: cmp.Or(f.accounts, f.account), QOS: f.qos}
+	if f.accounts != "" && slices.Contains(strings.Split(f.accounts, ","), "") {
+		return r, fmt.Errorf("--accounts: %.40q has an empty name", f.accounts)
+	}
 	if f.clusters != "" && !slurmconf.IsOwn(f.clusters, f.cluster()) {
 		return r, fmt.Errorf("--clusters=%.80s: %s", f.clusters, option.OneCluster)
 	}

@@ -48,7 +48,7 @@ choice of nodes count.`,
 	reservation := addReservation(cmd)
 	job := options.AddJob(cmd, link.Cluster)
 	job.AddOthers()
-	job.AddTasks(cmd.Flags())
+	job.AddPromised()
 	picture := cmd.Flags().String("plot", "", "draw probability against submission time into `FILE`.svg or .png")
 	asJSON := options.AddJSON(cmd.Flags())
 	_ = cmd.MarkFlagFilename("plot", "svg", "png")
@@ -110,14 +110,17 @@ choice of nodes count.`,
 // option of varq's own.
 func chosen(job []string, answer *api.PlanAnswer) []string {
 	options := slices.Clone(job)
+	if is := func(o string) bool { return strings.HasPrefix(o, "--accounts=") }; slices.ContainsFunc(options, is) {
+		options = slices.DeleteFunc(options, func(o string) bool { return strings.HasPrefix(o, "--account=") })
+	}
 	for i, o := range options {
-		list, account := strings.CutPrefix(o, "--account=")
+		name, list, _ := strings.Cut(o, "=")
 		switch {
-		case account && answer.Account != "":
+		case strings.TrimSuffix(name, "s") == "--account" && answer.Account != "":
 			options[i] = "--account=" + answer.Account
-		case account && strings.Contains(list, ","):
+		case name == "--account" && strings.Contains(list, ","):
 			options[i] = "--accounts=" + list
-		case answer.QOS != "" && strings.HasPrefix(o, "--qos="):
+		case name == "--qos" && answer.QOS != "":
 			options[i] = "--qos=" + answer.QOS
 		}
 	}
