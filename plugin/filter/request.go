@@ -88,6 +88,9 @@ func Read(box []byte, command string, environment []string, now int64, zone *tim
 		return s, s.readSize(o, command)
 	}
 	refused := conflicts(o, command, environment, order)
+	if strings.HasPrefix(o["nice"], "-") {
+		delete(o, "nice") // refused already
+	}
 	if byReserve(order) {
 		for _, name := range window {
 			delete(o, ownPrefix+name)

@@ -255,16 +255,18 @@ func TestReadNothing(t *testing.T) {
 func TestReadRefusesOptions(t *testing.T) {
 	for options, want := range map[string]string{
 		`"tres-per-task":"cpu=8,gres/gpu=1"`: "--tres-per-task does not go together with --begin-by: say how much each task has of what with --cpus-per-task, --gpus-per-task and --mem-per-cpu\nleave out the one or the other: without --begin-by the job is submitted like any other",
-		`"segment":"4"`:                      "--segment does not",
-		`"bb":"capacity=1T"`:                 "--bb does not",
-		`"priority":"1"`:                     "--priority does not",
-		`"distribution":"arbitrary"`:         "--distribution=arbitrary does not go together with --begin-by: how long the nodes that SLURM_HOSTFILE names",
-		`"distribution":"cyclic"`:            "",
-		`"exclusive":"topo"`:                 "--exclusive=topo does not",
-		`"exclusive":"user"`:                 "",
-		`"gres-flags":"enforce-binding"`:     "--gres-flags=enforce-binding does not",
-		`"gres-flags":"disable-binding"`:     "",
-		`"nodelist":"./hosts"`:               "--nodelist=./hosts does not go together with --begin-by: varq does not read the file; name the nodes themselves",
+		`"nice":"-1"`: "--nice=-1 does not go together with --begin-by: it raises the job's priority, which Slurm lets operators alone do\n" +
+			"leave out the one or the other: without --begin-by the job is submitted like any other",
+		`"segment":"4"`:                  "--segment does not",
+		`"bb":"capacity=1T"`:             "--bb does not",
+		`"priority":"1"`:                 "--priority does not",
+		`"distribution":"arbitrary"`:     "--distribution=arbitrary does not go together with --begin-by: how long the nodes that SLURM_HOSTFILE names",
+		`"distribution":"cyclic"`:        "",
+		`"exclusive":"topo"`:             "--exclusive=topo does not",
+		`"exclusive":"user"`:             "",
+		`"gres-flags":"enforce-binding"`: "--gres-flags=enforce-binding does not",
+		`"gres-flags":"disable-binding"`: "",
+		`"nodelist":"./hosts"`:           "--nodelist=./hosts does not go together with --begin-by: varq does not read the file; name the nodes themselves",
 		`"quantum":"set","spank:quantum":"1"`: "--quantum does not go together with --begin-by: this varq does not know what that changes about the job\n" +
 			"leave out the one or the other: without --begin-by the job is submitted like any other",
 		`"quantum":7`:             "--quantum does not",
