@@ -51,10 +51,11 @@ func distinct(items []string, bound int64) (n int64) {
 	return n
 }
 
-// IsTasks reports whether a list names tasks as sbatch --array takes them.
+// IsTasks reports whether a list names tasks as sbatch --array takes them. With %0 there is no
+// limit on how many run at once.
 func IsTasks(list string) bool {
 	list, limit, limited := strings.Cut(list, "%")
-	if n, err := strconv.ParseInt(limit, 10, 32); limited && (err != nil || n < 1) {
+	if n, err := strconv.ParseInt(limit, 10, 32); limited && (err != nil || n < 0) {
 		return false
 	}
 	for item := range strings.SplitSeq(list, ",") {

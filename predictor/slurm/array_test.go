@@ -45,7 +45,7 @@ func FuzzCountTasks(f *testing.F) {
 
 func TestIsTasks(t *testing.T) {
 	for list, want := range map[string]bool{
-		"3": true, "0-39%8": true, "1,3,5-9:2": true, "abc": false, "": false, "0-39%": false, "0-39%0": false, "9-1": false, "1,,2": false, "1-9:0": false, "-1": false,
+		"3": true, "0-39%8": true, "1,3,5-9:2": true, "abc": false, "": false, "0-39%": false, "0-39%0": true, "0-39%-1": false, "9-1": false, "1,,2": false, "1-9:0": false, "-1": false,
 	} {
 		if got := IsTasks(list); got != want {
 			t.Errorf("%q: %v", list, got)
