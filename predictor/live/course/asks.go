@@ -201,9 +201,9 @@ func Larger(e *ledger.Entry, j *slurm.QueueEntry, takes *limits.Takes) string {
 	planned.Partition, planned.NodeSet = is.Partition, is.NodeSet
 	switch {
 	case j.Nodes > max(e.Nodes, takes.Nodes(planned)):
-		return fmt.Sprintf("it asks for %d nodes instead of %d", j.Nodes, e.Nodes)
+		return asksFor(j.Nodes, "node", e.Nodes)
 	case takes.CPUs(is) > takes.CPUs(planned):
-		return fmt.Sprintf("it asks for %d CPUs instead of %d", is.CPUs, e.CPUs)
+		return asksFor(is.CPUs, "CPU", e.CPUs)
 	}
 	return ""
 }
@@ -212,6 +212,14 @@ func Larger(e *ledger.Entry, j *slurm.QueueEntry, takes *limits.Takes) string {
 func leastCPUsOf(j *slurm.QueueEntry) int32 {
 	s := &j.Shape
 	return max(j.CPUs, int32(min(math.MaxInt32, max(s.CPUs, s.Tasks*s.CPUsPerTask, int64(j.Nodes)*s.CPUsPerNode))))
+}
+
+// asksFor says that a job asks for another number of things than it was promised for.
+func asksFor(n int32, thing string, promised int32) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("it asks for %d %s instead of %d", n, thing, promised)
 }
 
 // more reports whether there are more of some name among licences than among others.
@@ -252,11 +260,11 @@ func Unlike(e *ledger.Entry, j *workload.Job) string {
 	case j.Tasks > e.Array.Tasks:
 		return fmt.Sprintf("it has %d tasks instead of %d", j.Tasks, e.Array.Tasks)
 	case j.Nodes > e.Nodes && j.CPUs > e.CPUs:
-		return fmt.Sprintf("it asks for %d nodes instead of %d", j.Nodes, e.Nodes)
+		return asksFor(j.Nodes, "node", e.Nodes)
 	case int64(j.CPUs) > threads*int64(e.CPUs):
-		return fmt.Sprintf("it asks for %d CPUs instead of %d", j.CPUs, e.CPUs)
+		return asksFor(j.CPUs, "CPU", e.CPUs)
 	case j.GPUs > e.GPUs:
-		return fmt.Sprintf("it asks for %d GPUs instead of %d", j.GPUs, e.GPUs)
+		return asksFor(j.GPUs, "GPU", e.GPUs)
 	}
 	return ""
 }

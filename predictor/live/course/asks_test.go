@@ -3,7 +3,9 @@ package course
 import (
 	"testing"
 
+	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // An older ledger lacks a part of what a job asks for if varq did not read that part then. The
@@ -19,6 +21,18 @@ func TestAsksOfBefore(t *testing.T) {
 	} {
 		if got := changed(before, Asks(&j)); got != want {
 			t.Errorf("%s: changed: %q", before, got)
+		}
+	}
+}
+
+// TestUnlikeByOneGPU: one GPU is not several.
+func TestUnlikeByOneGPU(t *testing.T) {
+	e := &ledger.Entry{}
+	e.Size = workload.Size{Nodes: 1, CPUs: 1}
+	for gpus, want := range map[int32]string{0: "", 1: "it asks for 1 GPU instead of 0", 2: "it asks for 2 GPUs instead of 0"} {
+		j := workload.Job{Request: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1, GPUs: gpus}}}
+		if got := Unlike(e, &j); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

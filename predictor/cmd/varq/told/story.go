@@ -56,7 +56,11 @@ func Story(r *api.Reservation, group *api.GroupState, now int64, zone *time.Loca
 		if r.FinishBy != 0 {
 			together = ""
 		}
-		line("Array", "%s%s, of which %d have started", r.OfArray(), together, min(r.Started, r.Tasks))
+		started, have := min(r.Started, r.Tasks), "have"
+		if started == 1 {
+			have = "has"
+		}
+		line("Array", "%s%s, of which %d %s started", r.OfArray(), together, started, have)
 	}
 	line("Asks for", "%s, %s for %s, in all %s", askedNodes(r), cli.Count(int(r.CPUs), "CPU", "CPUs"),
 		slurmtime.FormatDuration(r.WorkLimit), slurmtime.FormatDuration(r.Set.TimeLimit))

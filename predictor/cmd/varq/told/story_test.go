@@ -1,8 +1,10 @@
 package told
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 )
@@ -38,6 +40,18 @@ func TestNextNamesTheObstacle(t *testing.T) {
 		want = "endangered, since " + why + "; unless that changes, the job does not " + want + " by the deadline: "
 		if got := Next(r, 1000); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestStoryOfArray: one task has started, and several have.
+func TestStoryOfArray(t *testing.T) {
+	for started, want := range map[int32]string{
+		0: "2 of 4 tasks at the same time, of which 0 have started", 1: "2 of 4 tasks at the same time, of which 1 has started", 3: "2 of 4 tasks at the same time, of which 2 have started",
+	} {
+		r := api.Reservation{State: api.StatePending, Started: started, Plan: api.Plan{Prob: .9, Tasks: 2, Array: api.Array{Tasks: 4}}}
+		if story := Story(&r, nil, 1000, time.UTC); !slices.Contains(story, Line{"Array", want}) {
+			t.Errorf("%d: %+v", started, story)
 		}
 	}
 }
