@@ -207,7 +207,8 @@ func (h *Helper) accompany(ctx context.Context, varqd Varqd, s *Submission, plan
 	}
 }
 
-// tellOf tells what is promised about the job of a plan. An api.ErrConflict says that it is nothing.
+// tellOf tells what is promised about the job of a plan: nothing if the error is an
+// api.ErrConflict, which says why.
 func (h *Helper) tellOf(s *Submission, plan *api.Plan, err error) {
 	if errors.Is(err, api.ErrConflict) {
 		h.tell(s, []string{"no promise: " + slurmtime.InZone(err.Error(), s.zone)})

@@ -45,11 +45,11 @@ func (d *Desk) Adopt(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) 
 	if refusal, err = d.crowded(ctx, &is, j); refusal != "" || err != nil {
 		return refusal, err
 	}
-	revised := planner.Replan(r, trajectory.Submission{Begin: max(j.Eligible, e.BeginTime), Limit: j.Limit})
-	switch short := prob.Short(revised.Prob, e.Prob); {
-	case short && revised.Down != "":
-		return revised.Down, nil
-	case short:
+	current := trajectory.Submission{Begin: max(j.Eligible, e.BeginTime), Limit: j.Limit}
+	if revised := planner.Replan(r, current); prob.Short(revised.Prob, e.Prob) {
+		if unknown := planner.Down(r, current); unknown != "" {
+			return unknown, nil
+		}
 		return fmt.Sprintf("there it starts by the deadline with probability %s", prob.Format(revised.Prob)), nil
 	}
 	work, was := planner.Work(r).BillingSeconds, e.Work.BillingSeconds

@@ -21,9 +21,9 @@ const requeuedTooLate = "it was put back into the queue, and Slurm starts such a
 // setForecast notes how likely e's promise is to be kept with the job j as it is, and the obstacle
 // if it cannot be kept. r is the request that was planned again, and revised is the result. Slurm's
 // word that it does not start the job counts more than limits, which were read a while ago.
-func (k *reviser) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledger.Entry, j *slurm.QueueEntry, revised *trajectory.Revision) {
+func (k *reviser) setForecast(p *trajectory.Planner, r *trajectory.Request, e *ledger.Entry, j *slurm.QueueEntry, revised *trajectory.Revision) {
 	now, why := revised.Stay, obstacle{}
-	job := c.Job(r.Job, nil)
+	job := p.Cluster.Job(r.Job, nil)
 	if excluded(job) != nil {
 		now = 0
 	}
@@ -31,7 +31,7 @@ func (k *reviser) setForecast(c *limits.Cluster, r *trajectory.Request, e *ledge
 		now = 0
 	}
 	if now == 0 {
-		why = k.against(c, r, e, j, revised)
+		why = k.against(p, r, e, j, revised)
 	}
 	k.memory.foresee(e.ID, now, why, 0)
 	if why == (obstacle{}) && j.RestartCount == 0 {
@@ -98,7 +98,8 @@ func (o obstacle) lasting() string {
 
 // against returns why e's job j does not start by the deadline of r: because of Slurm's rules, or
 // else because of Slurm's own word or the forecast.
-func (k *reviser) against(c *limits.Cluster, r *trajectory.Request, e *ledger.Entry, j *slurm.QueueEntry, revised *trajectory.Revision) obstacle {
+func (k *reviser) against(p *trajectory.Planner, r *trajectory.Request, e *ledger.Entry, j *slurm.QueueEntry, revised *trajectory.Revision) obstacle {
+	c := p.Cluster
 	if partition := c.Partitions[r.Job.Partition]; !partition.Up {
 		return obstacle{says: partition.Closed()}
 	}
@@ -129,8 +130,9 @@ func (k *reviser) against(c *limits.Cluster, r *trajectory.Request, e *ledger.En
 		return obstacle{says: trajectory.Crowd(c, r, revised.Begin, false, "no")}
 	case revised.Late:
 		return obstacle{says: "others, such as jobs that wait for their begin time, leave too little room at the deadline, and this job starts after them"}
-	case revised.Down != "":
-		return obstacle{says: revised.Down, passing: true}
+	}
+	if unknown := p.Down(*r, trajectory.Submission{Begin: j.Eligible, Limit: j.Limit}); unknown != "" {
+		return obstacle{says: unknown, passing: true}
 	}
 	return noStart
 }

@@ -93,7 +93,7 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 		k.memory.foresee(e.ID, 0, obstacle{says: fmt.Sprintf("the array lets %d of its tasks run at once, and %d are promised", j.AtOnce, e.Tasks)}, 0)
 		return nil
 	case e.Progress.Yielded, partlyStarted(e), requeued && revised.Begin < current.Begin:
-		k.setForecast(planner.Cluster, &r, e, j, &revised)
+		k.setForecast(planner, &r, e, j, &revised)
 		k.memory.setRescue(e.ID, nil)
 		return nil
 	case requeued:
@@ -101,7 +101,7 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	default:
 		k.offerRescue(planner, &r, e, revised)
 	}
-	k.setForecast(planner.Cluster, &r, e, j, &revised)
+	k.setForecast(planner, &r, e, j, &revised)
 	to := k.permitted(current, revised.Submission, now)
 	if to == current || k.memory.postponed(e.ID, now) {
 		return nil

@@ -40,9 +40,6 @@ type Revision struct {
 	Stay float64
 	// Room is the bound on both by the room that there is, however early the job starts.
 	Room float64
-	// Down says, if Stay is 0, why nothing is known of the present submission, as in
-	// workload.Estimate.
-	Down string
 	// Late is true if others leave too little room from a time before the deadline on.
 	Late bool
 	last int64 // as in bounds
@@ -92,10 +89,14 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 	if revised.Begin != current.Begin && revised.Prob < r.Prob && revised.Prob <= revised.Stay {
 		revised.Submission, revised.Prob = current, revised.Stay // to move it would be of no use
 	}
-	if begin := max(r.Now, current.Begin); revised.Stay == 0 {
-		revised.Down = p.forecast(&r, workload.Candidate{Submit: begin, Limit: current.Limit, Budget: max(0, r.Deadline-begin), Job: r.ID}).Down
-	}
 	return revised
+}
+
+// Down says why nothing is known of the present submission of a job, as in workload.Estimate, or
+// "".
+func (p *Planner) Down(r Request, current Submission) string {
+	begin := max(r.Now, current.Begin)
+	return p.forecast(&r, workload.Candidate{Submit: begin, Limit: current.Limit, Budget: max(0, r.Deadline-begin), Job: r.ID}).Down
 }
 
 // bound bounds the probabilities of a revision by the room that there is.
