@@ -283,6 +283,7 @@ func TestOnCoresOfUnlikeNodes(t *testing.T) {
 		{"-N2 -n6", workload.Size{Nodes: 2, CPUs: 6}, workload.Needs{}, 8, "", ""},
 		{"-N1 -n1 -c3", workload.Size{Nodes: 1, CPUs: 3}, workload.Needs{NodeCPUs: each(3, "--cpus-per-task")}, 3, "n[1-4,7-8]", ""},
 		{"-N2 --ntasks-per-node=4", workload.Size{Nodes: 2, CPUs: 8}, workload.Needs{NodeCPUs: each(4, "--ntasks-per-node")}, 8, "n[1-4,7-8]", ""},
+		{"-N1 -n1 -c2 -x n1", workload.Size{Nodes: 1, CPUs: 2}, workload.Needs{NodeCPUs: each(2, "--cpus-per-task"), Exclude: nodes("--exclude=n1", "n1")}, 4, "", ""},
 		{"-N6 -n24 --exclusive", workload.Size{Nodes: 6, CPUs: 24}, workload.Needs{Exclusive: true}, 24, "", ""},
 		{"-N2 -n4 -C a100", workload.Size{Nodes: 2, CPUs: 4}, workload.Needs{Constraint: "a100"}, 8, "n[5-6]", ""},
 		{"-N1 -n2 -C v100", workload.Size{Nodes: 1, CPUs: 2}, workload.Needs{Constraint: "v100"}, 2, "n[7-8]", ""},

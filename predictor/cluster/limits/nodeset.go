@@ -31,6 +31,9 @@ func (j *Job) NodeSet() string {
 	if len(j.needs.Exclude.Names) > 0 {
 		others := *j.needs
 		others.Exclude = workload.NamedNodes{}
+		if others.PerCore > 0 {
+			others.NodeCPUs.Amount = j.nodeUses
+		}
 		if all, _ := j.cluster.Job(j.Request, &others).selected(); few(len(nodes), len(all)) {
 			nodes = all
 		}
