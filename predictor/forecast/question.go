@@ -14,6 +14,9 @@ type Question struct {
 	// Job is the job that asks, or 0 if there is none yet. The queue may have this job
 	// already. It is not ahead of itself, so the answer leaves it out of the queue.
 	Job int64
+	// Since is when Job began to wait, if it waits already: the answer is about the rest of its
+	// wait, from Submit on, which is Now. Otherwise Since is 0.
+	Since int64
 	// Tasks is how many tasks of an array the Request is of, all together; 0 for a job that is none.
 	Tasks int32
 }

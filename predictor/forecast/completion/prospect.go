@@ -91,11 +91,11 @@ func (p *Prospect) Lost(seconds float64) float64 { return p.lost.Within(seconds 
 // Wait forecasts the rest of the wait of a job that has waited for some seconds at the question's
 // Submit. It reports false if there is no forecast; a.Down may then say why.
 func (f *Forecaster) Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool {
-	if !f.waits.Forecast(q, a) {
-		return false
+	asked := *q
+	if waited > 0 {
+		asked.Since = q.Now - waited
 	}
-	given(&a.Wait, float64(waited))
-	return true
+	return f.waits.Forecast(&asked, a)
 }
 
 // Prospect forecasts the end of a job that waits or will wait, from the forecast of its wait. wait
@@ -163,22 +163,6 @@ func (f *Forecaster) Rest(q *forecast.Question, age int64, c Circumstances) (p P
 		p.lost[i] = p.end[i] * -math.Expm1(-c.FailureRate*min(seconds, float64(max(0, limit-age))))
 	}
 	return p
-}
-
-// given takes the distribution of a delay that begins now, and makes it the distribution of the
-// rest of a delay that has lasted for some seconds. The result mixes two hypotheses. Under the
-// first, the rest is shorter by the time that has passed. Under the second, the delay is as if it
-// began now: this holds for a job that should have started long ago and is kept by something
-// unknown. Each has the weight of the probability with which it makes the delay last so long.
-func given(d *delay.Distribution, lasted float64) {
-	if lasted <= 0 {
-		return
-	}
-	anew, before := *d, d.Within(lasted)
-	for i := range d {
-		less := max(0, anew.Within(lasted+delay.At(i))-before) // (1 - before) times the probability
-		d[i] = (less + anew[i]) / (2 - before)
-	}
 }
 
 // starts is how many times of a failure within a run are considered.

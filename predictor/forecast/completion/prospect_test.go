@@ -163,30 +163,6 @@ func TestRestFollowsProspect(t *testing.T) {
 	}
 }
 
-// A job that has waited for longer than any before is forecast as if it came now, because it is not
-// certain that it never starts. A job that has waited for a part of its time has less to go.
-func TestLongWait(t *testing.T) {
-	minutes := func(from, to float64) (d delay.Distribution) {
-		for i := range d {
-			d[i] = min(1, max(0, (delay.At(i)-from*60)/((to-from)*60)))
-		}
-		return d
-	}
-	d, anew := minutes(0, 10), minutes(0, 10)
-	given(&d, 3600)
-	if d != anew {
-		t.Errorf("after an hour: %v", d)
-	}
-	given(&d, 300)
-	for _, seconds := range []float64{60, 150, 300, 500} {
-		less, begun := min(1, seconds/300), seconds/600
-		// twice the error of recalibration
-		if got, want := d.Within(seconds), (less*.5+begun)/1.5; math.Abs(got-want) > .03 {
-			t.Errorf("after five minutes: %.3f within %g s, want %.3f", got, seconds, want)
-		}
-	}
-}
-
 // Nothing can be promised for a job of which nothing is known, or for a job whose wait has no end.
 func TestNoProspect(t *testing.T) {
 	runs := learnt(limit, func() int64 { return 60 })

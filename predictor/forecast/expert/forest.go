@@ -1,6 +1,7 @@
 package expert
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"sync"
 
@@ -26,6 +27,7 @@ type Forest struct {
 	simulating sync.Mutex // guards twin and anchors while forecasts ask
 	anchors    anchors
 	model      *forest.Model
+	resting    *forest.Model            // of the rests of waits; see Waiting
 	beyond     *beyond                  // or nil, without a twin
 	watch      *watch                   // or nil, without a twin
 	waiting    pending.Sample[anchored] // by job
@@ -59,6 +61,7 @@ func NewForest(rng *rand.Rand, t *twin.Twin, b forest.Background) *Forest {
 		extractor: features.New(),
 		twin:      t,
 		model:     forest.New(count, effort, rng, b),
+		resting:   forest.New(count+aging, forest.Light, rand.New(rand.NewPCG(5, 5)), b),
 		waiting:   pending.New[anchored](),
 	}
 	if t != nil {
@@ -79,6 +82,7 @@ const (
 // SlowDown slows down the growth of trees, as forest.Model's method says.
 func (f *Forest) SlowDown(factor int) {
 	f.model.SlowDown(factor)
+	f.resting.SlowDown(factor)
 	if f.watch != nil {
 		f.watch.hazards.SlowDown(factor)
 	}
@@ -108,37 +112,49 @@ func (f *Forest) situation(q *forecast.Question) *situation {
 		return s
 	}
 	s := new(situation)
-	f.extractor.Look(&q.Request, q.Job, q.Now, q.Submit, &s.features)
+	since := cmp.Or(q.Since, q.Submit)
+	f.extractor.Look(&q.Request, q.Job, q.Now, since, &s.features)
 	known := s.features[:len(s.features):len(s.features)]
 	if f.twin != nil {
-		f.simulating.Lock()
-		p, windows := twin.Point{}, f.twin.Windows(q.Place())
-		if q.Submit > q.Now+MinLead { // it comes behind all that waits then
-			p = f.twin.PointAt(&q.Request, q.Now, q.Submit, q.Job).Serving(windows.For(q.Limit), q.Submit)
-		} else {
-			now := *q
-			now.Submit = q.Now
-			p = f.twin.Point(&q.Request, q.Now, q.Job)
-			f.anchors.add(&now, anchorOf(&p))
-			p = p.Serving(windows.For(q.Limit), q.Now)
-		}
-		f.simulating.Unlock()
+		p := f.simulate(q, since)
 		s.asCase.anchor = anchorOf(&p)
 		s.simulated, s.policy = float64(p.Expected), p.Policy.String()
 		known = append(known, features.Delay(s.simulated), features.Delay(float64(p.Limits)))
 		for _, wait := range p.ByOrder {
 			known = append(known, features.Delay(float64(wait)))
 		}
-		known = f.watch.logOdds(known, &s.features, q.Limit, q.Submit, q.Now)
+		known = f.watch.logOdds(known, &s.features, q.Limit, since, q.Now)
 		ahead := float32(0)
 		if p.Ordered {
 			ahead = features.Delay(float64(p.Ahead))
 		}
 		known = append(known, ahead, float32(p.Later))
 	}
-	s.asCase.Case = f.model.Case(known)
+	if q.Since != 0 {
+		s.asCase.Case = f.resting.Case(append(known, sight(&s.features, q.Limit, since, q.Now)[len(s.features):]...))
+	} else {
+		s.asCase.Case = f.model.Case(known)
+	}
 	f.recent.Put(q, s)
 	return s
+}
+
+// simulate returns what the twin expects of a question about a job that waits, or will wait, from a
+// time on.
+func (f *Forest) simulate(q *forecast.Question, since int64) twin.Point {
+	f.simulating.Lock()
+	defer f.simulating.Unlock()
+	windows := f.twin.Windows(q.Place()).For(q.Limit)
+	if q.Submit > q.Now+MinLead { // it comes behind all that waits then
+		return f.twin.PointAt(&q.Request, q.Now, since, q.Job).Serving(windows, q.Submit)
+	}
+	p := f.twin.PointAt(&q.Request, q.Now, min(since, q.Now), q.Job)
+	if q.Since == 0 {
+		now := *q
+		now.Submit = q.Now
+		f.anchors.add(&now, anchorOf(&p))
+	}
+	return p.Serving(windows, q.Now)
 }
 
 // Windows returns what Slurm's reservations leave of the nodes of a place; see

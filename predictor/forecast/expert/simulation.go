@@ -17,6 +17,7 @@ import (
 // a Forest needs hundreds, and it is the better the more the twin knows of Slurm's order. A
 // forecast costs O(mostErrors).
 type Simulation struct {
+	name      string
 	forest    *Forest
 	waiting   pending.Sample[float64] // by job: the logarithm of the wait that was expected
 	errors    []misjudged             // a ring, once it is full
@@ -44,11 +45,11 @@ const (
 // NewSimulation returns a Simulation that has learnt nothing. The caller must tell it of each event
 // before it tells f, which must have a twin.
 func NewSimulation(f *Forest) *Simulation {
-	return &Simulation{forest: f, waiting: pending.New[float64](), influence: influence.New()}
+	return &Simulation{name: "simulation", forest: f, waiting: pending.New[float64](), influence: influence.New()}
 }
 
 // Name returns "simulation".
-func (*Simulation) Name() string { return "simulation" }
+func (f *Simulation) Name() string { return f.name }
 
 // Forecast implements forecast.Forecaster.
 func (f *Simulation) Forecast(q *forecast.Question, a *forecast.Answer) bool {
@@ -82,16 +83,27 @@ func logOf(wait float64) float64 { return math.Log(errorsShift + wait) }
 
 // Submitted implements forecast.Observer.
 func (f *Simulation) Submitted(j *workload.Job) {
-	if j.Count() == 1 && f.waiting.Wants(j.ID) {
+	if j.Count() == 1 {
 		q := forecast.AtSubmission(j)
-		if s := f.forest.situation(&q); s.simulated < twin.Endless {
+		f.Expect(j, &q)
+	}
+}
+
+// Expect stores what is simulated of a question about a job, until Score or Drop is told of the
+// job.
+func (f *Simulation) Expect(j *workload.Job, q *forecast.Question) {
+	if f.waiting.Wants(j.ID) {
+		if s := f.forest.situation(q); s.simulated < twin.Endless {
 			f.waiting.Put(j.ID, logOf(s.simulated))
 		}
 	}
 }
 
 // Started implements forecast.Observer.
-func (f *Simulation) Started(j *workload.Job) {
+func (f *Simulation) Started(j *workload.Job) { f.Score(j) }
+
+// Score learns from the wait of a job that has started.
+func (f *Simulation) Score(j *workload.Job) {
 	expected, ok := f.waiting.Take(j.ID)
 	wait, known := j.Wait()
 	if !ok || !known {
@@ -107,4 +119,14 @@ func (f *Simulation) Started(j *workload.Job) {
 }
 
 // Ended implements forecast.Observer.
-func (f *Simulation) Ended(j *workload.Job) { f.waiting.Take(j.ID) }
+func (f *Simulation) Ended(j *workload.Job) { f.Drop(j) }
+
+// Drop forgets a job that does not start.
+func (f *Simulation) Drop(j *workload.Job) { f.waiting.Take(j.ID) }
+
+// NewRest returns a Simulation of the rests of waits, which learns from sights, as a Waiting does.
+func NewRest(f *Forest) *Simulation {
+	s := NewSimulation(f)
+	s.name = "rest"
+	return s
+}

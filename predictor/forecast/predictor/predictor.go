@@ -34,6 +34,7 @@ type Predictor struct {
 	ahead          *expert.Ahead
 	past           *expert.QBETS
 	present, later *blend.Blend
+	waiting        *waiting // nil if the queue is not known
 	promises       promises
 	// about jobs that are submitted now; nil if there is no answer
 	sooner forecast.Recent[*forecast.Answer]
@@ -52,7 +53,9 @@ type Options struct {
 // before the Predictor. A site's own forecasters join the experts.
 func Standard(q *queue.Queue, o Options, rng *rand.Rand, own ...forecast.Forecaster) *Predictor {
 	forest := expert.NewForest(rng, twin.New(q, o.Pools), o.Background)
-	return assemble("blend", forest, []forecast.Forecaster{expert.NewSimulation(forest)}, o, rng, own)
+	p := assemble("blend", forest, []forecast.Forecaster{expert.NewSimulation(forest)}, o, rng, own)
+	p.waiting = newWaiting(q, forest)
+	return p
 }
 
 // History returns a Predictor that does not simulate the queue.
@@ -96,6 +99,9 @@ func (p *Predictor) Experts() []forecast.Forecaster {
 func (p *Predictor) SetConfidence(confidence float64) {
 	p.present.SetConfidence(confidence)
 	p.later.SetConfidence(confidence)
+	if p.waiting != nil {
+		p.waiting.blend.SetConfidence(confidence)
+	}
 }
 
 // halfPace is the number of jobs left at which trees grow half as often as with none left.
@@ -122,6 +128,9 @@ func (p *Predictor) Name() string { return p.name }
 
 // Forecast implements forecast.Forecaster.
 func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
+	if q.Since != 0 {
+		return p.rest(q, a)
+	}
 	if q.Submit <= q.Now+expert.MinLead {
 		return clocked{p.present, p.forest}.Forecast(q, a)
 	}
@@ -131,6 +140,15 @@ func (p *Predictor) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 	a.Beyond = max(a.Beyond, beyond)
 	byClock(a, p.forest.Windows(q.Place()), q)
 	return ok
+}
+
+// rest answers a question about a job that waits already. As long as too little is known of such
+// jobs, all that is asked is how long jobs wait in all.
+func (p *Predictor) rest(q *forecast.Question, a *forecast.Answer) bool {
+	if p.waiting != nil && (clocked{p.waiting.blend, p.forest}).Forecast(q, a) {
+		return true
+	}
+	return clocked{aged{p.present}, p.forest}.Forecast(q, a)
 }
 
 // Lets returns the share of others that a job lets go before it; see twin.Twin.Lets.
@@ -145,6 +163,9 @@ func (p *Predictor) Occupants(ask func(*twin.Twin) *twin.Occupants) *twin.Occupa
 func (p *Predictor) forget() {
 	p.present.Forget()
 	p.later.Forget()
+	if p.waiting != nil {
+		p.waiting.blend.Forget()
+	}
 	p.sooner.Forget()
 }
 
@@ -159,6 +180,15 @@ func (p *Predictor) Submitted(j *workload.Job) {
 		}
 	}
 	p.experts.Submitted(j)
+	p.look(j.Since())
+}
+
+// look lets the forecasts of rests learn, if it is time, after an event.
+func (p *Predictor) look(now int64) {
+	if p.waiting != nil {
+		p.waiting.blend.Forget()
+		p.waiting.look(now)
+	}
 }
 
 // Changed implements forecast.Changer.
@@ -171,10 +201,14 @@ func (p *Predictor) Changed(j *workload.Job) {
 func (p *Predictor) Started(j *workload.Job) {
 	p.promises.score(j)
 	p.sooner.Forget()
+	if p.waiting != nil {
+		p.waiting.started(j, func(of *workload.Job) *workload.Job { return served(of, p.forest.Windows(of.Place())) })
+	}
 	j = served(j, p.forest.Windows(j.Place()))
 	p.present.Score(j)
 	p.later.Score(j)
 	p.experts.Started(j)
+	p.look(j.Start)
 }
 
 // Ended implements forecast.Observer.
@@ -183,5 +217,9 @@ func (p *Predictor) Ended(j *workload.Job) {
 	p.later.Drop(j)
 	p.promises.drop(j)
 	p.sooner.Forget()
+	if p.waiting != nil {
+		p.waiting.ended(j)
+	}
 	p.experts.Ended(j)
+	p.look(j.End)
 }

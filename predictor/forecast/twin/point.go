@@ -79,10 +79,11 @@ func (p Point) Serving(w rollout.Windows, now int64) Point {
 // jobs most Points follow from the rollouts of earlier ones; see records.
 func (t *Twin) Point(r *workload.Request, now, id int64) Point { return t.PointAt(r, now, now, id) }
 
-// PointAt is Point where the job joins the queue at a time from now on, and waits from then on.
+// PointAt is Point where the job joins the queue at another time, and waits from then on: later, or
+// in the past. A job that has joined it in the past would wait for so many seconds from now on.
 func (t *Twin) PointAt(r *workload.Request, now, submit, id int64) Point {
 	task := t.taskNow(r, now, id)
-	task.Submit = max(now, submit)
+	task.Submit = submit
 	p := t.point(r, &task, now, id)
 	p.Ordered, p.Later = task.Priority != 0, t.priorities.later(task.Priority)
 	p.TooLarge = t.partitions.tooLarge(r)
@@ -162,15 +163,36 @@ const (
 // wait makes a rollout in which a task joins the queue when it is submitted, until it starts, and
 // returns its wait in seconds.
 func (s *Snapshot) wait(p rollout.Policy, task rollout.Task, by runTimes) int64 {
-	s.tasks = append(append(s.tasks[:0], s.Pending...), task)
+	at, place := len(s.Pending), 0
+	if task.Submit < s.Now {
+		at, place = s.joined(p, &task)
+	}
+	s.tasks = append(append(append(s.tasks[:0], s.Pending[:at]...), task), s.Pending[at:]...)
 	p.Sort(s.tasks)
-	place := p.Place(s.tasks, task) - 1
+	if task.Submit >= s.Now {
+		place = p.Place(s.tasks, task) - 1
+	}
 	var coming []int32
 	if task.Submit > s.Now {
 		s.coming[0] = int32(place)
 		coming = s.coming[:]
 	}
 	return s.begin(p, s.tasks, coming, by, nil).StartOf(place) - max(s.Now, task.Submit)
+}
+
+// joined returns where in Pending a task belongs that has joined the queue in the past, and how many
+// tasks are ahead of it by a policy.
+func (s *Snapshot) joined(p rollout.Policy, task *rollout.Task) (at, ahead int) {
+	at = s.was
+	if at < 0 {
+		at = rollout.Policy{Order: rollout.FCFS}.Place(s.Pending, *task)
+	}
+	for i := range s.Pending {
+		if c := p.Compare(s.Pending[i], *task); c < 0 || c == 0 && i < at {
+			ahead++
+		}
+	}
+	return at, ahead
 }
 
 // begin begins a rollout of tasks that are in the order of the queue, of which some are coming. Of

@@ -25,6 +25,7 @@ type Snapshot struct {
 	full        []string     // the QOS of the jobs that were left out because they are QOSFull
 	runningJobs []runningJob // of Running
 	waitingJobs []waitingJob // of Pending
+	was         int          // where in Pending the job was that is left out, or -1
 	arrays      arrays
 	// rest are processors that waiting jobs have a share of, and that count as no job's yet.
 	rest float64
@@ -130,7 +131,9 @@ func (s *Snapshot) assume(h hypothesis, requested int32) {
 // without removes the waiting job of an id, if there is one.
 func (s *Snapshot) without(id int64) {
 	is := func(w waitingJob) bool { return w.ID == id }
+	s.was = -1
 	if i := slices.IndexFunc(s.waitingJobs, is); i >= 0 {
+		s.was = i
 		n := 1 // of an array there may be more
 		for i+n < len(s.waitingJobs) && is(s.waitingJobs[i+n]) {
 			n++

@@ -33,8 +33,11 @@ func Completion(j *workload.Job) (seconds int64, ok bool) {
 type Options struct {
 	// Completion says that the methods forecast the Completion of jobs, and not their Wait.
 	Completion bool
-	Quantiles  []float64 // in (0,1)
-	Budgets    []int64   // seconds
+	// Pending, if not nil, is a time of day in seconds after midnight (UTC). The methods then
+	// forecast the rest of the waits of the jobs that wait at that time of each day.
+	Pending   *int64
+	Quantiles []float64 // in (0,1)
+	Budgets   []int64   // seconds
 	// By has the ways to split the log into parts. Run scores each part besides the
 	// whole log.
 	By []Split
@@ -59,6 +62,9 @@ type Report struct {
 	// Completion is that of the Options. Where it is true, what is called a wait here and in the
 	// scores is a time until the end.
 	Completion bool `json:"completion,omitempty"`
+	// Pending says that of the Options there is a time of day. What is called a wait here and in
+	// the scores is then the rest of one.
+	Pending bool `json:"pending,omitempty"`
 	Part
 	// Parts has the parts of the first split, then those of the second, and so on.
 	Parts []*Part `json:"parts,omitempty"`
@@ -102,7 +108,7 @@ const progressEvery = 256
 // up to date, which the methods may read. The error is ErrNoJobs or an error of
 // Options.Progress.
 func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Report, error) {
-	r := &runner{options: &o, methods: methods, replies: make([]reply, len(methods)), fallback: newBaseline("", wholeLog, newRolling)}
+	r := &runner{options: &o, methods: methods, queue: q, replies: make([]reply, len(methods)), fallback: newBaseline("", wholeLog, newRolling)}
 	r.fallback.completion = o.Completion
 	for i := range jobs {
 		if jobs[i].Start > 0 && jobs[i].End > 0 {
@@ -124,19 +130,51 @@ func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Rep
 	for _, m := range methods {
 		observers = append(observers, m)
 	}
-	if err := forecast.Replay(jobs, q, observers, r.ask); err != nil {
+	if err := r.replay(jobs, observers); err != nil {
 		return nil, err
 	}
 	return r.report(), nil
+}
+
+// replay tells of the jobs, and asks about them.
+func (r *runner) replay(jobs []workload.Job, observers []forecast.Observer) error {
+	if r.options.Pending == nil {
+		return forecast.Replay(jobs, r.queue, observers, r.ask)
+	}
+	r.jobs = make(map[int64]known, len(jobs))
+	last := int64(0)
+	for _, e := range forecast.Events(jobs) {
+		if last != 0 {
+			for at := range noons(*r.options.Pending, last, e.At-1) {
+				r.askPending(at)
+			}
+		}
+		last = e.At - 1
+		if e.Kind == forecast.Submitted {
+			r.jobs[e.Job.ID] = known{e.Job, r.bursts.Place(e.Job)}
+			if e.Job.Start > 0 {
+				if err := r.count(); err != nil {
+					return err
+				}
+			}
+		}
+		e.Tell(r.queue, observers...)
+		if e.Kind == forecast.Ended {
+			delete(r.jobs, e.Job.ID)
+		}
+	}
+	return nil
 }
 
 // runner is the state of Run.
 type runner struct {
 	options  *Options
 	methods  []Method
-	replies  []reply // to the present question, by method
-	warmup   int     // jobs
-	asked    int     // jobs
+	queue    *queue.Queue
+	jobs     map[int64]known // of the queue, if Options.Pending
+	replies  []reply         // to the present question, by method
+	warmup   int             // jobs
+	asked    int             // jobs
 	bursts   group.Bursts
 	fallback *baseline[*rolling] // see Score
 	whole    *sums
@@ -159,26 +197,41 @@ func (r *runner) newSums(by, value string) *sums {
 	return s
 }
 
-// ask asks all methods for a forecast of the job's wait, and scores the forecasts.
-func (r *runner) ask(j *workload.Job) error {
+// count counts a job that starts, which is submitted now.
+func (r *runner) count() error {
 	r.asked++
 	if progress := r.options.Progress; progress != nil && r.asked%progressEvery == 0 {
-		if err := progress(r.asked); err != nil {
-			return err
-		}
+		return progress(r.asked)
+	}
+	return nil
+}
+
+// ask asks all methods for a forecast of the job's wait, and scores the forecasts.
+func (r *runner) ask(j *workload.Job) error {
+	if err := r.count(); err != nil {
+		return err
 	}
 	place := r.bursts.Place(j)
 	wait, ok := outcomeOf(r.options.Completion)(j)
-	if r.asked <= r.warmup || !ok {
-		return nil
+	if r.asked > r.warmup && ok {
+		question := forecast.AtSubmission(j)
+		r.score(j, &question, float64(wait), place)
 	}
-	question := forecast.AtSubmission(j)
-	o := outcome{wait: float64(wait), week: score.Week(score.Day(question.Submit)), month: group.Month(j.Submit), v: uniform(j), groups: group.Of(j, place)}
-	if o.fallback, _ = r.fallback.Predict(&question); o.fallback == nil {
+	return nil
+}
+
+// score asks all methods a question about a job, of which the outcome is known, and scores the
+// forecasts.
+func (r *runner) score(j *workload.Job, question *forecast.Question, seconds float64, place int) {
+	o := outcome{wait: seconds, week: score.Week(score.Day(question.Submit)), month: group.Month(question.Submit), v: uniform(j), groups: group.Of(j, place)}
+	if o.fallback, _ = r.fallback.Predict(question); o.fallback == nil {
 		o.fallback = newRolling()
 	}
+	if question.Since != 0 {
+		o.fallback = given(o.fallback, question.Now-question.Since)
+	}
 	for i, m := range r.methods {
-		predicted, lower := m.Predict(&question)
+		predicted, lower := m.Predict(question)
 		r.replies[i].read(predicted, lower, &o, r.options)
 	}
 	r.add(r.whole, &o)
@@ -192,7 +245,6 @@ func (r *runner) ask(j *workload.Job) error {
 		}
 		r.add(s, &o)
 	}
-	return nil
 }
 
 func (r *runner) add(s *sums, o *outcome) {
@@ -210,7 +262,7 @@ func uniform(j *workload.Job) float64 {
 }
 
 func (r *runner) report() *Report {
-	report := &Report{Warmup: r.warmup, Completion: r.options.Completion, Part: *r.part(r.whole)}
+	report := &Report{Warmup: r.warmup, Completion: r.options.Completion, Pending: r.options.Pending != nil, Part: *r.part(r.whole)}
 	for _, split := range r.splits {
 		for _, s := range slices.SortedFunc(maps.Values(split), (*sums).compare) {
 			report.Parts = append(report.Parts, r.part(s))

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +33,7 @@ const (
 type evaluateFlags struct {
 	traces, methods, quantiles, budgets, by []string
 	completion                              bool
+	pending                                 string
 	json                                    bool
 	plot                                    string
 }
@@ -60,17 +62,23 @@ nodes and as much requested time.
 
 With --completion methods forecast when jobs will have ended, and are compared with
 the same quantiles of the last 300 such times, and with what is got by adding a run
-time to a forecast of the wait.`,
+time to a forecast of the wait.
+
+With --pending methods are asked, at a time of each day, how much longer the jobs
+wait that wait then. The baselines forecast that from the past waits that were
+longer than the job has waited already, and so does blend.`,
 		Example: `  varq-lab evaluate --trace=log.swf.gz
   varq-lab evaluate --trace=log.swf --methods=qbets,rolling-cell --by=queue,size
   varq-lab evaluate --trace=log.swf.gz --completion
+  varq-lab evaluate --trace=log.swf.gz --pending=12:00
   varq-lab evaluate --trace=log.swf --quantiles=.9 --budgets=1h,1-0 --plot=pictures --json`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringArrayVar(&f.traces, "trace", nil, "a log in the Standard Workload Format: `FILE`.swf or .swf.gz; several may follow")
 	flags.BoolVar(&f.completion, "completion", false, "score forecasts of when jobs end, not of when they start")
-	flags.StringSliceVar(&f.methods, "methods", []string{allMethods}, "the `methods` to score: all, or of "+strings.Join(names(backtest.Methods), ", ")+"; with --completion of "+strings.Join(names(backtest.Completions), ", "))
+	flags.StringVar(&f.pending, "pending", "", "score forecasts of how much longer the jobs wait that wait at this `HH:MM` (UTC) of each day")
+	flags.StringSliceVar(&f.methods, "methods", []string{allMethods}, "the `methods` to score: all, or of "+strings.Join(names(backtest.Methods), ", ")+"; with --completion of "+strings.Join(names(backtest.Completions), ", ")+"; with --pending of "+strings.Join(names(backtest.Pendings), ", "))
 	flags.StringSliceVar(&f.quantiles, "quantiles", []string{".5", ".75", ".9", ".95"}, "the `quantiles` to score")
 	flags.StringSliceVar(&f.budgets, "budgets", []string{"5m", "30m", "1h", "2h", "6h", "12h", "24h"}, "the `times` within which a start is to be forecast")
 	flags.StringSliceVar(&f.by, "by", nil, "score `parts` of the log too, apart by "+strings.Join(splitNames(), ", "))
@@ -120,6 +128,17 @@ func (f *evaluateFlags) evaluation(args []string) (*evaluation, error) {
 	makers := backtest.Methods
 	if e.options.Completion = f.completion; f.completion {
 		makers = backtest.Completions
+	}
+	if f.pending != "" {
+		at, err := time.Parse("15:04", f.pending)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("--pending: %.40q is not a time of day, such as 12:00", f.pending)
+		case f.completion:
+			return nil, errors.New("--pending does not go together with --completion")
+		}
+		seconds := int64(at.Hour()*3600 + at.Minute()*60)
+		e.options.Pending, makers = &seconds, backtest.Pendings
 	}
 	if slices.Equal(f.methods, []string{allMethods}) {
 		e.makers = makers

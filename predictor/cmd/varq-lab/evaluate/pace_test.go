@@ -32,7 +32,7 @@ func TestPace(t *testing.T) {
 
 // TestCosts: each method has a cost.
 func TestCosts(t *testing.T) {
-	for _, makers := range [][]backtest.Maker{backtest.Methods, backtest.Completions} {
+	for _, makers := range [][]backtest.Maker{backtest.Methods, backtest.Completions, backtest.Pendings} {
 		for _, m := range makers {
 			if !(m.Cost > 0) {
 				t.Errorf("%s costs %v", m.Name, m.Cost)

@@ -39,6 +39,9 @@ func (l *evaluatedLog) outcome() string {
 	if l.Completion {
 		return "time until the end"
 	}
+	if l.Pending {
+		return "rest of the wait"
+	}
 	return "wait"
 }
 
