@@ -36,6 +36,7 @@ const (
 	PathNodesScores  = "/v1/nodes/calibration" // GET, with Param...: NodesCalibration
 	PathRisk         = "/v1/risk"              // GET, with ParamNodes: Risk
 	PathVitals       = "/v1/vitals"            // POST Vitals
+	PathWhen         = "/v1/when"              // POST WhenQuery: When
 	PathPredict      = "/v1/predict"           // POST PredictRequest: Prediction
 	// followed by SITE and one of the other paths: the same at another site, to which it is relayed
 	PathRelay   = "/v1/sites/"

@@ -64,6 +64,9 @@ type QueueEntry struct {
 	// HetJob is the id of a heterogeneous job's leader, or 0 for an ordinary job.
 	HetJob       int64
 	RestartCount int
+	// Expected is when Slurm itself expects to start a pending job, as its backfill last planned, or
+	// 0: the start of squeue --start.
+	Expected int64
 	// Suspended is true for a job that an operator or Slurm has suspended: it has its nodes, and
 	// none of its processes run.
 	Suspended bool

@@ -57,6 +57,8 @@ type Cluster struct {
 	SubmitPlugins []string
 	// PrivateNodes is true when only operators may see the nodes (Slurm's PrivateData=nodes).
 	PrivateNodes bool
+	// PrivateJobs is true when only operators may see the jobs of others (PrivateData=jobs).
+	PrivateJobs bool
 	// PrivateEvents is true when only operators may see when nodes were down or drained (Slurm's
 	// PrivateData=events).
 	PrivateEvents bool

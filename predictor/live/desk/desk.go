@@ -25,6 +25,7 @@ import (
 	"github.com/varq-project/varq/predictor/promise/negotiate"
 	"github.com/varq-project/varq/predictor/promise/policy"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -117,6 +118,8 @@ type Options struct {
 // Desk answers questions and makes promises. Its methods may be called concurrently.
 type Desk struct {
 	*occupancy
+	// queue has the jobs of the whole queue, by id, as of the last ObserveQueue.
+	queue atomic.Pointer[map[int64]*slurm.QueueEntry]
 	// looked is the time of the last look at the queue after which the jobs of all promises in it
 	// were bound.
 	looked atomic.Int64

@@ -273,6 +273,7 @@ func (k *Keeper) apply(ctx context.Context, q *course.Queue, now int64) ([]ledge
 			}
 		}
 		k.Desk.ObservePlain(maps.Values(q.ByID), promised, now)
+		k.Desk.ObserveQueue(q.ByID)
 		if err := k.cancelStrays(ctx, q, entries, now); err != nil {
 			return nil, err
 		}

@@ -137,6 +137,12 @@ func (p *Premises) Operator(user string) bool {
 	return c != nil && slices.Contains(c.operators, user)
 }
 
+// MaySeeJobs reports whether user may see the jobs of others.
+func (p *Premises) MaySeeJobs(user string) bool {
+	c := p.current.Load()
+	return p.Operator(user) || c != nil && !c.limits.PrivateJobs
+}
+
 // MaySeeNodes returns an api.ErrForbidden if user may not see the nodes or their failures, and what
 // Known returns if nobody can tell.
 func (p *Premises) MaySeeNodes(user string) error {

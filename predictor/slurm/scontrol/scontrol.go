@@ -116,6 +116,7 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	cluster.Name, cluster.Federated = config.ClusterName, bytes.Contains(federation, []byte("Federation:"))
 	dropOthers(cluster)
 	cluster.MaxTRES = config.MaxTRES
+	cluster.PrivateJobs = slices.Contains(config.Private, "jobs")
 	cluster.PrivateNodes, cluster.PrivateEvents = slices.Contains(config.Private, "nodes"), slices.Contains(config.Private, "events")
 	cluster.Aging, cluster.Basic, cluster.SubmitPlugins = config.Aging, config.Basic, config.SubmitPlugins
 	cluster.AssociationsEnforced, cluster.QOSEnforced = config.AssociationsEnforced, config.QOSEnforced

@@ -201,7 +201,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 	}
 	entry.Array = entry.ArrayJob
 	if entry.State == workload.Pending {
-		entry.Priority = j.Priority.or(0)
+		entry.Priority, entry.Expected = j.Priority.or(0), j.Start.or(0)
 		if entry.Eligible == 0 && j.unexamined() {
 			entry.Eligible = entry.Submit
 		}
@@ -220,7 +220,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 			entry.Stopped = cmp.Or(described, j.Reason)
 		}
 	} else {
-		entry.Start = j.Start.or(0) // a pending job's is a guess
+		entry.Start = j.Start.or(0)
 		entry.Suspended = slices.Contains(j.State, "SUSPENDED")
 		entry.SuspendTime, entry.RanBefore = j.SuspendTime.or(0), j.RanBefore.or(0)
 	}

@@ -30,7 +30,7 @@ func mostOf(path string, question any) int64 {
 	switch path {
 	case api.PathReservations, api.PathReport, api.PathCalibration, api.PathNodes, api.PathNodesScores, api.PathShadow:
 		return maxList
-	case api.PathPlan, api.PathQuote, api.PathProbe, api.PathSize, api.PathLimits, api.PathSites:
+	case api.PathPlan, api.PathWhen, api.PathQuote, api.PathProbe, api.PathSize, api.PathLimits, api.PathSites:
 		return maxPlans
 	case api.PathDelays:
 		return maxDelays

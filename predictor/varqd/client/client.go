@@ -305,6 +305,12 @@ func (c *Client) Predict(ctx context.Context, r api.PredictRequest) (p api.Predi
 	return p, err
 }
 
+// When asks when jobs that wait are forecast to start and to end.
+func (c *Client) When(ctx context.Context, q api.WhenQuery) (w api.When, err error) {
+	err = c.do(ctx, http.MethodPost, api.PathWhen, q, &w)
+	return w, err
+}
+
 // Vitals tells what was measured of a node.
 func (c *Client) Vitals(ctx context.Context, v api.Vitals) error {
 	return c.do(ctx, http.MethodPost, api.PathVitals, v, nil)

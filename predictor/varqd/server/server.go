@@ -78,6 +78,8 @@ type Service interface {
 	Shadow(ctx context.Context, q api.ShadowQuery) (api.Shadow, error)
 	// Predict bounds the wait of a job submitted now.
 	Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error)
+	// When tells when jobs that wait, and that user may see, are forecast to start and to end.
+	When(ctx context.Context, user string, q api.WhenQuery) (api.When, error)
 	// Nodes lists the nodes, and how probable it is that they fail, if user may see them.
 	Nodes(ctx context.Context, user string) (api.Nodes, error)
 	// Risk tells how probable it is that one of these nodes fails.

@@ -114,6 +114,10 @@ func (s *fakeService) Cancel(_ context.Context, user string, c api.Cancellation)
 	return nil
 }
 
+func (s *fakeService) When(_ context.Context, user string, q api.WhenQuery) (api.When, error) {
+	return api.When{Jobs: []api.Waiting{{Job: 7, User: user, Partition: strings.Join(q.Partitions, ",")}}}, nil
+}
+
 func (s *fakeService) Gate(_ context.Context, user string, g api.Gate) (api.GateAnswer, error) {
 	s.seen(user)
 	if s.gating != nil {

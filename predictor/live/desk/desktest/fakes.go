@@ -27,6 +27,7 @@ type Slurm struct {
 
 	Drained       []string // drained nodes; if there are none, Nodes returns one node only
 	EachPartition bool
+	PrivateJobs   bool
 	PrivateNodes  bool
 	PrivateEvents bool
 	Federated     bool
@@ -164,6 +165,7 @@ func (s *Slurm) Cluster(context.Context) (limits.Cluster, error) {
 		Licenses:     map[string]limits.License{"matlab": {Total: 9}},
 		Reservations: slices.Clone(s.Reservations),
 	}
+	c.PrivateJobs = s.PrivateJobs
 	c.PrivateNodes, c.PrivateEvents, c.EachPartition = s.PrivateNodes, s.PrivateEvents, s.EachPartition
 	c.Name, c.Federated = "lab", s.Federated
 	if s.Short != 0 {

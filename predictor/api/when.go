@@ -1,0 +1,106 @@
+package api
+
+// WhenQuery selects jobs that wait.
+type WhenQuery struct {
+	// User selects the jobs of one user, or of all with Everybody. If it is empty, and Jobs too,
+	// the jobs are the asker's own.
+	User string `json:"user,omitempty"`
+	// Jobs, if there are any, selects these alone; the number of an array stands for its tasks.
+	Jobs []int64 `json:"jobs,omitempty"`
+	// Partitions selects the jobs in any of these; none selects all.
+	Partitions []string `json:"partitions,omitempty"`
+}
+
+// MostWhen is the greatest number of jobs of which one answer tells.
+const MostWhen = 100
+
+// Check returns what is wrong with the question by itself: Mistakes, or nil.
+func (q *WhenQuery) Check() error {
+	var c checker
+	c.wrong(len(q.Jobs) > MostWhen, "jobs", "%d are more than %d", len(q.Jobs), MostWhen)
+	for _, id := range q.Jobs {
+		c.wrong(id <= 0, "jobs", "%d is not a job id", id)
+	}
+	c.names("partitions", q.Partitions)
+	if q.User != "" && q.User != Everybody {
+		c.name(ParamUser, q.User)
+	}
+	return c.err()
+}
+
+// When is the answer to a WhenQuery.
+type When struct {
+	// Jobs are those that go first in Slurm's order, first.
+	Jobs []Waiting `json:"jobs"`
+	// More is how many more jobs were selected.
+	More int `json:"more,omitempty"`
+	// AsOf is the time at which varqd has read the queue. Learning says that it has learnt only the
+	// newest part of the past.
+	AsOf     int64 `json:"as_of"`
+	Learning bool  `json:"learning,omitempty"`
+}
+
+// Waiting tells when a job that waits is forecast to start and to end. A job that is selected and
+// does not wait is not told of.
+type Waiting struct {
+	Job int64 `json:"job"`
+	// Array is the number of the array of which Tasks wait, as squeue names them; 0 for a job that
+	// is not an array.
+	Array     int64  `json:"array,omitempty"`
+	Tasks     string `json:"tasks,omitempty"`
+	Name      string `json:"name"`
+	User      string `json:"user"`
+	Account   string `json:"account,omitempty"`
+	Partition string `json:"partition"`
+	QOS       string `json:"qos,omitempty"`
+	Nodes     int32  `json:"nodes"`
+	CPUs      int32  `json:"cpus"`
+	Limit     int64  `json:"limit"`  // seconds
+	Since     int64  `json:"since"`  // when it began to wait or will, or 0 if nobody knows
+	Reason    string `json:"reason"` // why it waits, as Slurm says
+	// Ahead is how many jobs of its partition wait before it in Slurm's order, and AheadNodes for
+	// how many node-seconds at most.
+	Ahead      int   `json:"ahead"`
+	AheadNodes int64 `json:"ahead_node_seconds"`
+	// Unknown says why nothing is forecast: a clause without a full stop. Start and End are then
+	// nil, and By has nothing.
+	Unknown string `json:"unknown,omitempty"`
+	// Start and End are when it is forecast to start and to end; of an array, when the next task
+	// starts and when all tasks have ended.
+	Start *Forecast `json:"start,omitempty"`
+	End   *Forecast `json:"end,omitempty"`
+	// By has the probabilities of a start by some times.
+	By []StartBy `json:"by,omitempty"`
+	// Expected is when Slurm itself expects to start it (squeue --start), or 0.
+	Expected int64 `json:"slurm_expects,omitempty"`
+	// Why says what else keeps it: sentences without a full stop.
+	Why []string `json:"why,omitempty"`
+	// Help are changes with which the job would start sooner.
+	Help []Help `json:"help,omitempty"`
+	// Promised is what is promised about the job: with which probability it runs, or has ended, by
+	// BeginBy or FinishBy.
+	Plan     string  `json:"plan,omitempty"`
+	Prob     float64 `json:"prob,omitempty"`
+	BeginBy  int64   `json:"begin_by,omitempty"`
+	FinishBy int64   `json:"finish_by,omitempty"`
+	Evidence
+}
+
+// Forecast is a time as it is forecast. Either is 0 if it is not within reach of the forecast.
+type Forecast struct {
+	Median int64 `json:"median"` // as likely before as after
+	Late   int64 `json:"late"`   // before it with probability .9
+}
+
+// StartBy is the probability of a start by a time.
+type StartBy struct {
+	At   int64   `json:"at"`
+	Prob float64 `json:"prob"`
+}
+
+// Help is a change of a waiting job, and when the job would start with it.
+type Help struct {
+	Limit int64    `json:"limit,omitempty"` // another time limit, seconds
+	Nodes int32    `json:"nodes,omitempty"` // another number of nodes
+	Start Forecast `json:"start"`
+}

@@ -1,0 +1,332 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/completion"
+	"github.com/varq-project/varq/predictor/live/ledger"
+	"github.com/varq-project/varq/predictor/promise/negotiate"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// ObserveQueue notes the jobs of the whole queue, by id. They must not be changed afterwards.
+func (d *Desk) ObserveQueue(jobs map[int64]*slurm.QueueEntry) { d.queue.Store(&jobs) }
+
+// When tells when the jobs that a query selects are forecast to start and to end: of those that
+// wait and that user may see, the first api.MostWhen in Slurm's order. The errors are faults of
+// package api.
+//
+// With n jobs in the queue it takes O(n log n), and O(n) and a few forecasts for each of the jobs.
+func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When, error) {
+	v, err := d.view(ctx)
+	if err != nil {
+		return api.When{}, err
+	}
+	w := waiting{view: v}
+	if queue := d.queue.Load(); queue != nil {
+		w.gather(maps.Values(*queue))
+	}
+	answer := api.When{Jobs: []api.Waiting{}, AsOf: d.Outlook.Seen(), Learning: d.Outlook.Learning()}
+	var selected []int
+	for i, j := range w.jobs {
+		if selects(&q, user, j) && (j.User == user || d.Premises.MaySeeJobs(user)) {
+			selected = append(selected, i)
+		}
+	}
+	answer.More = max(0, len(selected)-api.MostWhen)
+	for _, i := range selected[:len(selected)-answer.More] {
+		told, err := w.tell(i, len(selected) <= mostHelped)
+		if err != nil {
+			return api.When{}, err
+		}
+		answer.Jobs = append(answer.Jobs, told)
+	}
+	return answer, v.err()
+}
+
+// mostHelped is the greatest number of jobs of an answer that says what would help them.
+const mostHelped = 4
+
+// selects reports whether a query of user's selects a job.
+func selects(q *api.WhenQuery, user string, j *slurm.QueueEntry) bool {
+	switch {
+	case len(q.Jobs) > 0 && !slices.Contains(q.Jobs, j.ID) && !slices.Contains(q.Jobs, j.ArrayJob):
+		return false
+	case len(q.Partitions) > 0 && !slices.ContainsFunc(q.Partitions, j.MayRunIn):
+		return false
+	case q.User == api.Everybody, q.User == "" && len(q.Jobs) > 0:
+		return true
+	}
+	return j.User == cmp.Or(q.User, user)
+}
+
+// waiting is the jobs that wait, in Slurm's order.
+type waiting struct {
+	*view
+	jobs  []*slurm.QueueEntry
+	ranks []rank // of jobs
+}
+
+// rank is the place of a job in Slurm's order: by the tier of its partition, by priority, and then
+// as it came. A job that begins later comes after those that are eligible, and what is kept last.
+type rank struct {
+	stage                 stage
+	tier, priority, since int64
+}
+
+type stage int
+
+const (
+	eligible stage = iota
+	begins         // later
+	kept           // by something that no forecast knows of
+)
+
+func (a rank) compare(b rank) int {
+	return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(b.tier, a.tier), cmp.Compare(b.priority, a.priority), cmp.Compare(a.since, b.since))
+}
+
+// stage returns the stage of a job.
+func (w *waiting) stage(j *slurm.QueueEntry) stage {
+	switch {
+	case w.keeps(j) != "":
+		return kept
+	case j.Eligible > w.now:
+		return begins
+	}
+	return eligible
+}
+
+// gather takes in those jobs of a queue that wait, of a heterogeneous job the first.
+func (w *waiting) gather(queue func(yield func(*slurm.QueueEntry) bool)) {
+	for j := range queue {
+		if j.State == workload.Pending && !j.Waking && (j.HetJob == 0 || j.HetJob == j.ID) {
+			w.jobs = append(w.jobs, j)
+		}
+	}
+	ranks := make(map[int64]rank, len(w.jobs))
+	for _, j := range w.jobs {
+		partition, _, _ := strings.Cut(j.Partition, ",")
+		ranks[j.ID] = rank{w.stage(j), w.Cluster.Partitions[partition].Tier, j.Priority + w.Cluster.Aging.Of(&j.Job, w.now), j.Eligible}
+	}
+	slices.SortFunc(w.jobs, func(a, b *slurm.QueueEntry) int {
+		return cmp.Or(ranks[a.ID].compare(ranks[b.ID]), cmp.Compare(a.ID, b.ID))
+	})
+	for _, j := range w.jobs {
+		w.ranks = append(w.ranks, ranks[j.ID])
+	}
+}
+
+// keeps says what keeps a job from starting that no forecast knows of: a clause without a full
+// stop, or "".
+func (w *waiting) keeps(j *slurm.QueueEntry) string {
+	switch {
+	case j.Held:
+		return "its user holds it ('scontrol release' lets it go)"
+	case j.Stopped != "":
+		return "Slurm or an operator holds it (" + j.Stopped + ")"
+	case j.Dependency != "":
+		return "it waits for other jobs (" + j.Dependency + "), and when these end is not forecast"
+	case j.Eligible == 0:
+		return "Slurm does not say from when on it may start (" + j.Reason + ")"
+	case slurm.BeyondLimit(j.Reason):
+		return "it asks for more than a job may have there (" + j.Reason + "), and does not start unless that changes"
+	case j.ArrayJob != 0 && j.Reason == "JobArrayTaskLimit":
+		return "as many of its tasks run as may at once, and when one of them ends is not forecast"
+	case j.AtLimit && j.Reservation == "":
+		return "a limit on what its user or account may have at once keeps it (" + j.Reason + "), and when that lets it go is not forecast"
+	}
+	return ""
+}
+
+// tell tells of the i-th job. help says whether to look for what would help.
+func (w *waiting) tell(i int, help bool) (api.Waiting, error) {
+	j := w.jobs[i]
+	told := api.Waiting{
+		Job: j.ID, Array: j.ArrayJob, Tasks: j.ArrayTasks, Name: j.Name, User: j.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS,
+		Nodes: j.Nodes, CPUs: j.CPUs, Limit: j.Limit, Since: j.Eligible, Reason: j.Reason, Expected: j.Expected,
+	}
+	for k, other := range w.jobs[:i] {
+		if w.ranks[k].stage == eligible && other.Partition == j.Partition {
+			told.Ahead += other.Count()
+			told.AheadNodes += int64(other.Count()) * int64(max(1, other.Nodes)) * other.Limit
+		}
+	}
+	if plan, ok := api.PlanInComment(j.Comment); ok {
+		entries, err := w.desk.Ledger.Select(w.ctx, ledger.Query{Plan: plan, User: j.User, Job: j.ID, Open: true})
+		if err != nil {
+			return told, w.desk.unread(w.ctx, err)
+		}
+		for k := range entries {
+			e := &entries[k]
+			told.Plan, told.Prob, told.BeginBy, told.FinishBy = e.ID, e.Prob, e.BeginBy, e.FinishBy
+		}
+	}
+	if told.Unknown = w.keeps(j); told.Unknown != "" {
+		return told, nil
+	}
+	job, pieces, err := w.request(j)
+	if err != nil {
+		told.Unknown = err.Error()
+		return told, nil
+	}
+	view := w.Cluster.Job(job, &workload.Needs{Exclusive: j.Exclusive, MostNodes: max(1, job.Nodes)})
+	if rule := ruleAgainst(view); rule != nil {
+		told.Unknown = rule.Says
+		return told, nil
+	}
+	if short := view.Shortage(w.now); short != "" {
+		told.Why = append(told.Why, short)
+	}
+	told.Unknown = w.forecast(&told, j, job, pieces)
+	if help && told.Unknown == "" && told.Plan == "" && j.Count() == 1 {
+		told.Help = w.help(&told, j, job, pieces)
+	}
+	return told, nil
+}
+
+// request returns what a job asks for, as forecasts want it.
+func (w *waiting) request(j *slurm.QueueEntry) (workload.Request, workload.Pieces, error) {
+	asked := j.Request
+	asked.Partition, _, _ = strings.Cut(j.Partition, ",")
+	needs := &workload.Needs{Exclusive: j.Exclusive, MostNodes: max(1, asked.Nodes)}
+	job, err := w.Cluster.CompleteWith(asked, needs)
+	if err != nil {
+		return job, workload.Pieces{}, err
+	}
+	job.NodeSet, job.Licences, job.Reservation = asked.NodeSet, asked.Licences, j.Reservation
+	return job, w.Cluster.Job(job, needs).Pieces(), nil
+}
+
+// outlookOf forecasts the rest of the wait of a job as it is, or would be with another request, from
+// a time on, and its end. It says why if nothing is known.
+func (w *waiting) outlookOf(j *slurm.QueueEntry, job workload.Request, pieces workload.Pieces) (from int64, wait forecast.Answer, end negotiate.Prospect, blocked *api.Blocked, unknown string) {
+	from = max(w.now, j.Eligible)
+	r := trajectory.Request{Job: job, Pieces: pieces, ID: j.ID, Now: from}
+	var circumstances completion.Circumstances
+	if n := int32(j.Count()); n > 1 {
+		r.Tasks = 1
+		circumstances.Tasks, circumstances.Rounds = n, rounds(n, cmp.Or(j.AtOnce, n))
+	}
+	end, blocked, ok := w.desk.prospect(w.Cluster, &r, from-j.Eligible, circumstances, nil, w.claims, &wait)
+	if !ok {
+		return from, wait, nil, nil, cmp.Or(wait.Down, "too little is known yet of how long such jobs wait")
+	}
+	return from, wait, end, blocked, ""
+}
+
+// forecast sets what is forecast of a job, or says why nothing is.
+func (w *waiting) forecast(told *api.Waiting, j *slurm.QueueEntry, job workload.Request, pieces workload.Pieces) (unknown string) {
+	from, wait, end, blocked, unknown := w.outlookOf(j, job, pieces)
+	if unknown != "" {
+		return unknown
+	}
+	told.Start, told.Evidence = startOf(from, &wait.Wait), apiEvidence(&wait.Evidence)
+	told.End = &api.Forecast{Median: endBy(end, from, .5), Late: endBy(end, from, late)}
+	if blocked != nil {
+		told.Why = append(told.Why, blocked.Why)
+	}
+	for _, at := range times(w.now, w.desk.Zone) {
+		if at >= from {
+			told.By = append(told.By, api.StartBy{At: at, Prob: wait.Wait.Within(float64(at - from))})
+		} else {
+			told.By = append(told.By, api.StartBy{At: at})
+		}
+	}
+	return ""
+}
+
+// late is the probability of api.Forecast.Late.
+const late = .9
+
+// startOf returns the forecast of a start from the distribution of a wait that begins, or goes on,
+// at a time.
+func startOf(from int64, wait *delay.Distribution) *api.Forecast {
+	at := func(q float64) int64 {
+		seconds := wait.Quantile(q)
+		if math.IsInf(seconds, 1) {
+			return 0
+		}
+		return from + int64(math.Ceil(seconds))
+	}
+	return &api.Forecast{Median: at(.5), Late: at(late)}
+}
+
+// endBy returns by when a job has ended with a probability, or 0 if that is not within reach.
+func endBy(end negotiate.Prospect, from int64, q float64) int64 {
+	seconds, ok := end.Within(q, 1)
+	if !ok {
+		return 0
+	}
+	return from + seconds
+}
+
+// times returns those by which a start is told of: an hour from now, the end of the day, and eight
+// o'clock on the next day.
+func times(now int64, zone *time.Location) []int64 {
+	today := time.Unix(now, 0).In(zone)
+	year, month, day := today.Date()
+	return []int64{
+		now + 3600,
+		time.Date(year, month, day+1, 0, 0, 0, 0, zone).Unix(),
+		time.Date(year, month, day+1, 8, 0, 0, 0, zone).Unix(),
+	}
+}
+
+// A change helps if the median of the start comes sooner by this many seconds, and by this share
+// of what is left of the wait.
+const (
+	leastHelp      = 600
+	leastHelpShare = .2
+)
+
+// help returns the changes with which a job would start sooner: the longest of some shorter time
+// limits, and half of its nodes.
+func (w *waiting) help(told *api.Waiting, j *slurm.QueueEntry, job workload.Request, pieces workload.Pieces) (all []api.Help) {
+	now := told.Start.Median
+	helps := func(job workload.Request, pieces workload.Pieces) *api.Forecast {
+		from, wait, _, _, unknown := w.outlookOf(j, job, pieces)
+		if unknown != "" {
+			return nil
+		}
+		start := startOf(from, &wait.Wait)
+		sooner := now == 0 || float64(now-start.Median) >= max(leastHelp, leastHelpShare*float64(now-w.now))
+		if start.Median == 0 || !sooner {
+			return nil
+		}
+		return start
+	}
+	for _, share := range shorter {
+		less := job
+		if less.Limit = slurmtime.Minutes(int64(share*float64(job.Limit))) * 60; less.Limit >= job.Limit {
+			continue
+		}
+		if start := helps(less, pieces); start != nil {
+			all = append(all, api.Help{Limit: less.Limit, Start: *start})
+			break
+		}
+	}
+	if job.Nodes > 1 {
+		half := job
+		half.Nodes = (job.Nodes + 1) / 2
+		share := func(n int32) int32 { return int32(int64(n) * int64(half.Nodes) / int64(job.Nodes)) }
+		half.CPUs, half.GPUs, half.Memory = share(job.CPUs), share(job.GPUs), job.Memory*int64(half.Nodes)/int64(job.Nodes)
+		needs := &workload.Needs{Exclusive: j.Exclusive, MostNodes: half.Nodes}
+		if start := helps(half, w.Cluster.Job(half, needs).Pieces()); start != nil {
+			all = append(all, api.Help{Nodes: half.Nodes, Start: *start})
+		}
+	}
+	return all
+}

@@ -1,0 +1,156 @@
+package desk
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// entry is a job that waits since some seconds before the Epoch.
+func entry(id int64, user string, waited int64, change func(*slurm.QueueEntry)) *slurm.QueueEntry {
+	j := &slurm.QueueEntry{Reason: "Priority", Job: workload.Job{
+		ID: id, Submit: desktest.Epoch - waited, Eligible: desktest.Epoch - waited, State: workload.Pending, Priority: 1000,
+		Request: workload.Request{User: user, Account: "phys", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 3600},
+	}}
+	if change != nil {
+		change(j)
+	}
+	return j
+}
+
+func (s *site) observe(jobs ...*slurm.QueueEntry) {
+	queue := map[int64]*slurm.QueueEntry{}
+	for _, j := range jobs {
+		queue[j.ID] = j
+	}
+	s.desk.ObserveQueue(queue)
+}
+
+func (s *site) when(user string, q api.WhenQuery) api.When {
+	s.T.Helper()
+	w, err := s.desk.When(s.T.Context(), user, q)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return w
+}
+
+// TestWhen: jobs are told of in Slurm's order, with how many go before them, and from when on each
+// is forecast. Of what keeps a job that no forecast knows of, it is said what that is.
+func TestWhen(t *testing.T) {
+	s := newSite(t)
+	const epoch = desktest.Epoch
+	s.observe(
+		entry(1, "alice", 60, nil),
+		entry(2, "bob", 30, func(j *slurm.QueueEntry) { j.Priority = 2000 }),
+		entry(3, "alice", 300, func(j *slurm.QueueEntry) { j.Priority, j.Expected = 3000, epoch+120 }),
+		entry(4, "alice", 300, func(j *slurm.QueueEntry) { j.Held = true }),
+		entry(5, "alice", 300, func(j *slurm.QueueEntry) { j.Dependency = "afterok:1" }),
+		entry(6, "alice", -7200, func(j *slurm.QueueEntry) { j.Reason = "BeginTime" }),
+		entry(7, "alice", 300, func(j *slurm.QueueEntry) { j.Start, j.State = epoch-10, workload.Running }),
+		entry(8, "alice", 300, func(j *slurm.QueueEntry) { j.Limit = 9 * 86400 }),
+		entry(9, "alice", 300, func(j *slurm.QueueEntry) {
+			j.ArrayJob, j.ArrayTasks, j.Tasks, j.Array, j.AtOnce = 9, "0-3", 4, 9, 2
+		}),
+		entry(11, "alice", 300, func(j *slurm.QueueEntry) {
+			j.ArrayJob, j.ArrayTasks, j.Tasks, j.AtOnce, j.Reason = 11, "4-9", 6, 4, "JobArrayTaskLimit"
+		}),
+		entry(10, "alice", 300, func(j *slurm.QueueEntry) { j.AtLimit, j.Reason = true, "AssocGrpCpuLimit" }),
+	)
+	w := s.when("alice", api.WhenQuery{})
+	var ids []int64
+	told := map[int64]api.Waiting{}
+	for _, j := range w.Jobs {
+		ids = append(ids, j.Job)
+		told[j.Job] = j
+	}
+	if want := []int64{3, 8, 9, 1, 6, 4, 5, 10, 11}; !slices.Equal(ids, want) {
+		t.Errorf("told of %v, want %v", ids, want)
+	}
+	for id, want := range map[int64]string{
+		4: "its user holds it", 11: "as many of its tasks run as may at once", 5: "it waits for other jobs (afterok:1)", 8: "(MaxTime)", 10: "a limit on what its user or account may have at once keeps it (AssocGrpCpuLimit)",
+	} {
+		if j := told[id]; !strings.Contains(j.Unknown, want) || j.Start != nil || j.By != nil {
+			t.Errorf("job %d: %+v", id, j)
+		}
+	}
+	// ten minutes in all, of which five are over
+	first, last, later := told[3], told[1], told[6]
+	if first.Unknown != "" || first.Start == nil || first.Expected != epoch+120 || first.Ahead != 0 {
+		t.Errorf("%+v", first)
+	}
+	if last.Ahead != 7 || last.AheadNodes != 3600+3600+9*86400+4*3600 {
+		t.Errorf("%d jobs are ahead with %d node-seconds", last.Ahead, last.AheadNodes)
+	}
+	if later.Start == nil || later.Start.Median < epoch+7200 || later.By[0].Prob != 0 {
+		t.Errorf("a job that begins later: %+v", later)
+	}
+	if a := told[9]; a.Tasks != "0-3" || a.End == nil || a.End.Median-epoch <= first.End.Median-epoch {
+		t.Errorf("an array: %+v, one job %+v", a.End, first.End)
+	}
+	if w := s.when("bob", api.WhenQuery{}); len(w.Jobs) != 1 || w.Jobs[0].Job != 2 || w.Jobs[0].Ahead != 1 {
+		t.Errorf("bob is told of %+v", w.Jobs)
+	}
+	if w := s.when("bob", api.WhenQuery{Jobs: []int64{1, 7}}); len(w.Jobs) != 1 || w.Jobs[0].User != "alice" {
+		t.Errorf("bob is told of %+v", w.Jobs)
+	}
+	if w := s.when("bob", api.WhenQuery{User: api.Everybody, Partitions: []string{"short"}}); len(w.Jobs) != 0 {
+		t.Errorf("in another partition: %+v", w.Jobs)
+	}
+	s.Slurm.PrivateJobs = true
+	s.Refresh()
+	for _, q := range []api.WhenQuery{{Jobs: []int64{1}}, {User: "alice"}} {
+		if w := s.when("bob", q); len(w.Jobs) != 0 {
+			t.Errorf("bob is told of %+v, which are private", w.Jobs)
+		}
+	}
+	if w := s.when("bob", api.WhenQuery{User: api.Everybody}); len(w.Jobs) != 1 {
+		t.Errorf("bob is told of %+v", w.Jobs)
+	}
+}
+
+// TestWhenPromised: of a job with a promise, it is told.
+func TestWhenPromised(t *testing.T) {
+	s := newSite(t)
+	a, err := s.desk.Plan(t.Context(), "alice", desktest.Request(desktest.Epoch+7200), true)
+	if err != nil || a.Plan == nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if err := s.Ledger.Bind(t.Context(), a.Plan.ID, "alice", 7, desktest.Epoch, desktest.Epoch, false); err != nil {
+		t.Fatal(err)
+	}
+	s.observe(entry(7, "alice", 60, func(j *slurm.QueueEntry) { j.Comment = a.Plan.Comment }))
+	if j := s.when("alice", api.WhenQuery{}).Jobs[0]; j.Plan != a.Plan.ID || j.Prob != .9 || j.BeginBy != desktest.Epoch+7200 {
+		t.Errorf("%+v", j)
+	}
+}
+
+// TestWhenMany: an answer has so many jobs, and tells how many more there are.
+func TestWhenMany(t *testing.T) {
+	s := newSite(t)
+	var jobs []*slurm.QueueEntry
+	for i := range int64(api.MostWhen + 5) {
+		jobs = append(jobs, entry(i+1, "alice", 1000-i, nil))
+	}
+	s.observe(jobs...)
+	if w := s.when("alice", api.WhenQuery{}); len(w.Jobs) != api.MostWhen || w.More != 5 || w.Jobs[0].Job != 1 {
+		t.Errorf("%d jobs and %d more", len(w.Jobs), w.More)
+	}
+}
+
+// TestTimes: an hour from now, midnight and eight o'clock, in the site's zone.
+func TestTimes(t *testing.T) {
+	zone := time.FixedZone("east", 5*3600)
+	now := time.Date(2027, 1, 15, 23, 30, 0, 0, zone).Unix()
+	for i, at := range times(now, zone) {
+		if want := []string{"16 00:30", "16 00:00", "16 08:00"}[i]; time.Unix(at, 0).In(zone).Format("02 15:04") != want {
+			t.Errorf("%s, want %s", time.Unix(at, 0).In(zone), want)
+		}
+	}
+}
