@@ -56,8 +56,9 @@ type HeldQuantile struct {
 
 // What a CalibrationRow is about.
 const (
-	OfWait = "wait"
-	OfEnd  = "end"
+	OfWait    = "wait"
+	OfPending = "pending"
+	OfEnd     = "end"
 )
 
 // CalibrationRow is the calibration of one forecaster, or of one group of its forecasts.
@@ -65,7 +66,8 @@ const (
 type CalibrationRow struct {
 	Forecaster string `json:"forecaster"`
 	// Of is what was forecast: OfWait, the time from when a job begins to wait until its start, or
-	// OfEnd, that until its end.
+	// OfEnd, that until its end, or OfPending, the time until its start from a moment on at which it
+	// waits already. Slurm's own forecast, by the forecaster slurm, is one time.
 	Of        string `json:"of"`
 	Group     string `json:"group"`
 	Forecasts int    `json:"forecasts"`

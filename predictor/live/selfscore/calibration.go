@@ -100,8 +100,11 @@ func (r Reader) worst(ctx context.Context, q api.CalibrationQuery) ([]api.GroupC
 
 // of returns what a forecaster forecasts.
 func of(forecaster string) string {
-	if scores.OfEnd(forecaster) {
+	switch {
+	case scores.OfEnd(forecaster):
 		return api.OfEnd
+	case ofPending(forecaster):
+		return api.OfPending
 	}
 	return api.OfWait
 }

@@ -66,6 +66,8 @@ type Options struct {
 	Store Store
 	// Ask returns the answers of all forecasters that have one.
 	Ask func(ctx context.Context, q *forecast.Question) []NamedAnswer
+	// AskPending returns the answer of varqd about a job that waits already. It is nil if nobody asks.
+	AskPending func(ctx context.Context, q *forecast.Question) (forecast.Answer, bool)
 	// Most is the greatest number of jobs about which the Scorer asks after one
 	// snapshot. If more jobs have begun to wait, it asks about a random sample of Most.
 	Most int
@@ -85,8 +87,11 @@ type Scorer struct {
 
 	mu       sync.Mutex
 	unscored map[workload.Submission]scores.Open // jobs with stored forecasts
-	bursts   group.Bursts
-	driftDay int64 // day on which drifts were last logged
+	sights   map[int64][]int64                   // by job that waits: when it was seen
+	// nextSights is from when on jobs are seen that wait.
+	nextSights int64
+	bursts     group.Bursts
+	driftDay   int64 // day on which drifts were last logged
 }
 
 // New returns a Scorer that continues with the forecasts in the store.
@@ -95,7 +100,28 @@ func New(ctx context.Context, o Options) (*Scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Scorer{Options: o, unscored: unscored}, nil
+	s := &Scorer{Options: o, unscored: unscored, sights: map[int64][]int64{}}
+	for of := range unscored {
+		s.remember(of)
+	}
+	return s, nil
+}
+
+// remember notes a sight of a job. What is not a sight it leaves alone.
+func (s *Scorer) remember(of workload.Submission) {
+	if of.ID < 0 && !slices.Contains(s.sights[-of.ID], of.Submit) {
+		s.sights[-of.ID] = append(s.sights[-of.ID], of.Submit)
+	}
+}
+
+// forget forgets a sight of a job. What is not a sight it leaves alone.
+func (s *Scorer) forget(of workload.Submission) {
+	if of.ID < 0 {
+		s.sights[-of.ID] = slices.DeleteFunc(s.sights[-of.ID], func(at int64) bool { return at == of.Submit })
+		if len(s.sights[-of.ID]) == 0 {
+			delete(s.sights, -of.ID)
+		}
+	}
 }
 
 // ObserveQueue takes in a look at the queue, and the jobs that have begun to wait since the last
@@ -126,6 +152,7 @@ func (s *Scorer) ObserveQueue(ctx context.Context, l *look.Look, begun []*slurm.
 			c.Started = append(c.Started, scores.Outcome{Submission: id, Eligible: j.Eligible, At: j.Start})
 		}
 	}
+	s.see(ctx, l, &c)
 	return errors.Join(s.score(ctx, c), s.logDrifts(ctx, l.At))
 }
 
@@ -158,6 +185,16 @@ func (s *Scorer) ObserveAccounting(ctx context.Context, jobs []workload.Job) err
 	for i := range jobs {
 		j := &jobs[i]
 		id := j.Submission()
+		for _, at := range s.sights[j.ID] {
+			switch of := sightOf(j.ID, at); {
+			case j.Submit > at: // it is another job of this number
+				c.Gone = append(c.Gone, of)
+			case j.Start >= at:
+				c.Started = append(c.Started, scores.Outcome{Submission: of, Eligible: at, At: j.Start})
+			case j.State.Finished():
+				c.Gone = append(c.Gone, of)
+			}
+		}
 		open, ok := s.unscored[id]
 		if !ok {
 			continue
@@ -213,16 +250,20 @@ func (s *Scorer) ask(ctx context.Context, j *slurm.QueueEntry, place int) []scor
 	q, groups := forecast.AtSubmission(&j.Job), group.Of(&j.Job, place)
 	var list []scores.Forecast
 	for _, a := range s.Ask(ctx, &q) {
-		class := score.PublicClass(a.Class)
-		if len(class) > maxClass {
-			class = strings.ToValidUTF8(class[:maxClass], "")
-		}
 		list = append(list, scores.Forecast{
 			Submission: j.Submission(), Eligible: j.Eligible,
-			Forecaster: a.Forecaster, Partition: j.Partition, Class: class, Groups: groups, Delay: a.Wait,
+			Forecaster: a.Forecaster, Partition: j.Partition, Class: className(score.PublicClass(a.Class)), Groups: groups, Delay: a.Wait,
 		})
 	}
 	return list
+}
+
+// className returns the name of a class, as much of it as is stored.
+func className(name string) string {
+	if len(name) > maxClass {
+		name = strings.ToValidUTF8(name[:maxClass], "")
+	}
+	return name
 }
 
 // score passes c to the store, and then brings unscored up to date.
@@ -242,8 +283,10 @@ func (s *Scorer) score(ctx context.Context, c scores.Changes) error {
 			open.Wait = true
 		}
 		s.unscored[f.Submission] = open
+		s.remember(f.Submission)
 	}
 	for _, o := range c.Started {
+		s.forget(o.Submission)
 		if open := s.unscored[o.Submission]; open.End {
 			s.unscored[o.Submission] = scores.Open{End: true}
 		} else {
@@ -255,6 +298,7 @@ func (s *Scorer) score(ctx context.Context, c scores.Changes) error {
 	}
 	for _, job := range c.Gone {
 		delete(s.unscored, job)
+		s.forget(job)
 	}
 	return nil
 }

@@ -37,6 +37,15 @@ func (d *Daemon) ask(_ context.Context, q *forecast.Question) []selfscore.NamedA
 	return answers
 }
 
+// askPending returns the answer about a job that waits already; see ask.
+func (d *Daemon) askPending(_ context.Context, q *forecast.Question) (a forecast.Answer, ok bool) {
+	if d.premises.Missing(q.Request) != "" {
+		return a, false
+	}
+	ok = d.outlook.Wait(q, q.Now-q.Since, &a)
+	return a, ok
+}
+
 // replay replays the past to an observer.
 func (d *Daemon) replay(ctx context.Context, o forecast.Observer) error {
 	return d.ingest.Replay(ctx, o)

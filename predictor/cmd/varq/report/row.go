@@ -15,10 +15,10 @@ func groupColumn[R any](by string, group func(R) string) []table.Column[R] {
 	return []table.Column[R]{{Name: strings.ToUpper(by[:1]) + by[1:], Value: group}}
 }
 
-// rowName names the forecaster of a row, that its forecasts are of ends, and its group.
+// rowName names the forecaster of a row, that its forecasts are not of whole waits, and its group.
 func rowName(r *api.CalibrationRow) string {
 	var more []string
-	if r.Of == api.OfEnd {
+	if r.Of != "" && r.Of != api.OfWait && r.Of != r.Forecaster {
 		more = append(more, r.Of)
 	}
 	if r.Group != "" {

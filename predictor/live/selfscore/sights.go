@@ -1,0 +1,92 @@
+package selfscore
+
+import (
+	"context"
+
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/forecast/score/group"
+	"github.com/varq-project/varq/predictor/live/look"
+	"github.com/varq-project/varq/predictor/live/scores"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// The forecasters of how much longer a job waits that waits already: varqd, and Slurm itself.
+const (
+	Pending = "pending"
+	Slurm   = "slurm"
+)
+
+// ofPending reports whether a forecaster is about jobs that wait already.
+func ofPending(forecaster string) bool { return forecaster == Pending || forecaster == Slurm }
+
+const (
+	// seeEvery is how many seconds pass between two times at which jobs are seen that wait.
+	seeEvery = 600
+	// mostSeen is how many jobs are seen at a time, each as likely as any other.
+	mostSeen = 8
+)
+
+// A sight is of a job that waits: what is forecast of the rest of its wait is scored when it
+// starts. A job may be seen several times. The store knows a sight by the negative ID of the job,
+// and by the time of the sight in place of the time of the submission.
+func sightOf(job, at int64) workload.Submission { return workload.Submission{ID: -job, Submit: at} }
+
+// see asks about some of the jobs of a look that wait, if it is time, and adds their forecasts to
+// the changes, and also what has become of the jobs that were seen before.
+func (s *Scorer) see(ctx context.Context, l *look.Look, c *scores.Changes) {
+	for i := range l.Jobs {
+		j := &l.Jobs[i]
+		for _, at := range s.sights[j.ID] {
+			switch {
+			case j.Start != 0:
+				c.Started = append(c.Started, scores.Outcome{Submission: sightOf(j.ID, at), Eligible: at, At: j.Start})
+			case j.Held, j.AtLimit, j.Eligible > at:
+				c.Gone = append(c.Gone, sightOf(j.ID, at))
+			}
+		}
+	}
+	if s.AskPending == nil || l.At < s.nextSights {
+		return
+	}
+	s.nextSights = l.At + 1 + s.Rand.Int64N(2*seeEvery)
+	var waiting []*slurm.QueueEntry
+	for i := range l.Jobs {
+		if j := &l.Jobs[i]; waits(j, l.At) {
+			waiting = append(waiting, j)
+		}
+	}
+	s.Rand.Shuffle(len(waiting), func(i, k int) { waiting[i], waiting[k] = waiting[k], waiting[i] })
+	for _, j := range waiting[:min(mostSeen, len(waiting))] {
+		c.Begun = append(c.Begun, s.seen(ctx, j, l.At)...)
+	}
+}
+
+// waits reports whether a job waits for what forecasts know of.
+func waits(j *slurm.QueueEntry, now int64) bool {
+	return j.State == workload.Pending && !j.Waking && j.Start == 0 && j.Eligible != 0 && j.Eligible < now &&
+		!j.Held && j.Stopped == "" && !j.AtLimit && j.Dependency == "" && j.ArrayJob == 0 && j.HetJob == 0
+}
+
+// seen returns the forecasts of how much longer a job waits, from a time on.
+func (s *Scorer) seen(ctx context.Context, j *slurm.QueueEntry, at int64) (list []scores.Forecast) {
+	q := forecast.Question{Request: j.Request, Now: at, Submit: at, Job: j.ID, Since: j.Eligible}
+	a, ok := s.AskPending(ctx, &q)
+	if !ok {
+		return nil
+	}
+	f := scores.Forecast{
+		Submission: sightOf(j.ID, at), Eligible: at, Forecaster: Pending, Partition: j.Partition, Class: className(score.PublicClass(a.Class)), Groups: group.Of(&j.Job, 0), Delay: a.Wait,
+	}
+	list = append(list, f)
+	if j.Expected >= at {
+		f.Forecaster, f.Delay = Slurm, delay.Distribution{}
+		for i := delay.Index(float64(j.Expected - at)); i < delay.Points; i++ {
+			f.Delay[i] = 1
+		}
+		list = append(list, f)
+	}
+	return list
+}
