@@ -25,6 +25,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/size"
 	"github.com/varq-project/varq/predictor/cmd/varq/status"
 	"github.com/varq-project/varq/predictor/cmd/varq/web"
+	"github.com/varq-project/varq/predictor/cmd/varq/when"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/doctor"
 	"github.com/varq-project/varq/predictor/varqd/sites"
@@ -94,6 +95,7 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 	return cli.Root(shared, root,
 		quote.New(shared, varqd),
 		quote.NewPredict(shared, varqd),
+		when.New(shared, varqd),
 		reserve.New(shared, varqd),
 		reserve.NewSites(shared, varqd),
 		size.New(shared, varqd, env.Sacct),

@@ -42,6 +42,7 @@ func startVarqd(socket, asked string) (io.Closer, error) {
 	f := &fakeVarqd{asked: file}
 	f.mux.HandleFunc("POST "+api.PathQuote, answer(quoteFor))
 	f.mux.HandleFunc("POST "+api.PathPredict, answer(predictionFor))
+	f.mux.HandleFunc("POST "+api.PathWhen, answer(whenFor))
 	f.mux.HandleFunc("POST "+api.PathProbe, answer(probeFor))
 	f.mux.HandleFunc("POST "+api.PathConfirm, confirm)
 	f.mux.HandleFunc("POST "+api.PathGroups, answer(group))
@@ -334,6 +335,34 @@ func endFor(r api.PlanRequest) (a api.PlanAnswer) {
 
 func times(s workload.Size, seconds int64) api.Cost {
 	return api.Cost{NodeSeconds: float64(s.Nodes) * float64(seconds), BillingSeconds: float64(s.CPUs) * float64(seconds)}
+}
+
+// whenFor tells of three jobs, or of one that is asked for.
+func whenFor(q api.WhenQuery) (api.When, error) {
+	by := func(probs ...float64) (list []api.StartBy) {
+		for i, p := range probs {
+			list = append(list, api.StartBy{At: now + int64(i+1)*3600, Prob: p})
+		}
+		return list
+	}
+	jobs := []api.Waiting{
+		{
+			Job: 4711, Name: "wrf", User: "alice", Partition: "main", Nodes: 4, CPUs: 64, Limit: 7200, Since: now - 18000, Reason: "Priority", Ahead: 3, AheadNodes: 90_000,
+			Start: &api.Forecast{Median: now + 1800, Late: now + 7200}, End: &api.Forecast{Median: now + 5400, Late: now + 14400}, By: by(.61, .97, .999), Expected: now + 2400,
+			Why:  []string{"2 of the 8 nodes of partition main cannot start jobs"},
+			Help: []api.Help{{Limit: 3600, Start: api.Forecast{Median: now + 600, Late: now + 900}}, {Nodes: 2, Start: api.Forecast{Median: now + 300}}},
+			Plan: "aaaaaaaaaaaa", Prob: .9, BeginBy: now + 7200, Evidence: api.Evidence{Sample: 800, Class: "main"},
+		},
+		{
+			Job: 4712, Array: 4712, Tasks: "0-3%2", Name: "sweep", User: "alice", Partition: "main", Nodes: 1, CPUs: 1, Limit: 600, Since: now - 60, Reason: "Resources",
+			Start: &api.Forecast{Median: now + 60}, End: &api.Forecast{Median: now + 1200}, By: by(.9, 1, 1),
+		},
+		{Job: 4713, Name: "post", User: "alice", Partition: "main", Nodes: 1, CPUs: 1, Limit: 600, Since: now - 60, Reason: "Dependency", Unknown: "it waits for other jobs (afterok:4711), and when these end is not forecast"},
+	}
+	if len(q.Jobs) > 0 {
+		jobs = slices.DeleteFunc(jobs, func(w api.Waiting) bool { return !slices.Contains(q.Jobs, w.Job) })
+	}
+	return api.When{Jobs: jobs, AsOf: now}, nil
 }
 
 func predictionFor(r api.PredictRequest) (api.Prediction, error) {

@@ -1,0 +1,182 @@
+// Package when has the command that tells when jobs that wait will start and end.
+package when
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/cmd/varq/link"
+	"github.com/varq-project/varq/predictor/cmd/varq/options"
+	"github.com/varq-project/varq/predictor/cmd/varq/table"
+)
+
+// ownColumns and everyColumns have the default columns: for the jobs of one user, and for those of
+// all users.
+const (
+	ownColumns   = "JobID,Partition,Name,Nodes,Start,Late,End,In1h,Slurm,Reason"
+	everyColumns = "JobID,Partition,Name,User,Nodes,Start,Late,End,In1h,Slurm,Reason"
+)
+
+// leastPause is the shortest pause of --watch.
+const leastPause = 5 * time.Second
+
+// New returns the command when.
+func New(env *cli.Env, link *link.Link) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "when [options] [JOBID...]",
+		Short: "Tell when jobs that wait will start and end",
+		Long: `When tells when your jobs that wait will start, as far as varqd can forecast it.
+Start is the median: the job starts before it as likely as not. Late is the time
+before which it starts in nine cases of ten. End is the median of its end. In1h is
+the probability of a start within an hour. Slurm is when Slurm itself expects to
+start it, as squeue --start has it.
+
+Given job ids, when tells more of each job: the probability of a start by tonight
+and by tomorrow morning, what goes before it, why it waits, and with what changes it
+would start sooner. Nothing of that is a promise: varq quote shows what can be
+promised.
+
+Of an array, Start is the start of its next task, and End the end of all of them.
+
+All columns, for --format:
+` + cli.Wrap(table.Names(allColumns(env))),
+		Example: `  varq when
+  varq when 4711
+  varq when -p gpu --all
+  varq when -u alice --format=JobID,Start,Late,Reason%-40
+  varq when --watch=1m
+  varq when --json`,
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	user := flags.StringP("user", "u", "", "the jobs of this `user`")
+	all := flags.BoolP("all", "a", false, "the jobs of all users")
+	partitions := flags.StringSliceP("partition", "p", nil, "jobs in these `partitions`, separated by commas")
+	jobs := flags.StringSliceP("jobs", "j", nil, "these `jobs`, separated by commas")
+	pause := flags.Duration("watch", 0, "show it again after each `pause`, such as 30s or 2m")
+	flags.Lookup("watch").NoOptDefVal = "30s"
+	style := options.AddStyle(flags)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		usage := func(err error) error { return cli.Usage(cmd, err) }
+		query := api.WhenQuery{User: *user, Partitions: *partitions}
+		switch {
+		case *all && *user != "":
+			return usage(errors.New("--user does not go together with --all"))
+		case *all:
+			query.User = api.Everybody
+		}
+		var err error
+		if query.Jobs, err = parseJobs(append(*jobs, args...)); err != nil {
+			return usage(err)
+		}
+		if *pause != 0 && *pause < leastPause {
+			return usage(fmt.Errorf("--watch: %v is shorter than %v", *pause, leastPause))
+		}
+		if err := query.Check(); err != nil {
+			return usage(api.ByOption(err, env.Moment))
+		}
+		format := style.Format
+		if format == "" {
+			format = ownColumns
+			if *all || *user != "" {
+				format = everyColumns
+			}
+		}
+		columns, err := options.Choose(allColumns(env), format)
+		if err != nil {
+			return usage(err)
+		}
+		varqd, err := link.Dial()
+		if err != nil {
+			return err
+		}
+		for {
+			answer, err := varqd.When(cmd.Context(), query)
+			if err != nil {
+				return err
+			}
+			if err := show(env, &query, &answer, columns, style); err != nil {
+				return err
+			}
+			if *pause == 0 {
+				return missing(env, query.Jobs, answer.Jobs)
+			}
+			if err := sleep(cmd.Context(), *pause); err != nil {
+				return err
+			}
+			fmt.Fprintln(env.Stdout)
+		}
+	}
+	return cmd
+}
+
+// parseJobs reads job ids. A task of an array stands for the array.
+func parseJobs(texts []string) (jobs []int64, err error) {
+	for _, text := range texts {
+		array, _, _ := strings.Cut(text, "_")
+		id, err := strconv.ParseInt(array, 10, 64)
+		if err != nil || id <= 0 {
+			return nil, fmt.Errorf("%.40q is not a job id", text)
+		}
+		jobs = append(jobs, id)
+	}
+	return jobs, nil
+}
+
+// sleep waits for a while, or until the user interrupts it, which ends the command well.
+func sleep(ctx context.Context, pause time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return cli.ErrInterrupted
+	case <-time.After(pause):
+		return nil
+	}
+}
+
+// show shows an answer: as a table, or as the story of each job that was asked for by its id.
+func show(env *cli.Env, query *api.WhenQuery, answer *api.When, columns []table.Column[api.Waiting], style *options.Style) error {
+	switch {
+	case style.JSON:
+		return cli.WriteJSON(env.Stdout, answer)
+	case len(query.Jobs) > 0 && style.Plain():
+		for i := range answer.Jobs {
+			if err := tell(env, &answer.Jobs[i]); err != nil {
+				return err
+			}
+		}
+	default:
+		if err := options.Show(env, columns, answer.Jobs, style, false); err != nil {
+			return err
+		}
+	}
+	if answer.More > 0 {
+		fmt.Fprintf(env.Stderr, "varq: %d more jobs wait; name some by --jobs, --partition or --user\n", answer.More)
+	}
+	if len(answer.Jobs)+len(query.Jobs) == 0 && style.Plain() {
+		fmt.Fprintln(env.Stderr, "varq: no such job waits")
+	}
+	if answer.Learning && style.Plain() {
+		fmt.Fprintln(env.Stderr, "varq: varqd has learnt only the newest part of the past so far")
+	}
+	return nil
+}
+
+// missing names the jobs that do not wait. It returns cli.ErrNo if there are any.
+func missing(env *cli.Env, jobs []int64, found []api.Waiting) (err error) {
+	for _, id := range jobs {
+		if !slices.ContainsFunc(found, func(w api.Waiting) bool { return w.Job == id || w.Array == id }) {
+			fmt.Fprintf(env.Stderr, "varq: job %d does not wait, or you may not see it\n", id)
+			err = cli.ErrNo
+		}
+	}
+	return err
+}
