@@ -36,9 +36,9 @@ func TestLongWait(t *testing.T) {
 	}
 }
 
-// TestWaiting: on a made-up machine, the quantiles of the rests of waits hold about as often as they
-// say, for jobs that have just come and for those that have waited for long, and the forecasts score
-// better than those of whole waits of which only the age is known.
+// TestWaiting: on a made-up machine, the quantiles of the rests of waits hold about as often as
+// they say, for jobs that have just come and for those that have waited for long, and the forecasts
+// score better than those of whole waits of which only the age is known.
 func TestWaiting(t *testing.T) {
 	jobs := forecasttest.Jobs(12_000, 3)
 	var q queue.Queue

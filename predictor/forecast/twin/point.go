@@ -180,8 +180,8 @@ func (s *Snapshot) wait(p rollout.Policy, task rollout.Task, by runTimes) int64 
 	return s.begin(p, s.tasks, coming, by, nil).StartOf(place) - max(s.Now, task.Submit)
 }
 
-// joined returns where in Pending a task belongs that has joined the queue in the past, and how many
-// tasks are ahead of it by a policy.
+// joined returns where in Pending a task belongs that has joined the queue in the past, and how
+// many tasks are ahead of it by a policy.
 func (s *Snapshot) joined(p rollout.Policy, task *rollout.Task) (at, ahead int) {
 	at = s.was
 	if at < 0 {

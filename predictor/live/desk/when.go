@@ -210,8 +210,8 @@ func (w *waiting) request(j *slurm.QueueEntry) (workload.Request, workload.Piece
 	return job, w.Cluster.Job(job, needs).Pieces(), nil
 }
 
-// outlookOf forecasts the rest of the wait of a job as it is, or would be with another request, from
-// a time on, and its end. It says why if nothing is known.
+// outlookOf forecasts the rest of the wait of a job as it is, or would be with another request,
+// from a time on, and its end. It says why if nothing is known.
 func (w *waiting) outlookOf(j *slurm.QueueEntry, job workload.Request, pieces workload.Pieces) (from int64, wait forecast.Answer, end negotiate.Prospect, blocked *api.Blocked, unknown string) {
 	from = max(w.now, j.Eligible)
 	r := trajectory.Request{Job: job, Pieces: pieces, ID: j.ID, Now: from}

@@ -66,7 +66,8 @@ type Options struct {
 	Store Store
 	// Ask returns the answers of all forecasters that have one.
 	Ask func(ctx context.Context, q *forecast.Question) []NamedAnswer
-	// AskPending returns the answer of varqd about a job that waits already. It is nil if nobody asks.
+	// AskPending returns the answer of varqd about a job that waits already. It is nil if nobody
+	// asks.
 	AskPending func(ctx context.Context, q *forecast.Question) (forecast.Answer, bool)
 	// Most is the greatest number of jobs about which the Scorer asks after one
 	// snapshot. If more jobs have begun to wait, it asks about a random sample of Most.
