@@ -97,7 +97,7 @@ func (h *Hold) Wait() error {
 		h.sayLate(now)
 	}
 	until := h.HoldUntil
-	if h.Group == "" && h.Job != 0 && h.Plan != "" && now < until {
+	if h.Group == "" && h.Job != 0 && h.Plan != "" && until-now > leastAsked {
 		until = h.promised()
 	}
 	if h.Lead && h.Job != 0 && h.WorkLimit != 0 {
@@ -111,6 +111,10 @@ func (h *Hold) Wait() error {
 	h.sleepUntil(until)
 	return nil
 }
+
+// leastAsked is for how many seconds work has to be held at least, so that varqd is asked about it:
+// longer than the answer may take.
+const leastAsked = 15
 
 // promised returns until when the work of a job is to be held that is in no group: 0 if nothing is
 // promised about the job any more. If nobody says that, the ticket tells.
@@ -167,7 +171,7 @@ func (h *Hold) cancel() {
 // only after a requeue.
 func (h *Hold) sayLate(now int64) {
 	switch late := now - h.BeginBy; {
-	case !h.Lead, h.Array != 0: // the promise may be about other tasks of the array
+	case !h.Lead, h.Array != 0 && h.Plan != "": // the promise may be about other tasks of the array
 	case h.Restarts > 0:
 		h.say("requeued, and started again after the deadline %s: the work starts at once", format(h.BeginBy))
 	case late > 1:

@@ -79,6 +79,8 @@ const (
 	lookEvery = 1800
 	// hurried is the same until enough sights are known.
 	hurried, enough = 300, 500
+	// mostSights is the greatest number of sights of one job that are not yet learnt from.
+	mostSights = 48
 	// longestDecay is the decay of the longest rest, for each that is known.
 	longestDecay = .9995
 	// looked is how many jobs a look sees at most.
@@ -113,7 +115,7 @@ func (w *waiting) look(now int64) {
 		// of n jobs of which left are still to be chosen
 		if w.rng.IntN(max(1, n)) < left {
 			left--
-			if j.Count() == 1 && !j.AtLimit && j.Since() < now {
+			if j.Count() == 1 && !j.AtLimit && 0 < j.Since() && j.Since() < now && len(w.sights[j.ID]) < mostSights {
 				w.see(&j.Job, now)
 			}
 		}

@@ -165,29 +165,40 @@ func Elsewhere(e *ledger.Entry, j *workload.Job) string {
 // take of the cluster what takes says, both as promised and as accepted.
 func Altered(e *ledger.Entry, j *slurm.QueueEntry, takes *limits.Takes) string {
 	planned := e.Request(e.TimeLimit)
-	switch early, at := e.SubmitBegin()-lag, max(e.SubmitBegin(), j.Submit); {
+	switch {
 	case j.Start != 0:
 		return ""
-	case j.Held || j.Stopped != "":
-		return "it is held"
-	case j.Limit != e.TimeLimit:
-		return fmt.Sprintf("its time limit is %s instead of %s", slurmtime.FormatDuration(j.Limit), slurmtime.FormatDuration(e.TimeLimit))
-	case e.FinishBy == 0 && j.Eligible != 0 && (j.Eligible < early || j.Eligible > at+lag):
-		return "it becomes eligible at another time"
 	case j.Shape.Reservation != e.Inside:
 		return fmt.Sprintf("its reservation is %s instead of %s", orNone(j.Shape.Reservation), orNone(e.Inside))
-	case j.Dependency != "":
-		return "it waits for other jobs: its dependency is " + j.Dependency
-	case j.Shape.TimeMin != 0:
-		return "Slurm may lower its time limit, to " + slurmtime.FormatDuration(j.Shape.TimeMin)
-	case j.Exclusive && !e.Pieces.Exclusive:
-		return "it shares its nodes with no other job"
+	case Kept(e, j) != "":
+		return Kept(e, j)
 	case Larger(e, j, takes) != "":
 		return Larger(e, j, takes)
 	case j.Nodes <= e.Nodes && takes.Memory(j.Request) > takes.Memory(planned):
 		return fmt.Sprintf("it takes %d MiB of memory instead of %d", takes.Memory(j.Request), takes.Memory(planned))
 	case more(j.Licences, e.Licences):
 		return fmt.Sprintf("its licences are %s instead of %s", j.Licences, orNone(string(e.Licences)))
+	}
+	return ""
+}
+
+// Kept describes what keeps j, which has not started, from running as e promises, wherever it
+// waits: that it is held, its times, other jobs, or that it has its nodes alone. It is "" if
+// nothing does.
+func Kept(e *ledger.Entry, j *slurm.QueueEntry) string {
+	switch early, at := e.SubmitBegin()-lag, max(e.SubmitBegin(), j.Submit); {
+	case j.Held || j.Stopped != "":
+		return "it is held"
+	case j.Limit != e.TimeLimit:
+		return fmt.Sprintf("its time limit is %s instead of %s", slurmtime.FormatDuration(j.Limit), slurmtime.FormatDuration(e.TimeLimit))
+	case e.FinishBy == 0 && j.Eligible != 0 && (j.Eligible < early || j.Eligible > at+lag):
+		return "it becomes eligible at another time"
+	case j.Dependency != "":
+		return "it waits for other jobs: its dependency is " + j.Dependency
+	case j.Shape.TimeMin != 0:
+		return "Slurm may lower its time limit, to " + slurmtime.FormatDuration(j.Shape.TimeMin)
+	case j.Exclusive && !e.Pieces.Exclusive:
+		return "it shares its nodes with no other job"
 	}
 	return ""
 }

@@ -28,17 +28,21 @@ func (d *Desk) ObserveQueue(jobs map[int64]*slurm.QueueEntry) { d.queue.Store(&j
 // wait and that user may see, the first api.MostWhen in Slurm's order. The errors are faults of
 // package api.
 //
-// With n jobs in the queue it takes O(n log n), and O(n) and a few forecasts for each of the jobs.
+// If that takes long, it tells of fewer. With n jobs in the queue it takes O(n log n), and O(n) and
+// a few forecasts for each of the jobs.
 func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When, error) {
+	queue := d.queue.Load()
+	if queue == nil {
+		return api.When{}, api.Fault(api.ErrUnavailable, "varqd has not read the queue yet: try again in a moment")
+	}
 	v, err := d.view(ctx)
 	if err != nil {
 		return api.When{}, err
 	}
-	w := waiting{view: v}
-	if queue := d.queue.Load(); queue != nil {
-		w.gather(maps.Values(*queue))
-	}
+	w := waiting{view: v, user: user}
+	w.gather(maps.Values(*queue))
 	answer := api.When{Jobs: []api.Waiting{}, AsOf: d.Outlook.Seen(), Learning: d.Outlook.Learning()}
+	began := time.Now()
 	var selected []int
 	for i, j := range w.jobs {
 		if selects(&q, user, j) && (j.User == user || d.Premises.MaySeeJobs(user)) {
@@ -46,7 +50,11 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 		}
 	}
 	answer.More = max(0, len(selected)-api.MostWhen)
-	for _, i := range selected[:len(selected)-answer.More] {
+	for n, i := range selected[:len(selected)-answer.More] {
+		if ctx.Err() != nil || n > 0 && time.Since(began) > whenTime {
+			answer.More = len(selected) - n
+			break
+		}
 		told, err := w.tell(i, len(selected) <= mostHelped)
 		if err != nil {
 			return api.When{}, err
@@ -55,6 +63,9 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 	}
 	return answer, v.err()
 }
+
+// whenTime bounds the time in which one answer tells of more jobs than one.
+const whenTime = time.Second
 
 // mostHelped is the greatest number of jobs of an answer that says what would help them.
 const mostHelped = 4
@@ -75,6 +86,7 @@ func selects(q *api.WhenQuery, user string, j *slurm.QueueEntry) bool {
 // waiting is the jobs that wait, in Slurm's order.
 type waiting struct {
 	*view
+	user  string // who asks
 	jobs  []*slurm.QueueEntry
 	ranks []rank // of jobs
 }
@@ -158,13 +170,15 @@ func (w *waiting) tell(i int, help bool) (api.Waiting, error) {
 		Job: j.ID, Array: j.ArrayJob, Tasks: j.ArrayTasks, Name: j.Name, User: j.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS,
 		Nodes: j.Nodes, CPUs: j.CPUs, Limit: j.Limit, Since: j.Eligible, Reason: j.Reason, Expected: j.Expected,
 	}
+	first, _, _ := strings.Cut(j.Partition, ",")
 	for k, other := range w.jobs[:i] {
-		if w.ranks[k].stage == eligible && other.Partition == j.Partition {
+		if w.ranks[k].stage == eligible && other.MayRunIn(first) {
 			told.Ahead += other.Count()
 			told.AheadNodes += int64(other.Count()) * int64(max(1, other.Nodes)) * other.Limit
 		}
 	}
-	if plan, ok := api.PlanInComment(j.Comment); ok {
+	plan, promised := api.PlanInComment(j.Comment)
+	if promised && (j.User == w.user || w.desk.Premises.Operator(w.user)) {
 		entries, err := w.desk.Ledger.Select(w.ctx, ledger.Query{Plan: plan, User: j.User, Job: j.ID, Open: true})
 		if err != nil {
 			return told, w.desk.unread(w.ctx, err)
@@ -191,7 +205,7 @@ func (w *waiting) tell(i int, help bool) (api.Waiting, error) {
 		told.Why = append(told.Why, short)
 	}
 	told.Unknown = w.forecast(&told, j, job, pieces)
-	if help && told.Unknown == "" && told.Plan == "" && j.Count() == 1 {
+	if help && told.Unknown == "" && !promised && j.Count() == 1 {
 		told.Help = w.help(&told, j, job, pieces)
 	}
 	return told, nil

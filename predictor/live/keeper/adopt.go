@@ -31,7 +31,7 @@ func (k *Keeper) adopt(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry
 			why = cmp.Or(course.Unlike(e, &j.Job), course.Altered(e, j, takes))
 			elsewhere = course.OnFewer(e, &j.Job)
 		} else if j.Start == 0 {
-			why = course.Larger(e, j, takes)
+			why = cmp.Or(course.Kept(e, j), course.Larger(e, j, takes))
 		}
 		if why != "" {
 			return k.disown(ctx, e, j, why)

@@ -64,7 +64,7 @@ func (k *members) Gate(ctx context.Context, user string, g api.Gate) (api.GateAn
 
 // alone is the answer about a job that is in no group.
 func alone(e *ledger.Entry, job int64) api.GateAnswer {
-	if e.Refused == job {
+	if e.Refused == job && e.HoldUntil == e.BeginBy { // else the work waits for --begin-after
 		return api.GateAnswer{Answer: api.GateGo}
 	}
 	return api.GateAnswer{Answer: api.GateGo, At: e.HoldUntil}

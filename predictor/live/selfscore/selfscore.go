@@ -8,6 +8,9 @@
 // of the queue, and before they observe it. The only exception is a job that accounting reports
 // before the queue has shown it.
 //
+// Besides, it asks about some of the jobs that wait already, and scores what was said when they
+// start (sights.go). Of those, the ones that wait for long are seen most.
+//
 // Ends of three kinds are scored, as package completion learns from them and package backtest
 // scores them: the job ended by itself, it reached the time limit, or scancel ended it while it
 // ran. The forecasts are of all three kinds together. Scores on some kinds alone would make even a

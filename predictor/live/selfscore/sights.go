@@ -25,6 +25,10 @@ func ofPending(forecaster string) bool { return forecaster == Pending || forecas
 const (
 	// seeEvery is how many seconds pass between two times at which jobs are seen that wait.
 	seeEvery = 600
+	// mostSights is how often one job is seen at most, and allSights how many sights may be open, so
+	// that they leave room for forecasts of whole waits.
+	mostSights = 24
+	allSights  = 5000
 	// mostSeen is how many jobs are seen at a time, each as likely as any other.
 	mostSeen = 8
 )
@@ -48,13 +52,13 @@ func (s *Scorer) see(ctx context.Context, l *look.Look, c *scores.Changes) {
 			}
 		}
 	}
-	if s.AskPending == nil || l.At < s.nextSights {
+	if s.AskPending == nil || l.At < s.nextSights || s.openSights() >= allSights {
 		return
 	}
 	s.nextSights = l.At + 1 + s.Rand.Int64N(2*seeEvery)
 	var waiting []*slurm.QueueEntry
 	for i := range l.Jobs {
-		if j := &l.Jobs[i]; waits(j, l.At) {
+		if j := &l.Jobs[i]; waits(j, l.At) && len(s.sights[j.ID]) < mostSights {
 			waiting = append(waiting, j)
 		}
 	}
@@ -62,6 +66,14 @@ func (s *Scorer) see(ctx context.Context, l *look.Look, c *scores.Changes) {
 	for _, j := range waiting[:min(mostSeen, len(waiting))] {
 		c.Begun = append(c.Begun, s.seen(ctx, j, l.At)...)
 	}
+}
+
+// openSights returns how many sights are not scored yet.
+func (s *Scorer) openSights() (n int) {
+	for _, of := range s.sights {
+		n += len(of)
+	}
+	return n
 }
 
 // waits reports whether a job waits for what forecasts know of.

@@ -26,7 +26,7 @@ func (r *runner) askPending(at int64) {
 		return
 	}
 	for j := range r.queue.Pending() {
-		if of := r.jobs[j.ID]; of.Start > at {
+		if of := r.jobs[j.ID]; of.Start > at && j.Since() > 0 {
 			q := forecast.Question{Request: j.Request, Now: at, Submit: at, Job: j.ID, Since: j.Since()}
 			r.score(of.Job, &q, float64(of.Start-at), of.place)
 		}

@@ -307,7 +307,7 @@ func (c *Client) Predict(ctx context.Context, r api.PredictRequest) (p api.Predi
 
 // When asks when jobs that wait are forecast to start and to end.
 func (c *Client) When(ctx context.Context, q api.WhenQuery) (w api.When, err error) {
-	err = c.do(ctx, http.MethodPost, api.PathWhen, q, &w)
+	err = c.doWithin(ctx, max(c.Timeout, probeTimeout), http.MethodPost, api.PathWhen, q, &w)
 	return w, err
 }
 

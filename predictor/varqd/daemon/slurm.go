@@ -107,7 +107,10 @@ func (s *slurmClient) Cluster(ctx context.Context) (limits.Cluster, error) {
 	if err != nil {
 		return limits.Cluster{}, err
 	}
-	if err := s.scontrol.Complete(ctx, &cluster); err != nil && !errors.Is(err, exec.ErrNotFound) {
+	switch err := s.scontrol.Complete(ctx, &cluster); {
+	case errors.Is(err, exec.ErrNotFound):
+		cluster.PrivateJobs = true // nobody tells whether they are
+	case err != nil:
 		return limits.Cluster{}, err
 	}
 	return cluster, nil

@@ -53,7 +53,6 @@ All columns, for --format:
   varq when 4711
   varq when -p gpu --all
   varq when -u alice --format=JobID,Start,Late,Reason%-40
-  varq when --watch=1m
   varq when --json`,
 	}
 	flags := cmd.Flags()
