@@ -34,6 +34,13 @@ func private(t *testing.T, s *site.Site) {
 			t.Errorf("bob runs varq %v and sees %q", args, seen.Stdout)
 		}
 	}
+	awaitLook(t, s)
+	for user, promised := range map[string]bool{"alice": true, "oper": true, "bob": false} {
+		told := decode[api.When](t, mustRun(t, s, user, "varq", "when", "--json", job).Stdout)
+		if len(told.Jobs) != 1 || told.Jobs[0].User != "alice" || (told.Jobs[0].Plan == r.ID) != promised || (told.Jobs[0].Prob != 0) != promised {
+			t.Errorf("%s is told %+v", user, told)
+		}
+	}
 	// Bob submits a job with alice's plan in its comment.
 	forged, _, err := s.Submit(t.Context(), "bob", "--time=5", "--begin=now+2hours", "--comment="+r.Comment, file)
 	if err != nil {

@@ -122,7 +122,7 @@ func TestQueue(t *testing.T) {
 		for i := range want {
 			if j := &want[i]; j.State == workload.Pending {
 				if !j.Held {
-					j.Priority = 1
+					j.Priority, j.Expected = 1, j.Eligible
 				}
 				j.Shape = slurm.Shape{CPUs: int64(j.CPUs), Tasks: int64(j.CPUs), CPUsPerTask: 1, CPUsPerNode: 1, MemoryPerNode: j.Memory}
 				if v == 38 {
