@@ -202,7 +202,7 @@ func (b *binomial) add(wait uint32)         { b.waits.Insert(wait) }
 // Quantile returns the upper bound on the q-quantile, or +Inf if there are too few waits
 // for a bound.
 func (b *binomial) Quantile(q float64) float64 {
-	k, ok := b.bounds.of(q).Index(b.waits.Len())
+	k, ok := b.bounds.index(q, b.waits.Len())
 	if !ok {
 		return math.Inf(1)
 	}
@@ -225,11 +225,20 @@ func (b *binomial) Below(seconds float64) float64 { return b.Within(math.Ceil(se
 // of a scope share one bounds.
 type bounds map[float64]*stats.BoundIndices
 
-func (b bounds) of(q float64) *stats.BoundIndices {
+// mostBounds is of how many quantiles the ranks are remembered. Whoever asks about the rests of
+// waits asks about others each time.
+const mostBounds = 64
+
+// index returns the rank of the bound on the q-quantile of n waits, and whether there is one.
+func (b bounds) index(q float64, n int) (k int, ok bool) {
 	indices := b[q]
+	if indices == nil && len(b) >= mostBounds {
+		k, _, ok = stats.QuantileBound(n, q, confidence)
+		return k, ok
+	}
 	if indices == nil {
 		indices = stats.NewBoundIndices(q, confidence)
 		b[q] = indices
 	}
-	return indices
+	return indices.Index(n)
 }

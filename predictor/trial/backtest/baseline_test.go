@@ -87,6 +87,13 @@ func TestBinomialAgainstSorting(t *testing.T) {
 			t.Fatalf("within %v: %v, want %v", at, got, want)
 		}
 	}
+	for i := range 3 * mostBounds { // of many quantiles not all are remembered
+		q := .3 + float64(i)/1000
+		k, _, ok := stats.QuantileBound(len(all), q, .95)
+		if got := fast.Quantile(q); !ok || got != float64(slices.Sorted(slices.Values(all))[k-1]) || len(fast.bounds) > mostBounds {
+			t.Fatalf("bound on the %v quantile is %v, with %d remembered", q, got, len(fast.bounds))
+		}
+	}
 	if fast.Within(-1) != 0 || fast.Below(0) != 0 || fast.Within(math.NaN()) != 0 {
 		t.Error("something is less than 0")
 	}
