@@ -173,14 +173,14 @@ func (h *Helper) accompany(ctx context.Context, varqd Varqd, s *Submission, plan
 	} else {
 		h.Leave()
 	}
-	at := unseen
+	known, refusal := false, error(nil) // varqd knows the job, and why nothing is promised about it
 	for {
 		select {
 		case job, accepted := <-jobs:
 			switch {
 			case accepted && s.settles:
 				return h.settle(ctx, varqd, s, plan, job)
-			case !accepted && at == unseen:
+			case !accepted && !known:
 				h.Leave()
 				return h.takeBack(ctx, varqd, plan.ID)
 			case !accepted:
@@ -188,19 +188,18 @@ func (h *Helper) accompany(ctx context.Context, varqd Varqd, s *Submission, plan
 				return nil
 			}
 			var err error
-			if at == unseen {
+			if !known {
 				err = s.bind(ctx, varqd, plan.ID, job)
 				h.tellOf(s, plan, err)
 			}
-			if at != refused && !errors.Is(err, api.ErrConflict) {
+			if refusal == nil && !errors.Is(err, api.ErrConflict) {
 				h.tell(s, s.holding(plan, job, h.Now().Unix()))
 			}
 			h.Leave()
 			return err
 		case <-look:
-			var err error
-			if at, err = seen(ctx, varqd, plan.ID); at != unseen {
-				h.tellOf(s, plan, err)
+			if known, refusal = seen(ctx, varqd, plan.ID); known {
+				h.tellOf(s, plan, refusal)
 				look = nil
 			}
 		}
@@ -265,32 +264,23 @@ func (s *Submission) bind(ctx context.Context, varqd Varqd, plan, job string) er
 	return varqd.Bind(ctx, api.Binding{Plan: plan, Job: id})
 }
 
-// state is what varqd knows of the job of a plan.
-type state int
-
-const (
-	unseen  state = iota // nothing yet
-	bound                // the plan is bound to the job
-	refused              // nothing is promised about the job
-)
-
-// seen returns what varqd knows of the job of the plan. With refused, the error is an
-// api.ErrConflict that says why.
-func seen(ctx context.Context, varqd Varqd, plan string) (state, error) {
+// seen reports whether varqd knows the job of the plan. If nothing is promised about the job, the
+// error is an api.ErrConflict that says why.
+func seen(ctx context.Context, varqd Varqd, plan string) (known bool, refusal error) {
 	list, err := varqd.Reservations(ctx, api.ReservationsQuery{})
 	if err != nil {
-		return unseen, nil
+		return false, nil
 	}
 	for i := range list {
 		switch r := &list[i]; {
 		case r.ID != plan:
 		case r.Job != 0:
-			return bound, nil
+			return true, nil
 		case r.State == api.StateCancelled && r.Note != "":
-			return refused, api.Fault(api.ErrConflict, r.Note)
+			return true, api.Fault(api.ErrConflict, r.Note)
 		}
 	}
-	return unseen, nil
+	return false, nil
 }
 
 func (h *Helper) takeBack(ctx context.Context, varqd Varqd, plan string) error {

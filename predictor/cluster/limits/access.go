@@ -53,13 +53,14 @@ func (c *Cluster) checkQOS(r *workload.Request) *Rule {
 	return nil
 }
 
-// CheckReservation returns the rule by which the reservation that the job asks for is closed to its
+// CheckReservation returns the rule by which the reservation that a request names is closed to its
 // user and account, or nil.
-func (j *Job) CheckReservation() *Rule {
-	if j.own == nil || j.own.admits(&j.Request) {
+func (c *Cluster) CheckReservation(r *workload.Request) *Rule {
+	v := c.Reservations.Named(r.Reservation)
+	if v == nil || v.admits(r) {
 		return nil
 	}
-	return access("%s admits neither user %s nor account %s", j.own.title(), j.User, j.Account)
+	return access("%s admits neither user %s nor account %s", v.title(), r.User, r.Account)
 }
 
 func access(format string, args ...any) *Rule {

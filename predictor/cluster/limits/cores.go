@@ -24,8 +24,8 @@ func (c *Cluster) OnCores(r workload.Request, n *workload.Needs) workload.Reques
 	if c.Reservations.Named(n.Reservation) != nil {
 		asked.Reservation = n.Reservation
 	}
-	s, rule := c.Job(asked, n).fitting()
-	if rule != nil {
+	s := selection{Job: c.Job(asked, n)}
+	if s.nodes = s.known(); s.keepFitting() != nil {
 		s.nodes = s.known()
 	}
 	r.CPUs = clamp(onCores(s.nodes, n.PerCore, int64(r.CPUs), s.mostNodes()))

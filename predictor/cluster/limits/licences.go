@@ -100,11 +100,11 @@ func (j *Job) checkLicences() *Rule {
 	return nil
 }
 
-// licensed returns how many jobs like this one can have their licences at the same time, n at most,
-// and the licence of which there are too few for n.
-func (j *Job) licensed(n int32) (most int32, by string) {
-	for name, number := range j.Licences.All() {
-		of := j.cluster.Licenses[name]
+// licensed returns how many jobs can have such licences at the same time, n at most, and the licence
+// of which there are too few for n.
+func (c *Cluster) licensed(l workload.Licences, n int32) (most int32, by string) {
+	for name, number := range l.All() {
+		of := c.Licenses[name]
 		if enough := max(0, of.Total-of.Kept) / max(1, number); enough < int64(n) {
 			n, by = int32(enough), name
 		}

@@ -57,7 +57,8 @@ func (j *Job) Fitting() []Node {
 // selected returns the known nodes of the partition that satisfy the needs, or the first rule by
 // which these cannot be satisfied.
 func (j *Job) selected() ([]Node, *Rule) {
-	s, rule := j.fitting()
+	s := selection{Job: j, nodes: j.known()}
+	rule := s.keepFitting()
 	if rule == nil {
 		rule = s.checkTotals()
 	}
@@ -67,15 +68,15 @@ func (j *Job) selected() ([]Node, *Rule) {
 	return s.nodes, nil
 }
 
-// fitting is selected, but for what the nodes must have together.
-func (j *Job) fitting() (*selection, *Rule) {
-	s := &selection{Job: j, nodes: j.known()}
+// keepFitting keeps the nodes that satisfy the needs by themselves, or returns the first rule by
+// which these cannot be satisfied.
+func (s *selection) keepFitting() *Rule {
 	for _, check := range []func() *Rule{s.checkExclude, s.checkNodeList, s.checkConstraint, s.checkNodeCPUs, s.checkNodeMemory, s.checkMemoryCPUs, s.checkNodeTmp, s.checkGres} {
 		if rule := check(); rule != nil {
-			return s, rule
+			return rule
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // known returns the known nodes that the job may have, whatever its needs.

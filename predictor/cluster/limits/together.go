@@ -23,7 +23,7 @@ func (j *Job) Together(n int32) workload.Size {
 // MostTogether returns how many jobs like this one can have nodes of its partition, and licences,
 // at the same time, n at most.
 func (j *Job) MostTogether(n int32) int32 {
-	n, _ = j.licensed(n)
+	n, _ = j.cluster.licensed(j.Licences, n)
 	total := int64(0)
 	for _, name := range j.partition.Nodes {
 		total += j.cluster.Nodes[name].CPUs
@@ -41,7 +41,7 @@ func (j *Job) CheckTogether(n int32) *Rule {
 		return nil
 	}
 	tasks := fmt.Sprintf("for %s at the same time, and not for %d", count(int(most), "such task"), n)
-	if licensed, name := j.licensed(n); licensed == most {
+	if licensed, name := j.cluster.licensed(j.Licences, n); licensed == most {
 		of := j.cluster.Licenses[name]
 		return &Rule{"licence " + name, fmt.Sprintf("Slurm has %d of licence %s, %s", max(0, of.Total-of.Kept), name, tasks)}
 	}

@@ -84,16 +84,15 @@ func logOf(wait float64) float64 { return math.Log(errorsShift + wait) }
 // Submitted implements forecast.Observer.
 func (f *Simulation) Submitted(j *workload.Job) {
 	if j.Count() == 1 {
-		q := forecast.AtSubmission(j)
-		f.Expect(j, &q)
+		f.Expect(j, forecast.AtSubmission(j))
 	}
 }
 
 // Expect stores what is simulated of a question about a job, until Score or Drop is told of the
 // job.
-func (f *Simulation) Expect(j *workload.Job, q *forecast.Question) {
+func (f *Simulation) Expect(j *workload.Job, q forecast.Question) {
 	if f.waiting.Wants(j.ID) {
-		if s := f.forest.situation(q); s.simulated < twin.Endless {
+		if s := f.forest.situation(&q); s.simulated < twin.Endless {
 			f.waiting.Put(j.ID, logOf(s.simulated))
 		}
 	}

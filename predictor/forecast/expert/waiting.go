@@ -44,9 +44,9 @@ func (w *Waiting) Forecast(q *forecast.Question, a *forecast.Answer) bool {
 }
 
 // Expect takes in a sight of the job that a question is about.
-func (w *Waiting) Expect(sight *workload.Job, q *forecast.Question) {
+func (w *Waiting) Expect(sight *workload.Job, q forecast.Question) {
 	if w.seen.Wants(sight.ID) {
-		w.seen.Put(sight.ID, w.forest.situation(q).asCase.Case)
+		w.seen.Put(sight.ID, w.forest.situation(&q).asCase.Case)
 	}
 	w.forest.resting.Grow()
 }

@@ -201,10 +201,11 @@ func (p *Predictor) Changed(j *workload.Job) {
 func (p *Predictor) Started(j *workload.Job) {
 	p.promises.score(j)
 	p.sooner.Forget()
+	windows := p.forest.Windows(j.Place())
 	if p.waiting != nil {
-		p.waiting.started(j, func(of *workload.Job) *workload.Job { return served(of, p.forest.Windows(of.Place())) })
+		p.waiting.started(j, windows)
 	}
-	j = served(j, p.forest.Windows(j.Place()))
+	j = served(j, windows)
 	p.present.Score(j)
 	p.later.Score(j)
 	p.experts.Started(j)

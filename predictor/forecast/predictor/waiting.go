@@ -1,10 +1,12 @@
 package predictor
 
 import (
+	"iter"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/cluster/rollout"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/blend"
@@ -20,7 +22,7 @@ import (
 // when its job has started.
 type waiting struct {
 	blend    *blend.Blend
-	learners []learner
+	learners []learner // the blend, and those of its experts that learn from sights
 	queue    *queue.Queue
 	rng      *rand.Rand
 	next     int64             // when it looks next
@@ -30,9 +32,9 @@ type waiting struct {
 	count    int64             // how many sights there have been
 }
 
-// learner is an expert that learns from sights; see expert.Waiting.
+// learner learns from sights; see expert.Waiting.
 type learner interface {
-	Expect(sight *workload.Job, q *forecast.Question)
+	Expect(sight *workload.Job, q forecast.Question)
 	Score(sight *workload.Job)
 	Drop(sight *workload.Job)
 }
@@ -64,13 +66,13 @@ func (w *waiting) judge(now int64) {
 		if j == nil || !slices.Contains(w.sights[s.job], s.sight) {
 			continue
 		}
-		q := forecast.Question{Request: j.Request, Now: now, Submit: now, Job: j.ID, Since: j.Since()}
+		q := askedNow(&j.Job, now)
 		if !w.blend.Forecast(&q, &a) {
 			continue
 		}
 		of := s.of(&j.Job)
 		of.Start = now + int64(min(a.Wait.Quantile(w.rng.Float64()), 2*w.longest, delay.At(delay.Points-1)))
-		w.score(&of)
+		w.score(of)
 	}
 }
 
@@ -89,13 +91,9 @@ const (
 
 func newWaiting(q *queue.Queue, f *expert.Forest) *waiting {
 	rng := rand.New(rand.NewPCG(3, 3)) // its own: other forecasts do not depend on what is asked here
-	rest := expert.NewWaiting(f)
-	simulated := expert.NewRest(f)
-	return &waiting{
-		blend:    blend.New("pending", rng, rest, simulated),
-		learners: []learner{rest, simulated},
-		queue:    q, rng: rng, sights: map[int64][]sight{},
-	}
+	rest, simulated := expert.NewWaiting(f), expert.NewRest(f)
+	b := blend.New("pending", rng, rest, simulated)
+	return &waiting{blend: b, learners: []learner{b, rest, simulated}, queue: q, rng: rng, sights: map[int64][]sight{}}
 }
 
 // look looks at a few jobs, each as likely as any other, if it is time.
@@ -127,47 +125,48 @@ func (w *waiting) look(now int64) {
 }
 
 func (w *waiting) see(j *workload.Job, now int64) {
-	q := forecast.Question{Request: j.Request, Now: now, Submit: now, Job: j.ID, Since: j.Since()}
 	w.count++
 	s := sight{w.count, now}
 	w.sights[j.ID] = append(w.sights[j.ID], s)
 	w.order = append(w.order, seen{j.ID, s})
-	for _, of := range []workload.Job{s.of(j), s.final(j)} {
-		w.blend.Expect(&of, q)
+	for of := range s.both(j) {
 		for _, l := range w.learners {
-			l.Expect(&of, &q)
+			l.Expect(of, askedNow(j, now))
 		}
 	}
 }
 
-// final is of for what a sight teaches once its job has started.
-func (s sight) final(j *workload.Job) workload.Job {
-	of := s.of(j)
-	of.ID = -s.id
-	return of
+// askedNow returns the question how much longer a job waits that waits already.
+func askedNow(j *workload.Job, now int64) forecast.Question {
+	return forecast.Question{Request: j.Request, Now: now, Submit: now, Job: j.ID, Since: j.Since()}
 }
 
 // of returns the sight as a job.
-func (s sight) of(j *workload.Job) workload.Job {
+func (s sight) of(j *workload.Job) *workload.Job {
 	of := *j
 	of.ID, of.Eligible = s.id, s.at
-	return of
+	return &of
 }
 
-// started learns from a job, of which served tells as the predictor learns from it.
-func (w *waiting) started(j *workload.Job, served func(*workload.Job) *workload.Job) {
+// both yields the sight as a job, and once more for what it teaches when its job has started.
+func (s sight) both(j *workload.Job) iter.Seq[*workload.Job] {
+	final := s
+	final.id = -s.id
+	return slices.Values([]*workload.Job{s.of(j), final.of(j)})
+}
+
+// started learns from a job, which could not start in the windows.
+func (w *waiting) started(j *workload.Job, windows rollout.Windows) {
 	for _, s := range w.sights[j.ID] {
 		w.longest = max(longestDecay*w.longest, float64(j.Start-s.at))
-		for _, of := range []workload.Job{s.of(j), s.final(j)} {
-			of = *served(&of)
-			w.score(&of)
+		for of := range s.both(j) {
+			w.score(served(of, windows))
 		}
 	}
 	delete(w.sights, j.ID)
 }
 
 func (w *waiting) score(sight *workload.Job) {
-	w.blend.Score(sight)
 	for _, l := range w.learners {
 		l.Score(sight)
 	}
@@ -175,10 +174,9 @@ func (w *waiting) score(sight *workload.Job) {
 
 func (w *waiting) ended(j *workload.Job) {
 	for _, s := range w.sights[j.ID] {
-		for _, of := range []workload.Job{s.of(j), s.final(j)} {
-			w.blend.Drop(&of)
+		for of := range s.both(j) {
 			for _, l := range w.learners {
-				l.Drop(&of)
+				l.Drop(of)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package course
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/url"
@@ -164,16 +165,17 @@ func Elsewhere(e *ledger.Entry, j *workload.Job) string {
 // besides Elsewhere and Unlike, so that what e promises does not hold for it; "" if nothing. Jobs
 // take of the cluster what takes says, both as promised and as accepted.
 func Altered(e *ledger.Entry, j *slurm.QueueEntry, takes *limits.Takes) string {
-	planned := e.Request(e.TimeLimit)
 	switch {
 	case j.Start != 0:
 		return ""
 	case j.Shape.Reservation != e.Inside:
 		return fmt.Sprintf("its reservation is %s instead of %s", orNone(j.Shape.Reservation), orNone(e.Inside))
-	case Kept(e, j) != "":
-		return Kept(e, j)
-	case Larger(e, j, takes) != "":
-		return Larger(e, j, takes)
+	}
+	if why := cmp.Or(Kept(e, j), Larger(e, j, takes)); why != "" {
+		return why
+	}
+	planned := e.Request(e.TimeLimit)
+	switch {
 	case j.Nodes <= e.Nodes && takes.Memory(j.Request) > takes.Memory(planned):
 		return fmt.Sprintf("it takes %d MiB of memory instead of %d", takes.Memory(j.Request), takes.Memory(planned))
 	case more(j.Licences, e.Licences):

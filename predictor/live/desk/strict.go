@@ -89,9 +89,8 @@ func (d *occupancy) inLine(l *line, cluster *limits.Cluster, c workload.Claim, n
 	}
 }
 
-// waitingBefore returns the jobs of a line that are eligible and wait, in Slurm's order: by the
-// tier of their partition, by priority, and then as they came. It leaves out those that have a
-// claim among others, and ends before c's job, if that job waits, too.
+// waitingBefore returns the jobs of a line that are eligible and wait, in Slurm's order. It leaves
+// out those that have a claim among others, and ends before c's job, if that job waits, too.
 func (d *occupancy) waitingBefore(l *line, cluster *limits.Cluster, c workload.Claim, now int64, others []workload.Claim) []*workload.Job {
 	claims := make(map[int64]bool, len(others))
 	for i := range others {
@@ -99,18 +98,15 @@ func (d *occupancy) waitingBefore(l *line, cluster *limits.Cluster, c workload.C
 	}
 	type ranked struct {
 		*workload.Job
-		tier, priority int64
+		rank
 	}
 	var waiting []ranked
 	for j := range d.Outlook.Jobs {
 		if j.Start == 0 && j.Since() <= now && l.has(j) && !claims[j.ID] {
-			partition, _, _ := strings.Cut(j.Partition, ",")
-			waiting = append(waiting, ranked{j, cluster.Partitions[partition].Tier, j.Priority + cluster.Aging.Of(j, now)})
+			waiting = append(waiting, ranked{j, rankOf(cluster, j, now)})
 		}
 	}
-	slices.SortStableFunc(waiting, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.priority, a.priority))
-	})
+	slices.SortStableFunc(waiting, func(a, b ranked) int { return a.compare(b.rank) })
 	var before []*workload.Job
 	for _, w := range waiting {
 		if w.ID == c.Job {

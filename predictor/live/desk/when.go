@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
@@ -88,14 +89,15 @@ type waiting struct {
 	*view
 	user  string // who asks
 	jobs  []*slurm.QueueEntry
-	ranks []rank // of jobs
+	turns []turn // of jobs
 }
 
-// rank is the place of a job in Slurm's order: by the tier of its partition, by priority, and then
-// as it came. A job that begins later comes after those that are eligible, and what is kept last.
-type rank struct {
-	stage                 stage
-	tier, priority, since int64
+// turn is the place of a job in an answer. A job that begins later comes after those that are
+// eligible, and what is kept comes last.
+type turn struct {
+	stage stage
+	rank
+	since, id int64
 }
 
 type stage int
@@ -106,8 +108,8 @@ const (
 	kept           // by something that no forecast knows of
 )
 
-func (a rank) compare(b rank) int {
-	return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(b.tier, a.tier), cmp.Compare(b.priority, a.priority), cmp.Compare(a.since, b.since))
+func (a turn) compare(b turn) int {
+	return cmp.Or(cmp.Compare(a.stage, b.stage), a.rank.compare(b.rank), cmp.Compare(a.since, b.since), cmp.Compare(a.id, b.id))
 }
 
 // stage returns the stage of a job.
@@ -128,16 +130,13 @@ func (w *waiting) gather(queue func(yield func(*slurm.QueueEntry) bool)) {
 			w.jobs = append(w.jobs, j)
 		}
 	}
-	ranks := make(map[int64]rank, len(w.jobs))
+	turns := make(map[int64]turn, len(w.jobs))
 	for _, j := range w.jobs {
-		partition, _, _ := strings.Cut(j.Partition, ",")
-		ranks[j.ID] = rank{w.stage(j), w.Cluster.Partitions[partition].Tier, j.Priority + w.Cluster.Aging.Of(&j.Job, w.now), j.Eligible}
+		turns[j.ID] = turn{w.stage(j), rankOf(w.Cluster, &j.Job, w.now), j.Eligible, j.ID}
 	}
-	slices.SortFunc(w.jobs, func(a, b *slurm.QueueEntry) int {
-		return cmp.Or(ranks[a.ID].compare(ranks[b.ID]), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(w.jobs, func(a, b *slurm.QueueEntry) int { return turns[a.ID].compare(turns[b.ID]) })
 	for _, j := range w.jobs {
-		w.ranks = append(w.ranks, ranks[j.ID])
+		w.turns = append(w.turns, turns[j.ID])
 	}
 }
 
@@ -172,7 +171,7 @@ func (w *waiting) tell(i int, help bool) (api.Waiting, error) {
 	}
 	first, _, _ := strings.Cut(j.Partition, ",")
 	for k, other := range w.jobs[:i] {
-		if w.ranks[k].stage == eligible && other.MayRunIn(first) {
+		if w.turns[k].stage == eligible && other.MayRunIn(first) {
 			told.Ahead += other.Count()
 			told.AheadNodes += int64(other.Count()) * int64(max(1, other.Nodes)) * other.Limit
 		}
@@ -191,44 +190,50 @@ func (w *waiting) tell(i int, help bool) (api.Waiting, error) {
 	if told.Unknown = w.keeps(j); told.Unknown != "" {
 		return told, nil
 	}
-	job, pieces, err := w.request(j)
+	asked, err := w.asked(j)
 	if err != nil {
 		told.Unknown = err.Error()
 		return told, nil
 	}
-	view := w.Cluster.Job(job, &workload.Needs{Exclusive: j.Exclusive, MostNodes: max(1, job.Nodes)})
-	if rule := ruleAgainst(view); rule != nil {
+	job := w.as(j, asked)
+	if rule := ruleAgainst(job); rule != nil {
 		told.Unknown = rule.Says
 		return told, nil
 	}
-	if short := view.Shortage(w.now); short != "" {
+	if short := job.Shortage(w.now); short != "" {
 		told.Why = append(told.Why, short)
 	}
-	told.Unknown = w.forecast(&told, j, job, pieces)
+	told.Unknown = w.forecast(&told, j, job)
 	if help && told.Unknown == "" && !promised && j.Count() == 1 {
-		told.Help = w.help(&told, j, job, pieces)
+		told.Help = w.help(&told, j, job)
 	}
 	return told, nil
 }
 
-// request returns what a job asks for, as forecasts want it.
-func (w *waiting) request(j *slurm.QueueEntry) (workload.Request, workload.Pieces, error) {
+// asked returns what a job asks for, as forecasts want it.
+func (w *waiting) asked(j *slurm.QueueEntry) (workload.Request, error) {
 	asked := j.Request
 	asked.Partition, _, _ = strings.Cut(j.Partition, ",")
-	needs := &workload.Needs{Exclusive: j.Exclusive, MostNodes: max(1, asked.Nodes)}
-	job, err := w.Cluster.CompleteWith(asked, needs)
-	if err != nil {
-		return job, workload.Pieces{}, err
-	}
-	job.NodeSet, job.Licences, job.Reservation = asked.NodeSet, asked.Licences, j.Reservation
-	return job, w.Cluster.Job(job, needs).Pieces(), nil
+	r, err := w.Cluster.CompleteWith(asked, needsOf(j, &asked))
+	r.NodeSet, r.Licences, r.Reservation = asked.NodeSet, asked.Licences, asked.Reservation
+	return r, err
 }
 
-// outlookOf forecasts the rest of the wait of a job as it is, or would be with another request,
-// from a time on, and its end. It says why if nothing is known.
-func (w *waiting) outlookOf(j *slurm.QueueEntry, job workload.Request, pieces workload.Pieces) (from int64, wait forecast.Answer, end negotiate.Prospect, blocked *api.Blocked, unknown string) {
+// as returns a job as one of a request, which may be another than its own.
+func (w *waiting) as(j *slurm.QueueEntry, r workload.Request) *limits.Job {
+	return w.Cluster.Job(r, needsOf(j, &r))
+}
+
+// needsOf returns the needs of a job as one of a request.
+func needsOf(j *slurm.QueueEntry, r *workload.Request) *workload.Needs {
+	return &workload.Needs{Exclusive: j.Exclusive, MostNodes: max(1, r.Nodes)}
+}
+
+// outlookOf forecasts the rest of the wait of a job as one of a request, from a time on, and its
+// end. It says why if nothing is known.
+func (w *waiting) outlookOf(j *slurm.QueueEntry, as *limits.Job) (from int64, wait forecast.Answer, end negotiate.Prospect, blocked *api.Blocked, unknown string) {
 	from = max(w.now, j.Eligible)
-	r := trajectory.Request{Job: job, Pieces: pieces, ID: j.ID, Now: from}
+	r := trajectory.Request{Job: as.Request, Pieces: as.Pieces(), ID: j.ID, Now: from}
 	var circumstances completion.Circumstances
 	if n := int32(j.Count()); n > 1 {
 		r.Tasks = 1
@@ -242,8 +247,8 @@ func (w *waiting) outlookOf(j *slurm.QueueEntry, job workload.Request, pieces wo
 }
 
 // forecast sets what is forecast of a job, or says why nothing is.
-func (w *waiting) forecast(told *api.Waiting, j *slurm.QueueEntry, job workload.Request, pieces workload.Pieces) (unknown string) {
-	from, wait, end, blocked, unknown := w.outlookOf(j, job, pieces)
+func (w *waiting) forecast(told *api.Waiting, j *slurm.QueueEntry, as *limits.Job) (unknown string) {
+	from, wait, end, blocked, unknown := w.outlookOf(j, as)
 	if unknown != "" {
 		return unknown
 	}
@@ -308,10 +313,10 @@ const (
 
 // help returns the changes with which a job would start sooner: the longest of some shorter time
 // limits, and half of its nodes.
-func (w *waiting) help(told *api.Waiting, j *slurm.QueueEntry, job workload.Request, pieces workload.Pieces) (all []api.Help) {
+func (w *waiting) help(told *api.Waiting, j *slurm.QueueEntry, as *limits.Job) (all []api.Help) {
 	now := told.Start.Median
-	helps := func(job workload.Request, pieces workload.Pieces) *api.Forecast {
-		from, wait, _, _, unknown := w.outlookOf(j, job, pieces)
+	helps := func(r workload.Request) *api.Forecast {
+		from, wait, _, _, unknown := w.outlookOf(j, w.as(j, r))
 		if unknown != "" {
 			return nil
 		}
@@ -323,22 +328,21 @@ func (w *waiting) help(told *api.Waiting, j *slurm.QueueEntry, job workload.Requ
 		return start
 	}
 	for _, share := range shorter {
-		less := job
-		if less.Limit = slurmtime.Minutes(int64(share*float64(job.Limit))) * 60; less.Limit >= job.Limit {
+		less := as.Request
+		if less.Limit = slurmtime.Minutes(int64(share*float64(as.Limit))) * 60; less.Limit >= as.Limit {
 			continue
 		}
-		if start := helps(less, pieces); start != nil {
+		if start := helps(less); start != nil {
 			all = append(all, api.Help{Limit: less.Limit, Start: *start})
 			break
 		}
 	}
-	if job.Nodes > 1 {
-		half := job
-		half.Nodes = (job.Nodes + 1) / 2
-		share := func(n int32) int32 { return int32(int64(n) * int64(half.Nodes) / int64(job.Nodes)) }
-		half.CPUs, half.GPUs, half.Memory = share(job.CPUs), share(job.GPUs), job.Memory*int64(half.Nodes)/int64(job.Nodes)
-		needs := &workload.Needs{Exclusive: j.Exclusive, MostNodes: half.Nodes}
-		if start := helps(half, w.Cluster.Job(half, needs).Pieces()); start != nil {
+	if as.Nodes > 1 {
+		half := as.Request
+		half.Nodes = (as.Nodes + 1) / 2
+		share := func(n int64) int64 { return n * int64(half.Nodes) / int64(as.Nodes) }
+		half.CPUs, half.GPUs, half.Memory = int32(share(int64(as.CPUs))), int32(share(int64(as.GPUs))), share(as.Memory)
+		if start := helps(half); start != nil {
 			all = append(all, api.Help{Nodes: half.Nodes, Start: *start})
 		}
 	}

@@ -94,7 +94,7 @@ func (k *follower) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *sl
 	missing, shut := "", ""
 	if c := k.Desk.Premises.Limits(); c != nil && j.Start == 0 {
 		job := c.Job(j.Request, nil)
-		if missing, shut = job.Missing(), shutOut(job, e.Job); missing != "" || shut != "" {
+		if missing, shut = job.Missing(), shutOut(c, &j.Request, e.Job); missing != "" || shut != "" {
 			prospect, forecast = &completion.Prospect{}, 0
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // notStartedBySlurm comes before Slurm's reason.
@@ -24,7 +25,7 @@ const requeuedTooLate = "it was put back into the queue, and Slurm starts such a
 func (k *reviser) setForecast(p *trajectory.Planner, r *trajectory.Request, e *ledger.Entry, j *slurm.QueueEntry, revised *trajectory.Revision) {
 	now, why := revised.Stay, obstacle{}
 	job := p.Cluster.Job(r.Job, nil)
-	if excluded(job) != nil {
+	if excluded(p.Cluster, job) != nil {
 		now = 0
 	}
 	if slurm.BeyondLimit(j.Reason) && revised.Begin == e.Progress.BeginTime && !shrinks(job, j) {
@@ -44,14 +45,14 @@ func (k *reviser) setForecast(p *trajectory.Planner, r *trajectory.Request, e *l
 
 // excluded returns the rule by which Slurm never starts a job, or no longer takes one like it,
 // however short it is. It returns nil if there is none.
-func excluded(job *limits.Job) *limits.Rule {
-	return cmp.Or(job.CheckSize(), job.CheckNeeds(), job.CheckReservation())
+func excluded(c *limits.Cluster, job *limits.Job) *limits.Rule {
+	return cmp.Or(job.CheckSize(), job.CheckNeeds(), c.CheckReservation(&job.Request))
 }
 
-// shutOut says that the reservation that the job of a number asks for no longer admits it, and what
+// shutOut says that the reservation that r, the request of the job of a number, asks for no longer admits it, and what
 // to do. It is "" if it does.
-func shutOut(job *limits.Job, id int64) string {
-	rule := job.CheckReservation()
+func shutOut(c *limits.Cluster, r *workload.Request, id int64) string {
+	rule := c.CheckReservation(r)
 	if rule == nil {
 		return ""
 	}
@@ -104,13 +105,13 @@ func (k *reviser) against(p *trajectory.Planner, r *trajectory.Request, e *ledge
 		return obstacle{says: partition.Closed()}
 	}
 	job := c.Job(r.Job, nil)
-	if why := shutOut(job, r.ID); why != "" {
+	if why := shutOut(c, &r.Job, r.ID); why != "" {
 		return obstacle{says: why}
 	}
 	if longest, rule := job.MaxLimit(); longest != limits.None && longest < j.Limit {
 		return obstacle{says: fmt.Sprintf("%s, and the job's time limit is %s", rule.Says, slurmtime.FormatDuration(j.Limit))}
 	}
-	if rule := excluded(job); rule != nil {
+	if rule := excluded(c, job); rule != nil {
 		return obstacle{says: rule.Says}
 	}
 	shortage := job.ShortageBy(r.Now, r.Deadline)

@@ -6,17 +6,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Whose has the options for the user whose reservations a command is about.
+// Whose has the options for the user whose reservations, or jobs, a command is about.
 type Whose struct {
 	name string
 	all  bool
 }
 
-// AddWhose adds the options to flags.
-func AddWhose(flags *pflag.FlagSet) *Whose {
+// Reservations is what AddWhose says of reservations.
+const Reservations = "reservations, for operators"
+
+// AddWhose adds the options to flags, of which the help says what things the command is about.
+func AddWhose(flags *pflag.FlagSet, things string) *Whose {
 	f := &Whose{}
-	flags.StringVarP(&f.name, "user", "u", "", "this `user`'s reservations, for operators")
-	flags.BoolVarP(&f.all, "all", "a", false, "everybody's reservations, for operators")
+	flags.StringVarP(&f.name, "user", "u", "", "this `user`'s "+things)
+	flags.BoolVarP(&f.all, "all", "a", false, "everybody's "+things)
 	return f
 }
 

@@ -68,7 +68,7 @@ Columns:
 		Args: cli.NoArguments,
 	}
 	by := cmd.Flags().String("by", "", "one line for each `group`: "+strings.Join(api.Groupings, ", ")+";\nwith --calibration "+strings.Join(api.CalibrationGroupings, ", "))
-	whose := options.AddWhose(cmd.Flags())
+	whose := options.AddWhose(cmd.Flags(), options.Reservations)
 	selecting := options.AddSelection(cmd)
 	calibration := addCalibration(cmd)
 	shadow := cmd.Flags().Bool("shadow", false, "what would have been promised and kept, where varqd only watches")

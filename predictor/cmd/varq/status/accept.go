@@ -41,7 +41,7 @@ nothing if more is needed by now.`,
 	most := cmd.Flags().String("max-cost", "", "agree to `node-hours` of idle nodes at most")
 	asJSON := options.AddJSON(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		jobs, err := parseJobs(args)
+		jobs, err := options.ParseJobs(args)
 		if err != nil {
 			return cli.Usage(cmd, err)
 		}

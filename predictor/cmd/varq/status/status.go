@@ -62,14 +62,14 @@ All columns, for --format:
   varq status --all --parsable2
   varq status --color=always`,
 	}
-	whoseFlags := options.AddWhose(cmd.Flags())
+	whoseFlags := options.AddWhose(cmd.Flags(), options.Reservations)
 	selecting := options.AddSelection(cmd)
 	old := cmd.Flags().Bool("old", false, "also those that were settled longer ago than a day")
 	style := options.AddStyle(cmd.Flags())
 	when := addColour(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		usage := func(err error) error { return cli.Usage(cmd, err) }
-		jobs, err := parseJobs(args)
+		jobs, err := options.ParseJobs(args)
 		if err != nil {
 			return usage(err)
 		}

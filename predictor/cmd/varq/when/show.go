@@ -108,7 +108,7 @@ func tell(env *cli.Env, w *api.Waiting) error {
 	}
 	s.Line("Because", "%s", why)
 	if w.Ahead > 0 {
-		s.Line("Ahead", "%s of the partition, with up to %s", cli.Count(w.Ahead, "job", "jobs"), nodeHours(w.AheadNodes))
+		s.Line("Ahead", "%s of the partition, with up to %.1f node-hours", cli.Count(w.Ahead, "job", "jobs"), float64(w.AheadNodes)/3600)
 	}
 	for _, more := range w.Why {
 		s.Line("", "%s", more)
@@ -165,5 +165,3 @@ func likely(env *cli.Env, f *api.Forecast) string {
 }
 
 func nodes(n int32) string { return cli.Count(int(n), "node", "nodes") }
-
-func nodeHours(seconds int64) string { return fmt.Sprintf("%.1f node-hours", float64(seconds)/3600) }

@@ -3,11 +3,8 @@ package when
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,8 +54,7 @@ All columns, for --format:
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	user := flags.StringP("user", "u", "", "the jobs of this `user`")
-	all := flags.BoolP("all", "a", false, "the jobs of all users")
+	whose := options.AddWhose(flags, "jobs")
 	partitions := flags.StringSliceP("partition", "p", nil, "jobs in these `partitions`, separated by commas")
 	jobs := flags.StringSliceP("jobs", "j", nil, "these `jobs`, separated by commas")
 	pause := flags.Duration("watch", 0, "show it again after each `pause`, such as 30s or 2m")
@@ -66,15 +62,12 @@ All columns, for --format:
 	style := options.AddStyle(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		usage := func(err error) error { return cli.Usage(cmd, err) }
-		query := api.WhenQuery{User: *user, Partitions: *partitions}
-		switch {
-		case *all && *user != "":
-			return usage(errors.New("--user does not go together with --all"))
-		case *all:
-			query.User = api.Everybody
+		user, err := whose.User()
+		if err != nil {
+			return usage(err)
 		}
-		var err error
-		if query.Jobs, err = parseJobs(append(*jobs, args...)); err != nil {
+		query := api.WhenQuery{User: user, Partitions: *partitions}
+		if query.Jobs, err = options.ParseJobs(append(*jobs, args...)); err != nil {
 			return usage(err)
 		}
 		if *pause != 0 && *pause < leastPause {
@@ -86,7 +79,7 @@ All columns, for --format:
 		format := style.Format
 		if format == "" {
 			format = ownColumns
-			if *all || *user != "" {
+			if user != "" {
 				format = everyColumns
 			}
 		}
@@ -116,19 +109,6 @@ All columns, for --format:
 		}
 	}
 	return cmd
-}
-
-// parseJobs reads job ids. A task of an array stands for the array.
-func parseJobs(texts []string) (jobs []int64, err error) {
-	for _, text := range texts {
-		array, _, _ := strings.Cut(text, "_")
-		id, err := strconv.ParseInt(array, 10, 64)
-		if err != nil || id <= 0 {
-			return nil, fmt.Errorf("%.40q is not a job id", text)
-		}
-		jobs = append(jobs, id)
-	}
-	return jobs, nil
 }
 
 // sleep waits for a while, or until the user interrupts it, which ends the command well.
