@@ -100,8 +100,8 @@ func (j *Job) checkLicences() *Rule {
 	return nil
 }
 
-// licensed returns how many jobs can have such licences at the same time, n at most, and the licence
-// of which there are too few for n.
+// licensed returns how many jobs can have such licences at the same time, n at most, and the
+// licence of which there are too few for n.
 func (c *Cluster) licensed(l workload.Licences, n int32) (most int32, by string) {
 	for name, number := range l.All() {
 		of := c.Licenses[name]

@@ -49,8 +49,8 @@ func excluded(c *limits.Cluster, job *limits.Job) *limits.Rule {
 	return cmp.Or(job.CheckSize(), job.CheckNeeds(), c.CheckReservation(&job.Request))
 }
 
-// shutOut says that the reservation that r, the request of the job of a number, asks for no longer admits it, and what
-// to do. It is "" if it does.
+// shutOut says that the reservation that r, the request of the job of a number, asks for no longer
+// admits it, and what to do. It is "" if it does.
 func shutOut(c *limits.Cluster, r *workload.Request, id int64) string {
 	rule := c.CheckReservation(r)
 	if rule == nil {
