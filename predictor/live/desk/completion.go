@@ -13,6 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/promise/negotiate"
+	"github.com/varq-project/varq/predictor/promise/offer"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -182,12 +183,12 @@ func otherWays(r *trajectory.Request, req *api.PlanRequest, forecasts func(*traj
 		changed := *r
 		changed.Job.Limit = limit
 		p, ok := forecasts(&changed, completion.Circumstances{Checkpoints: checkpoints})
-		return ok && p.TimeOut() <= api.TimesOutOften && p.Prob(float64(req.FinishBy-r.Now)) >= r.Prob
+		return ok && p.TimeOut() <= api.TimesOutOften && p.Prob(float64(req.FinishBy-r.Now-offer.Patience)) >= offer.Enough(r.Prob)
 	}
-	offer := api.Offer{Prob: r.Prob, FinishBy: req.FinishBy, Nodes: r.Job.Nodes, CPUs: r.Job.CPUs, Limit: r.Job.Limit}
+	same := api.Offer{Prob: r.Prob, FinishBy: req.FinishBy, Nodes: r.Job.Nodes, CPUs: r.Job.CPUs, Limit: r.Job.Limit}
 	for _, share := range shorter {
 		if limit := slurmtime.Minutes(int64(share*float64(r.Job.Limit))) * 60; limit < r.Job.Limit && with(limit, req.CheckpointInterval) {
-			less := offer
+			less := same
 			less.Kind, less.Limit = api.OfferTime, limit
 			offers = append(offers, less)
 			break
@@ -195,7 +196,7 @@ func otherWays(r *trajectory.Request, req *api.PlanRequest, forecasts func(*traj
 	}
 	for _, interval := range oftener {
 		if interval < r.Job.Limit && (req.CheckpointInterval == 0 || interval < req.CheckpointInterval) && with(r.Job.Limit, interval) {
-			saves := offer
+			saves := same
 			saves.Kind, saves.CheckpointInterval = api.OfferSaves, interval
 			offers = append(offers, saves)
 			break

@@ -34,14 +34,14 @@ func TestOtherWays(t *testing.T) {
 		want     []api.Offer
 	}{
 		"half the limit": {api.PlanRequest{FinishBy: 9000}, func(limit, _ int64) chances {
-			return chances{end: 1 - float64(limit)/40_000} // .91 with an hour
+			return chances{end: 1 - float64(limit)/60_000} // .94 with an hour
 		}, []api.Offer{{Kind: api.OfferTime, Prob: .9, FinishBy: 9000, Limit: 3600}}},
 		"too short for such jobs": {api.PlanRequest{FinishBy: 9000}, func(limit, _ int64) chances {
 			return chances{end: 1 - float64(limit)/40_000, timeOut: .06}
 		}, nil},
 		"checkpoints every ten minutes": {api.PlanRequest{FinishBy: 9000}, func(_, checkpoints int64) chances {
 			if checkpoints == 600 {
-				return chances{end: .9}
+				return chances{end: .93}
 			}
 			return chances{end: .8}
 		}, []api.Offer{{Kind: api.OfferSaves, Prob: .9, FinishBy: 9000, Limit: 7200, CheckpointInterval: 600}}},

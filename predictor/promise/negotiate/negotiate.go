@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/promise/offer"
 )
 
 // Prospect says how probable it is that a job has done its work in time. Package completion has
@@ -115,16 +116,26 @@ func earliest(p Prospect, r *Request, prob float64) (o Offer, ok bool) {
 // needs an end has no use for one that comes less than half as often.
 const leastShare = .5
 
-// others returns what else can be promised: the deadline asked for with its probability, and the
-// earliest deadline for each level and for the probability asked for. They are in the order of
-// time, and a later one has a higher probability.
+// offered returns the offer of the earliest deadline with a probability, as earliest does, so that it
+// still holds when somebody takes it.
+func offered(p Prospect, r *Request, prob float64) (o Offer, ok bool) {
+	later := *r
+	later.Now += offer.Patience
+	o, ok = earliest(p, &later, offer.Enough(prob))
+	o.Prob = prob
+	return o, ok
+}
+
+// others returns what else can be promised, for a while: the deadline asked for with its
+// probability, and the earliest deadline for each level and for the probability asked for. They are
+// in the order of time, and a later one has a higher probability.
 func others(p Prospect, r *Request, promise *Offer, asked float64) (list []Offer) {
 	if r.Deadline != 0 {
-		estimate := p.Prob(float64(r.Deadline - r.Now))
-		list = append(list, Offer{r.Deadline, prob.Percent(estimate), estimate})
+		estimate := p.Prob(float64(r.Deadline - r.Now - offer.Patience))
+		list = append(list, Offer{r.Deadline, offer.Most(estimate), estimate})
 	}
 	for _, level := range append(levels[:], asked) {
-		if o, ok := earliest(p, r, level); ok {
+		if o, ok := offered(p, r, level); ok {
 			list = append(list, o)
 		}
 	}
@@ -137,6 +148,6 @@ func others(p Prospect, r *Request, promise *Offer, asked float64) (list []Offer
 			return true
 		}
 		most = o.Prob
-		return o.Prob < leastShare*asked || promise != nil && *promise == o
+		return o.Prob < leastShare*asked || promise != nil && o.Deadline >= promise.Deadline && o.Prob <= promise.Prob
 	})
 }

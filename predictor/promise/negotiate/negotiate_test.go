@@ -48,23 +48,23 @@ func TestAsk(t *testing.T) {
 		reason string
 		others []deal
 	}{
-		"promised": {1, Request{Deadline: now + 3000, Prob: .9}, &deal{3000, .9}, "", []deal{{720, .5}, {1440, .75}, {2340, .9}, {3000, .95}, {4620, .99}}},
+		"promised": {1, Request{Deadline: now + 3000, Prob: .9}, &deal{3000, .9}, "", []deal{{840, .5}, {1560, .75}, {2640, .9}, {3000, .92}, {3360, .95}, {4980, .99}}},
 		"refused": {
 			1, Request{Deadline: now + 1200, Prob: .9}, nil, "the job has ended by the deadline with a probability of 0.69 at best, not 0.9",
-			[]deal{{720, .5}, {1200, .69}, {1440, .75}, {2340, .9}, {3000, .95}, {4620, .99}},
+			[]deal{{840, .5}, {1200, .66}, {1560, .75}, {2640, .9}, {3360, .95}, {4980, .99}},
 		},
 		"a level of her own": {1, Request{Deadline: now + 1200, Prob: .8}, nil, "the job has ended by the deadline with a probability of 0.69 at best, not 0.8",
-			[]deal{{720, .5}, {1200, .69}, {1440, .75}, {1620, .8}, {2340, .9}, {3000, .95}, {4620, .99}}},
+			[]deal{{840, .5}, {1200, .66}, {1560, .75}, {1800, .8}, {2640, .9}, {3360, .95}, {4980, .99}}},
 		"too early for any use": {1, Request{Deadline: now + 5, Prob: .9}, nil, "no end by the deadline can be promised, however little is asked",
-			[]deal{{720, .5}, {1440, .75}, {2340, .9}, {3000, .95}, {4620, .99}}},
-		"risk": {1, Request{Risk: .9, Prob: .5}, &deal{2340, .9}, "", []deal{{720, .5}, {1440, .75}, {3000, .95}, {4620, .99}}},
+			[]deal{{840, .5}, {1560, .75}, {2640, .9}, {3360, .95}, {4980, .99}}},
+		"risk": {1, Request{Risk: .9, Prob: .5}, &deal{2340, .9}, "", []deal{{840, .5}, {1560, .75}, {3360, .95}, {4980, .99}}},
 		"risk, in time": {1, Request{Deadline: now + 3000, Prob: .9, Risk: .8}, &deal{3000, .9}, "",
-			[]deal{{720, .5}, {1440, .75}, {2340, .9}, {3000, .95}, {4620, .99}}},
+			[]deal{{840, .5}, {1560, .75}, {2640, .9}, {3000, .92}, {3360, .95}, {4980, .99}}},
 		"risk, too late": {1, Request{Deadline: now + 1200, Prob: .9, Risk: .8}, &deal{1620, .8}, "",
-			[]deal{{720, .5}, {1200, .69}, {1440, .75}, {2340, .9}, {3000, .95}, {4620, .99}}},
-		"nothing so late": {1, Request{Risk: .9, Prob: .5, Latest: now + 2400}, &deal{2340, .9}, "", []deal{{720, .5}, {1440, .75}}},
-		"too late a one":  {1, Request{Risk: .9, Prob: .5, Latest: now + 2000}, nil, "no end can be promised with probability 0.9 within the time for which the site promises", []deal{{720, .5}, {1440, .75}}},
-		"however late":    {.8, Request{Risk: .9, Prob: .9}, nil, "no end can be promised with probability 0.9, however late", []deal{{1020, .5}, {2820, .75}}},
+			[]deal{{840, .5}, {1200, .66}, {1560, .75}, {2640, .9}, {3360, .95}, {4980, .99}}},
+		"nothing so late": {1, Request{Risk: .9, Prob: .5, Latest: now + 2400}, &deal{2340, .9}, "", []deal{{840, .5}, {1560, .75}}},
+		"too late a one":  {1, Request{Risk: .9, Prob: .5, Latest: now + 2000}, nil, "no end can be promised with probability 0.9 within the time for which the site promises", []deal{{840, .5}, {1560, .75}}},
+		"however late":    {.8, Request{Risk: .9, Prob: .9}, nil, "no end can be promised with probability 0.9, however late", []deal{{1140, .5}, {3360, .75}}},
 		"never":           {0, Request{Deadline: now + 1200, Prob: .9}, nil, "no end by the deadline can be promised, however little is asked", nil},
 	} {
 		c.r.Now = now

@@ -40,7 +40,7 @@ func TestArray(t *testing.T) {
 	}
 	r.Tasks = 40
 	a = p.Plan(r)
-	o := offer(t, a, OfferTasks)
+	o := offerOf(t, a, OfferTasks)
 	if o == nil || o.Request.Tasks < 4 || o.Request.Tasks >= 40 {
 		t.Fatalf("%+v", a.Refusal.Reason)
 	}
@@ -49,7 +49,7 @@ func TestArray(t *testing.T) {
 	if a := p.Plan(again); a.Plan == nil {
 		t.Errorf("%d tasks were offered, and are refused: %+v", again.Tasks, a.Refusal)
 	}
-	if offer(t, a, OfferNodes) != nil {
+	if offerOf(t, a, OfferNodes) != nil {
 		t.Error("smaller tasks are offered")
 	}
 }
@@ -67,7 +67,7 @@ func TestArrayLimits(t *testing.T) {
 		}
 		if a := p.Plan(r); (a.Plan != nil) != promised {
 			t.Errorf("%d tasks: %+v", tasks, a.Refusal)
-		} else if !promised && (offer(t, a, OfferTasks).Request.Tasks != 3 || !strings.Contains(a.Refusal.Reason, "(the other 3 promised tasks of the array among them)")) {
+		} else if !promised && (offerOf(t, a, OfferTasks).Request.Tasks != 3 || !strings.Contains(a.Refusal.Reason, "(the other 3 promised tasks of the array among them)")) {
 			t.Errorf("%d tasks: offered %+v", tasks, a.Refusal.Offers)
 		}
 	}

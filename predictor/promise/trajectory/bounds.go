@@ -171,6 +171,9 @@ func (b *bounds) budget(r *Request, s Submission) int64 {
 		return -1
 	}
 	budget := r.Deadline - s.Begin
+	if r.offered {
+		budget = min(budget, r.Deadline-r.comesBy())
+	}
 	if b.last != 0 {
 		budget = min(budget, b.last-s.Begin)
 	}

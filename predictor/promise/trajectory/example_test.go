@@ -50,7 +50,7 @@ func ExamplePlanner_Plan() {
 }
 
 // The same cluster cannot promise that probability for a deadline in an hour. The refusal
-// offers similar requests.
+// offers similar requests, which can be promised in a minute, too.
 func ExamplePlanner_Plan_refusal() {
 	planner := trajectory.Planner{Forecaster: exponential(30 * 60)}
 	now := time.Date(2026, 3, 3, 16, 0, 0, 0, time.UTC).Unix()
@@ -67,6 +67,6 @@ func ExamplePlanner_Plan_refusal() {
 	}
 	// Output:
 	// the job starts by the deadline with a probability of 0.86 at best, not 0.9
-	// probability: by 17:00 with 0.86
-	// deadline: by 17:10 with 0.90
+	// probability: by 17:00 with 0.84
+	// deadline: by 17:17 with 0.90
 }

@@ -68,7 +68,7 @@ func TestPlanBesideMinutes(t *testing.T) {
 		if a.Refusal == nil || a.Refusal.Limit != "QOS normal GrpTRESRunMins=cpu" || a.Refusal.Reason != says {
 			t.Fatalf("beside %d s: %+v %+v", left, a.Plan, a.Refusal)
 		}
-		if o := offer(t, a, OfferNodes); o == nil || int64(o.Request.Job.CPUs)*o.Plan.Limit > 8*(3*hour-left) {
+		if o := offerOf(t, a, OfferNodes); o == nil || int64(o.Request.Job.CPUs)*o.Plan.Limit > 8*(3*hour-left) {
 			t.Errorf("beside %d s: offered %+v", left, o)
 		}
 	}

@@ -3,7 +3,7 @@ package trajectory
 import (
 	"slices"
 
-	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/promise/offer"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -52,9 +52,11 @@ func (r *Request) thin(b bounds, horizon, most int64) int64 {
 	return min(most, max(1, span/(fewest*fineStep)))
 }
 
-// offers searches for requests similar to r that can be promised. points is r's own
-// trajectory, which may be empty.
-func (p *Planner) offers(r *Request, points []Point) []Offer {
+// offers searches for requests similar to r that can be promised, now and for a while.
+func (p *Planner) offers(r Request) []Offer {
+	r.offered = true
+	own, _ := p.try(&r, 1)
+	points := own.Trajectory
 	var found []Offer
 	for _, o := range []struct {
 		kind Kind
@@ -68,11 +70,12 @@ func (p *Planner) offers(r *Request, points []Point) []Offer {
 		{OfferNodes, p.smaller},
 		{OfferTime, p.shorter},
 	} {
-		changed := *r
+		changed := r
 		if !o.find(&changed) {
 			continue
 		}
 		if a, _ := p.try(&changed, 1); a.Plan != nil {
+			changed.offered = false
 			found = append(found, Offer{Kind: o.kind, Request: changed, Plan: a.Plan})
 		}
 	}
@@ -91,11 +94,11 @@ func noCeiling(r *Request) bool {
 // serves better.
 const leastShare = .5
 
-// lessProb lowers the probability to the highest one of the trajectory, in whole percents. It
-// returns false if that is too little to be of use.
+// lessProb lowers the probability to the highest one of the trajectory that can be offered, in whole
+// percents. It returns false if that is too little to be of use.
 func lessProb(r *Request, points []Point) bool {
 	asked := r.Prob
-	r.Prob = prob.Percent(highest(points))
+	r.Prob = offer.Most(highest(points))
 	return r.Prob >= leastShare*asked && r.Prob > 0
 }
 
@@ -115,7 +118,7 @@ func (p *Planner) freely(r *Request, points []Point) bool {
 		return false
 	}
 	a, _ := p.try(r, 1)
-	return a.Plan != nil || lessProb(r, a.Trajectory) && r.Prob > prob.Percent(highest(points))
+	return a.Plan != nil || lessProb(r, a.Trajectory) && r.Prob > offer.Most(highest(points))
 }
 
 // The search for a later deadline starts from now and from the end of each of the first maxBases
@@ -191,7 +194,7 @@ func (p *Planner) soon(r *Request, last int64) []int64 {
 // anew from the end of each.
 func (p *Planner) leadLater(r *Request) *Request {
 	b := p.allowed(r)
-	bases := []int64{r.Now}
+	bases := []int64{r.comesBy()}
 	for _, w := range b.blocked {
 		if w.End > r.Now && w.End < r.Now+p.horizon() && len(bases) <= maxBases {
 			bases = append(bases, w.End)
@@ -222,7 +225,7 @@ func (p *Planner) leadLater(r *Request) *Request {
 // point has the probability asked for. It returns 0 if there is none.
 func (r *Request) shortestLead(points []Point, least int64) int64 {
 	for _, pt := range slices.Backward(points) {
-		if lead := r.Deadline - pt.Begin; lead > least && pt.Prob >= r.Prob {
+		if lead := r.Deadline - pt.Begin; lead > least && pt.Prob >= r.enough() {
 			return lead
 		}
 	}

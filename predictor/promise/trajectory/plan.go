@@ -124,7 +124,7 @@ const noOffer = ", and nothing like it can be promised now: try a much later dea
 func (p *Planner) Plan(r Request) Answer {
 	a, hopeless := p.decide(&r)
 	if a.Refusal != nil && !hopeless {
-		a.Refusal.Offers = p.offers(&r, a.Trajectory)
+		a.Refusal.Offers = p.offers(r)
 		if len(a.Refusal.Offers) == 0 && (a.Refusal.Limit == "" || len(a.Trajectory) > 0) {
 			a.Refusal.Reason += noOffer
 		}
@@ -164,7 +164,7 @@ func (p *Planner) try(r *Request, most int64) (Answer, bounds) {
 	}
 	b := p.allowed(r)
 	a := Answer{Job: r.Job, Pieces: r.Pieces, Tasks: r.Tasks, TasksNodes: r.TasksNodes, Trajectory: p.trajectory(r, b, r.thin(b, p.horizon(), most))}
-	if i := p.settle(r, a.Trajectory, r.Prob); i >= 0 {
+	if i := p.settle(r, a.Trajectory, r.enough()); i >= 0 {
 		a.Plan = p.plan(r, a.Trajectory[i])
 	}
 	return a, b

@@ -59,7 +59,7 @@ func request(nodes int32, lead int64, prob float64) Request {
 	}
 }
 
-func offer(t *testing.T, a Answer, kind Kind) *Offer {
+func offerOf(t *testing.T, a Answer, kind Kind) *Offer {
 	t.Helper()
 	if a.Refusal == nil {
 		t.Fatalf("planned: %+v", a.Plan)
@@ -73,23 +73,22 @@ func offer(t *testing.T, a Answer, kind Kind) *Offer {
 }
 
 func TestOffers(t *testing.T) {
-	// Within half an hour: 1-exp(-.5) = .39 on 1 or 2 nodes.
+	// Within half an hour less a minute: 1-exp(-.483) = .383 on 1 or 2 nodes, less the slack.
 	p := &Planner{Forecaster: curve{mean: hour / 10, sample: 1000}, Cluster: site(nil)}
-	for asked, want := range map[float64]bool{.78: true, .79: false} {
-		if o := offer(t, p.Plan(request(4, hour/2, asked)), OfferProb); (o != nil) != want || want && o.Request.Prob != .39 {
+	for asked, want := range map[float64]bool{.72: true, .73: false} {
+		if o := offerOf(t, p.Plan(request(4, hour/2, asked)), OfferProb); (o != nil) != want || want && o.Request.Prob != .36 {
 			t.Errorf("best probability for %v: %+v", asked, o)
 		}
 	}
 	a := p.Plan(request(4, hour/2, .9))
-	// 1-exp(-x) >= .9 takes x = 2.303 h: 8290 s, on the grid 8310 s, at whole
-	// minutes 8340 s.
-	if o := offer(t, a, OfferLater); o == nil || o.Request.Deadline != noon+8340 || o.Plan.Begin != noon+30 {
+	// 1-exp(-x) >= .92 takes x = 2.526 h: 9093 s, and a minute, at whole minutes 9180 s.
+	if o := offerOf(t, a, OfferLater); o == nil || o.Request.Deadline != noon+9180 || o.Plan.Begin != noon+60 {
 		t.Errorf("later deadline: %+v", o)
 	}
-	if o := offer(t, a, OfferNodes); o == nil || o.Request.Job.Nodes != 2 || o.Request.Job.CPUs != 16 {
+	if o := offerOf(t, a, OfferNodes); o == nil || o.Request.Job.Nodes != 2 || o.Request.Job.CPUs != 16 {
 		t.Errorf("fewer nodes: %+v", o)
 	}
-	if o := offer(t, a, OfferTime); o != nil {
+	if o := offerOf(t, a, OfferTime); o != nil {
 		t.Errorf("less time, which does not help: %+v", o)
 	}
 }
@@ -291,8 +290,8 @@ func TestLaterThanMaintenance(t *testing.T) {
 	c := site(nil)
 	c.Reservations = []limits.Reservation{{Name: "maint", Start: noon + hour, End: noon + 3*hour, Nodes: c.Partitions["main"].Nodes}}
 	p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: c}
-	o := offer(t, p.Plan(request(2, hour/2, .9)), OfferLater)
-	if o == nil || o.Request.Deadline != noon+3*hour+8340 || o.Plan.Begin < noon+3*hour {
+	o := offerOf(t, p.Plan(request(2, hour/2, .9)), OfferLater)
+	if o == nil || o.Request.Deadline != noon+3*hour+9120 || o.Plan.Begin < noon+3*hour {
 		t.Errorf("%+v", o)
 	}
 }
@@ -399,7 +398,7 @@ func (f distant) Forecast(r workload.Request, now int64, c []workload.Candidate,
 // far away is too high for it.
 func TestLaterThanForecast(t *testing.T) {
 	p := &Planner{Forecaster: distant{curve{mean: hour, sample: 1000}}, Cluster: site(nil)}
-	o := offer(t, p.Plan(request(2, hour/2, .9)), OfferLater)
+	o := offerOf(t, p.Plan(request(2, hour/2, .9)), OfferLater)
 	if o == nil || o.Plan.Begin < noon+hour || o.Request.Deadline > noon+5*hour {
 		t.Errorf("%+v", o)
 	}
@@ -430,12 +429,12 @@ func TestLaterSoon(t *testing.T) {
 		return r
 	}}
 	a := p.Plan(request(1, 300, .9))
-	if o := offer(t, a, OfferLater); o == nil || o.Request.Deadline != noon+720 {
+	if o := offerOf(t, a, OfferLater); o == nil || o.Request.Deadline != noon+720 {
 		t.Errorf("where room opens: %+v, %+v", a.Refusal, o)
 	}
 	p.Room = room // which does not tell when
 	a = p.Plan(request(1, 300, .9))
-	if o := offer(t, a, OfferLater); o == nil || o.Request.Deadline != noon+720 {
+	if o := offerOf(t, a, OfferLater); o == nil || o.Request.Deadline != noon+720 {
 		t.Errorf("by halving: %+v, %+v", a.Refusal, o)
 	}
 }
@@ -453,7 +452,7 @@ func TestLaterBesideOthers(t *testing.T) {
 	r := request(1, 1800, .9)
 	r.Job.Limit = 300
 	a := p.Plan(r)
-	if o := offer(t, a, OfferLater); o == nil || o.Request.Deadline < opens || o.Request.Deadline > opens+300 {
+	if o := offerOf(t, a, OfferLater); o == nil || o.Request.Deadline < opens || o.Request.Deadline > opens+300 {
 		t.Errorf("%+v, %+v", a.Refusal, o)
 	}
 }
@@ -485,7 +484,7 @@ func TestFreely(t *testing.T) {
 		return workload.Room{Prob: .1}
 	}}
 	a := p.Plan(request(1, 4*hour, .9))
-	if o := offer(t, a, OfferFree); o == nil || o.Request.Prob != .8 || o.Request.Deadline != noon+4*hour {
+	if o := offerOf(t, a, OfferFree); o == nil || o.Request.Prob != .78 || o.Request.Deadline != noon+4*hour {
 		t.Errorf("%+v, %+v", a.Refusal, o)
 	}
 }
@@ -502,13 +501,13 @@ func TestMaxHold(t *testing.T) {
 	if a.Refusal == nil || a.Refusal.Limit != "varq max_hold" || a.Refusal.Reason != reason {
 		t.Fatalf("%+v", a)
 	}
-	if o := offer(t, a, OfferFree); o == nil || o.Request.HoldUntil != 0 || o.Plan.Worst.NodeSeconds != 0 {
+	if o := offerOf(t, a, OfferFree); o == nil || o.Request.HoldUntil != 0 || o.Plan.Worst.NodeSeconds != 0 {
 		t.Errorf("best effort: %+v", o)
 	}
-	if o := offer(t, a, OfferProb); o == nil || o.Request.Prob != .63 || o.Plan.Begin < o.Request.Deadline-hour {
+	if o := offerOf(t, a, OfferProb); o == nil || o.Request.Prob != .61 || o.Plan.Begin < o.Request.Deadline-hour {
 		t.Errorf("best probability: %+v", o)
 	}
-	if o := offer(t, a, OfferLater); o != nil {
+	if o := offerOf(t, a, OfferLater); o != nil {
 		t.Errorf("a later deadline, which does not help: %+v", o)
 	}
 	// Where jobs that wait for their begin time take the room two hours before the deadline, they
@@ -607,5 +606,53 @@ func TestRefusalAfterWindow(t *testing.T) {
 	p.Forecaster = amongMany{few: len(p.candidates(&r, p.allowed(&r), 1))}
 	if a := p.Decide(r); a.Refusal == nil || a.Refusal.Limit != "" {
 		t.Errorf("%+v", a.Refusal)
+	}
+}
+
+// worse is a forecaster that has become less confident by so much.
+type worse struct {
+	Forecaster
+	by float64
+}
+
+func (f worse) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	f.Forecaster.Forecast(r, now, c, est)
+	for i := range est {
+		est[i].Prob = max(0, est[i].Prob-f.by)
+	}
+}
+
+// An offer holds for a minute, in which the forecast may fall a little, and costs no more then.
+func TestOffersHold(t *testing.T) {
+	tried := 0
+	for mean := range 30 {
+		mean, sample := hour/10*float64(1+mean), 100_000
+		for _, asked := range []float64{.5, .9, .97} {
+			for _, free := range []bool{false, true} {
+				r := request(4, 2*hour, asked)
+				if free {
+					r.HoldUntil = 0
+				}
+				p := &Planner{Forecaster: curve{mean: mean, sample: sample}, Cluster: site(nil)}
+				a := p.Plan(r)
+				if a.Refusal == nil {
+					continue
+				}
+				for _, o := range a.Refusal.Offers {
+					for _, after := range []int64{0, 3, 20, 60} {
+						later := o.Request
+						later.Now += after
+						tried++
+						fallen := &Planner{Forecaster: worse{p.Forecaster, .99 * min(.02, (1-o.Request.Prob)/4)}, Cluster: p.Cluster}
+						if b := fallen.Plan(later); b.Plan == nil || b.Plan.Worst.NodeSeconds > o.Plan.Worst.NodeSeconds {
+							t.Fatalf("%s by %d with %v, after %d s: %+v, %+v", o.Kind, o.Request.Deadline-noon, o.Request.Prob, after, b.Plan, b.Refusal)
+						}
+					}
+				}
+			}
+		}
+	}
+	if tried < 200 {
+		t.Errorf("%d offers were tried", tried)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/varq-project/varq/predictor/promise/offer"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -48,6 +49,9 @@ type Request struct {
 	Earliest int64
 	// Prob is the success probability asked for, in (0,1).
 	Prob float64
+	// offered is true of a request that is to be offered: its user is to have the time to ask for
+	// it, and it is to be promised then, too.
+	offered bool
 }
 
 // check returns an error that says why the request is invalid, or nil.
@@ -71,6 +75,22 @@ func (r *Request) check() error {
 		return fmt.Errorf("a job cannot ask for less than nothing")
 	}
 	return nil
+}
+
+// comesBy returns the time, in Unix seconds, by which the request comes for certain.
+func (r *Request) comesBy() int64 {
+	if r.offered {
+		return r.Now + offer.Patience
+	}
+	return r.Now
+}
+
+// enough returns the forecast with which the request can be promised.
+func (r *Request) enough() float64 {
+	if r.offered {
+		return offer.Enough(r.Prob)
+	}
+	return r.Prob
 }
 
 // tasks returns how many jobs are to run at the same time.

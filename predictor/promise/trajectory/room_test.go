@@ -28,10 +28,10 @@ func TestRoomBoundsPromises(t *testing.T) {
 	if a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "leave too little room at the deadline: the job starts by the deadline with a probability of 0.50 at best, not 0.9") {
 		t.Fatalf("%+v", a)
 	}
-	if o := offer(t, a, OfferLater); o == nil || o.Request.Deadline < noon+3*hour {
+	if o := offerOf(t, a, OfferLater); o == nil || o.Request.Deadline < noon+3*hour {
 		t.Errorf("offers a later deadline: %+v", o)
 	}
-	if o := offer(t, a, OfferProb); o == nil || o.Request.Prob != .5 {
+	if o := offerOf(t, a, OfferProb); o == nil || o.Request.Prob != .48 {
 		t.Errorf("offers a probability: %+v", o)
 	}
 	if a := p.Plan(request(1, 3*hour, .9)); a.Plan == nil {
@@ -241,7 +241,7 @@ func TestRoomBesidePlainJobs(t *testing.T) {
 	}
 	r.Earliest = free.Begin
 	a = p.Plan(r)
-	if a.Refusal == nil || a.Refusal.Limit != "--max-cost" || offer(t, a, OfferCost) == nil {
+	if a.Refusal == nil || a.Refusal.Limit != "--max-cost" || offerOf(t, a, OfferCost) == nil {
 		t.Errorf("with a ceiling: %+v, %+v", a.Plan, a.Refusal)
 	}
 	p.Room = plainAt(noon + 60)

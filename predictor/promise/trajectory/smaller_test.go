@@ -48,7 +48,7 @@ func TestSmallerOptions(t *testing.T) {
 			Job: workload.Request{Partition: "main", QOS: "lean", Limit: hour, Size: size}, Needs: &needs,
 			Now: noon, Deadline: noon + 8*hour, HoldUntil: noon + 8*hour, Prob: .8,
 		})
-		o := offer(t, a, OfferNodes)
+		o := offerOf(t, a, OfferNodes)
 		if o == nil {
 			if v.want != "" {
 				t.Errorf("%+v: nothing offered", v.asked)

@@ -103,7 +103,8 @@ func TestSection3Refusal(t *testing.T) {
 	if want := "the job starts by the deadline with a probability of 0.70 at best, not 0.71"; a.Refusal.Reason != want {
 		t.Errorf("%q, want %q", a.Refusal.Reason, want)
 	}
-	if len(a.Refusal.Offers) == 0 || a.Refusal.Offers[0].Kind != OfferProb || a.Refusal.Offers[0].Request.Prob != .7 {
+	// 0.70, less what the forecast may fall until the offer is taken
+	if len(a.Refusal.Offers) == 0 || a.Refusal.Offers[0].Kind != OfferProb || a.Refusal.Offers[0].Request.Prob != .68 {
 		t.Errorf("the best probability is not offered: %+v", a.Refusal.Offers)
 	}
 }
