@@ -70,14 +70,14 @@ func (d *Desk) planAlternatives(ctx context.Context, user string, req *api.PlanR
 		if !promise {
 			return q.chosen(req, q.answer), nil
 		}
-		answer, err := d.Plan(ctx, user, q.request, true)
+		answer, err := d.planAny(ctx, user, q.request, true)
 		if err != nil || answer.Plan != nil {
 			return q.chosen(req, answer), err
 		}
 		refused.add(q, &answer)
 	}
 	nearest := refused.nearest()
-	answer, err := d.Plan(ctx, user, nearest.request, promise)
+	answer, err := d.planAny(ctx, user, nearest.request, promise)
 	if err == nil && answer.Refusal != nil { // with the offers of the nearest
 		answer.Refusal.Reason = "none of the " + what + " will do: " + refused.String()
 	}
@@ -166,7 +166,7 @@ func (d *Desk) exist(list string, names []string) error {
 // where that would take long.
 func (d *Desk) quoteOne(ctx context.Context, user string, req *api.PlanRequest) (api.PlanAnswer, error) {
 	if len(req.Sizes) > 0 || req.Finishes() {
-		return d.Plan(ctx, user, req, false)
+		return d.planAny(ctx, user, req, false)
 	}
 	one := *req
 	one.Trajectory = true

@@ -126,6 +126,7 @@ type Desk struct {
 	// granting is a mutex for everything that adds to the open reservations: see StartGranting. It
 	// is locked while it contains a value.
 	granting chan struct{}
+	offered  offered
 }
 
 // New returns a Desk. It promises nothing before its premises are ready.

@@ -24,13 +24,21 @@ func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, prom
 		}
 		return api.PlanAnswer{Refusal: no}, err
 	}
-	if isOpen(req) {
+	answer, err := d.planAny(ctx, user, req, promise)
+	if err == nil && answer.Refusal != nil {
+		d.remember(user, req, answer.Refusal)
+	}
+	return answer, err
+}
+
+// planAny is Plan for a request that leaves something open, or does not.
+func (d *Desk) planAny(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
+	switch {
+	case isOpen(req):
 		return d.planAlternatives(ctx, user, req, promise)
-	}
-	if len(req.Sizes) > 0 {
+	case len(req.Sizes) > 0:
 		return d.planSizes(ctx, user, req, promise)
-	}
-	if req.Finishes() {
+	case req.Finishes():
 		return d.planCompletion(ctx, user, req, promise)
 	}
 	return d.planStart(ctx, user, req, promise, (*trajectory.Planner).Plan)

@@ -1,0 +1,58 @@
+package desk
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
+)
+
+// A user who takes an offer that can no longer be promised is told that the queue has changed since.
+func TestOfferTakenTooLate(t *testing.T) {
+	const changed = "the queue has changed since "
+	for _, c := range []struct {
+		name  string
+		user  string
+		after int64
+		take  func(req *api.PlanRequest, o *api.Offer)
+		want  bool
+	}{
+		{"taken", "alice", 20, func(req *api.PlanRequest, o *api.Offer) { req.BeginBy = o.BeginBy }, true},
+		{"by somebody else", "bob", 20, func(req *api.PlanRequest, o *api.Offer) { req.BeginBy = o.BeginBy }, false},
+		{"long ago", "alice", 601, func(req *api.PlanRequest, o *api.Offer) { req.BeginBy = o.BeginBy }, false},
+		{"another one", "alice", 20, func(req *api.PlanRequest, o *api.Offer) { req.BeginBy = o.BeginBy + 60 }, false},
+		{"a greater probability", "alice", 20, func(req *api.PlanRequest, o *api.Offer) { req.BeginBy, req.Prob = o.BeginBy, .97 }, false},
+		{"relative to now", "alice", 20, func(req *api.PlanRequest, o *api.Offer) { req.BeginBy = o.BeginBy + 20 }, true},
+		{"at once", "alice", 20, func(req *api.PlanRequest, o *api.Offer) { req.BeginBy, req.BestEffort = o.BeginBy, true }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSite(t)
+			s.Outlook.Delay = 3600
+			req := desktest.Request(desktest.Epoch + 1800)
+			a, err := s.desk.Plan(t.Context(), "alice", req, true)
+			if err != nil || a.Refusal == nil || strings.Contains(a.Refusal.Reason, changed) {
+				t.Fatalf("%+v, %v", a, err)
+			}
+			var later *api.Offer
+			for i := range a.Refusal.Offers {
+				if a.Refusal.Offers[i].Kind == api.OfferLater {
+					later = &a.Refusal.Offers[i]
+				}
+			}
+			if later == nil {
+				t.Fatalf("%+v", a.Refusal)
+			}
+			c.take(req, later)
+			s.Outlook.Delay = 86400
+			s.Clock += c.after
+			a, err = s.desk.Plan(t.Context(), c.user, req, true)
+			if err != nil || a.Refusal == nil {
+				t.Fatalf("%+v, %v", a, err)
+			}
+			if got := strings.HasPrefix(a.Refusal.Reason, changed); got != c.want {
+				t.Errorf("%q", a.Refusal.Reason)
+			}
+		})
+	}
+}
