@@ -315,6 +315,10 @@ type Estimate struct {
 	// probability that the job starts within the candidate's budget. It is 0
 	// when nothing is known.
 	Prob float64
+	// Forecast is the forecast of this probability. Prob is more careful: Bound is the lower
+	// confidence bound of Forecast, and Prob counts the risk of a miss as many times more as
+	// promises were missed more often than forecast.
+	Forecast, Bound float64
 	// Held is the expected number of seconds, out of the budget, that the job
 	// would already hold its nodes: E[max(0, Budget - wait)].
 	Held float64

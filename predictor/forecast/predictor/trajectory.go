@@ -24,9 +24,8 @@ const (
 	mostBisections = 64  // per trajectory
 )
 
-// Forecast implements trajectory.Forecaster. A candidate whose Submit lies in the past is
-// estimated as if it were submitted now with the budget that is left: how long the job has
-// waited already is ignored.
+// Forecast implements trajectory.Forecaster. Of a candidate whose Submit lies in the past, and which
+// is a job that waits, it estimates the rest of the wait.
 func (t Trajectory) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
 	if len(c) == 0 {
 		return
@@ -100,6 +99,9 @@ func (n *interpolation) ask(i int, a *forecast.Answer) {
 	c := &n.candidates[i]
 	q := forecast.Question{Request: *n.request, Now: n.now, Submit: max(n.now, c.Submit), Job: c.Job}
 	q.Limit = c.Limit
+	if c.Submit < n.now && c.Job != 0 {
+		q.Since = c.Submit
+	}
 	if !n.Predictor.Forecast(&q, a) {
 		*a = forecast.Answer{Evidence: a.Evidence}
 	}
@@ -110,13 +112,11 @@ func (n *interpolation) ask(i int, a *forecast.Answer) {
 func (n *interpolation) estimate(i int, left, right *forecast.Answer, share float64) workload.Estimate {
 	budget := n.budget(i)
 	between := func(of func(*forecast.Answer) float64) float64 { return (1-share)*of(left) + share*of(right) }
+	within := between(func(a *forecast.Answer) float64 { return a.Wait.Within(budget) })
+	bound := between(func(a *forecast.Answer) float64 { return a.Lower.Within(budget) })
 	return workload.Estimate{
-		Prob: n.promises.odds.correct(
-			n.request.User,
-			between(func(a *forecast.Answer) float64 { return a.Wait.Within(budget) }),
-			between(func(a *forecast.Answer) float64 { return a.Lower.Within(budget) }),
-			budget,
-		),
+		Prob:     n.promises.odds.correct(n.request.User, within, bound, budget),
+		Forecast: within, Bound: bound,
 		Held:   between(func(a *forecast.Answer) float64 { return a.Wait.Held(budget) }),
 		Sample: int(between(func(a *forecast.Answer) float64 { return a.Sample })),
 		Class:  left.Class,

@@ -47,7 +47,8 @@ func (p *Predictor) answer(e *pool, a *asked) {
 // Forecast sets est[i] to the estimate for c[i], a candidate of r, at the time now in Unix
 // seconds. The class of a candidate depends on its time limit, so estimates jump where the
 // limit passes from one class to another. Prob is the lower confidence bound on the
-// probability of a wait within the budget: the largest q whose Bound is within the budget.
+// probability of a wait within the budget: the largest q whose Bound is within the budget. Of a
+// job that has waited since a Submit before now, those count that had waited as long.
 // During an outage, estimates have nothing but Down.
 func (p *Predictor) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
 	e := pool{now: now}
@@ -82,6 +83,10 @@ func (p *Predictor) Forecast(r workload.Request, now int64, c []workload.Candida
 			est[i].Held = d.Held(float64(c[i].Budget))
 		}
 		k, n := e.trials(c[i].Budget)
+		if waited := now - c[i].Submit; c[i].Job != 0 && waited > 0 { // of those that had waited as long
+			before, _ := e.trials(waited)
+			k, n = max(0, k-before), max(0, n-before)
+		}
 		if now := [2]int{k, n}; same && now == before {
 			est[i].Prob = est[i-1].Prob
 		} else {

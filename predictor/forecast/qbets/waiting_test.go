@@ -209,3 +209,23 @@ func TestWaitingJobsComeAndGo(t *testing.T) {
 		}
 	}
 }
+
+// Of a job that has waited, those count that had waited as long.
+func TestForecastOfRest(t *testing.T) {
+	p := New()
+	r := workload.Request{Partition: "main", Limit: 3600}
+	for i := range int64(1000) {
+		j := started(r, 100*i, i*37%100*10) // 0 to 990 s
+		p.Started(&j)
+	}
+	const now = 200_000
+	est := make([]workload.Estimate, 2)
+	for i, waited := range []int64{0, 500} {
+		c := workload.Candidate{Submit: now - waited, Limit: 3600, Budget: 745, Job: 7}
+		p.Forecast(r, now, []workload.Candidate{c}, est[i:i+1])
+	}
+	// .75 of all wait no longer, and of those that wait for more than 500 s, 24 of 49.
+	if est[0].Prob < .7 || est[0].Prob > .75 || est[1].Prob < .44 || est[1].Prob > .49 {
+		t.Errorf("%+v", est)
+	}
+}

@@ -36,8 +36,13 @@ func (o reserved) Forecast(r workload.Request, now int64, c []workload.Candidate
 	}
 	for i := range c {
 		est[i] = workload.Estimate{Class: ofReservation(&r)}
-		if c[i].Budget >= latency {
-			est[i].Prob, est[i].Held = surest, float64(c[i].Budget-latency)
+		left := c[i].Budget
+		if c[i].Job != 0 {
+			left -= max(0, now-c[i].Submit)
+		}
+		if left >= latency {
+			est[i].Prob, est[i].Forecast, est[i].Bound = surest, surest, surest
+			est[i].Held = float64(left - latency)
 		}
 	}
 }

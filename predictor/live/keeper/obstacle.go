@@ -23,7 +23,7 @@ const requeuedTooLate = "it was put back into the queue, and Slurm starts such a
 // if it cannot be kept. r is the request that was planned again, and revised is the result. Slurm's
 // word that it does not start the job counts more than limits, which were read a while ago.
 func (k *reviser) setForecast(p *trajectory.Planner, r *trajectory.Request, e *ledger.Entry, j *slurm.QueueEntry, revised *trajectory.Revision) {
-	now, why := revised.Stay, obstacle{}
+	now, why := revised.Forecast, obstacle{}
 	job := p.Cluster.Job(r.Job, nil)
 	if excluded(p.Cluster, job) != nil {
 		now = 0

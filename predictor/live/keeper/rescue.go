@@ -19,7 +19,7 @@ type rescue struct {
 // offerRescue notes what would keep e's promise if the revised plan falls short of it.
 func (k *reviser) offerRescue(planner *trajectory.Planner, r *trajectory.Request, e *ledger.Entry, revised trajectory.Revision) {
 	var found *rescue
-	if prob.Short(revised.Prob, e.Prob) {
+	if prob.Short(revised.Prob, e.Prob) && prob.Short(revised.Forecast, e.Prob) {
 		if to, ok := planner.Rescue(*r, revised); ok {
 			found = &rescue{to.Begin, to.Prob}
 		}

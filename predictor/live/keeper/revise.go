@@ -115,18 +115,14 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	return nil
 }
 
-// why tells the user why varq changes the job of e: the forecasts before and after, and the
-// greatest cost of idle nodes from now on.
+// why tells the user why varq moves the job of e: what could be promised before and
+// after, and the greatest cost of idle nodes from now on.
 func why(e *ledger.Entry, revised *trajectory.Revision, to trajectory.Submission) string {
 	cost := fmt.Sprintf("idle nodes cost at most %s", e.Idle(to.Begin).RoundedUp())
-	switch {
-	case to.Begin == e.Progress.BeginTime:
-		return "the nodes can idle for less time now"
-	case revised.Stay >= e.Prob:
-		return fmt.Sprintf("even so the forecast is %s; %s", prob.Format(revised.Prob), cost)
-	default:
-		return fmt.Sprintf("the forecast had fallen to %s, and is %s with this; %s", prob.Format(revised.Stay), prob.Format(revised.Prob), cost)
+	if revised.Stay >= e.Prob {
+		return fmt.Sprintf("even so a start in time can be promised with %s; %s", prob.Format(revised.Prob), cost)
 	}
+	return fmt.Sprintf("a start in time could be promised with no more than %s, and with %s now; %s", prob.Format(revised.Stay), prob.Format(revised.Prob), cost)
 }
 
 // permitted returns the part of the change from one submission to another that varqd may make:
@@ -172,12 +168,12 @@ func (k *reviser) changeJob(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	if to.Begin != from.Begin {
 		c.Event(ledger.Moved, "begin time moved from %s to %s: %s", c.Moment(from.Begin), c.Moment(to.Begin), why)
 	}
-	if to.Limit != from.Limit {
-		text := fmt.Sprintf("time limit changed from %s to %s", slurmtime.FormatDuration(from.Limit), slurmtime.FormatDuration(to.Limit))
-		if to.Begin == from.Begin {
-			text += ": " + why
-		}
-		c.Event(ledger.Limited, "%s", text)
+	switch {
+	case to.Limit == from.Limit:
+	case to.Begin == from.Begin:
+		c.Event(ledger.Trimmed, "time limit shortened to %s: the nodes can idle for less time now", slurmtime.FormatDuration(to.Limit))
+	default:
+		c.Event(ledger.Limited, "time limit changed from %s to %s", slurmtime.FormatDuration(from.Limit), slurmtime.FormatDuration(to.Limit))
 	}
 	k.Metrics.revisions.Inc()
 	return k.record(ctx, e, c)

@@ -122,9 +122,12 @@ type Kind string
 // The kinds of events. The note of a reservation is the text of its latest event of the kind
 // User or Note.
 const (
-	Bound    Kind = "bound"
-	Moved    Kind = "moved"    // varq moved the begin time
-	Limited  Kind = "limited"  // varq changed the time limit
+	Bound   Kind = "bound"
+	Moved   Kind = "moved"   // varq moved the begin time
+	Limited Kind = "limited" // varq changed the time limit
+	// Trimmed: the nodes of an eligible job can idle for less time, so varq shortened the time
+	// limit. That comes every minute: of trims that follow one another, Events returns the newest.
+	Trimmed  Kind = "trimmed"
 	Requeued Kind = "requeued" // Slurm put the job back into the queue
 	User     Kind = "user"     // somebody other than varq changed, held or released the job
 	Note     Kind = "note"     // another message for the user

@@ -305,6 +305,33 @@ func TestBindRace(t *testing.T) {
 	}
 }
 
+// Of trims that follow one another, only the newest is told.
+func TestTrims(t *testing.T) {
+	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
+	for _, plan := range []string{"aaaaaaaaaaaa", "bbbbbbbbbbbb"} {
+		mustPromise(t, l, promise(plan, "alice", 10_000))
+	}
+	for plan, job := range map[string]int64{"aaaaaaaaaaaa": 7, "bbbbbbbbbbbb": 8} {
+		if err := l.Bind(t.Context(), plan, "alice", job, 6400, 6401, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for at, kind := range []Kind{Moved, Trimmed, Trimmed, Trimmed, User, Trimmed, Trimmed} {
+		for _, plan := range []string{"aaaaaaaaaaaa", "bbbbbbbbbbbb"} {
+			if err := l.Record(t.Context(), plan, Progress{}, Event{At: int64(at), Kind: kind}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want := []Event{{At: 0, Kind: Moved}, {At: 3, Kind: Trimmed}, {At: 4, Kind: User}, {At: 6, Kind: Trimmed}}
+	for _, plan := range []string{"aaaaaaaaaaaa", "bbbbbbbbbbbb"} {
+		events, err := l.Events(t.Context(), plan)
+		if diff := cmp.Diff(want, slices.DeleteFunc(events, func(e Event) bool { return e.Kind == Bound })); err != nil || diff != "" {
+			t.Errorf("%s: %s %v", plan, diff, err)
+		}
+	}
+}
+
 func TestRecordAndSettle(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "ledger.db"))
 	ctx := t.Context()

@@ -128,7 +128,9 @@ const mostEvents = 500
 // version of varqd may have written longer ones.
 func (l *Ledger) Events(ctx context.Context, plan string) ([]Event, error) {
 	var events []Event
-	err := l.each(ctx, `SELECT at, kind, substr(text, 1, ?) FROM events WHERE plan = ? ORDER BY id DESC LIMIT ?`, []any{mostText, plan, mostEvents}, func(rows *sql.Rows) error {
+	err := l.each(ctx, `SELECT at, kind, substr(text, 1, ?) FROM (
+		SELECT *, lead(kind) OVER (ORDER BY id) AS next FROM events WHERE plan = ?
+		) WHERE kind <> ? OR next IS NOT kind ORDER BY id DESC LIMIT ?`, []any{mostText, plan, string(Trimmed), mostEvents}, func(rows *sql.Rows) error {
 		var e Event
 		if err := rows.Scan(&e.At, &e.Kind, &e.Text); err != nil {
 			return err

@@ -14,6 +14,9 @@ type Forecaster interface {
 	// Forecast fills est[i] with the estimate for candidate c[i] of request r, as of the time now
 	// (Unix seconds). One call covers a whole trajectory. Candidates are in increasing order of
 	// Submit, and their limits do not increase. Where there are several, Forecast may interpolate.
+	//
+	// A candidate with a Job and a Submit before now has waited since, and the estimate is of
+	// the rest of its wait.
 	Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate)
 }
 

@@ -20,15 +20,16 @@ type curve struct {
 	sample int
 }
 
-func (f curve) Forecast(r workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
+func (f curve) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
 	mean := f.mean
 	if r.Nodes > 2 {
 		mean *= 10
 	}
 	for i := range c {
 		est[i] = workload.Estimate{Sample: f.sample, Class: "all"}
-		if b := float64(c[i].Budget); f.sample > 0 && b > 0 {
+		if b := float64(c[i].Budget - max(0, now-c[i].Submit)); f.sample > 0 && b > 0 {
 			est[i].Prob = 1 - math.Exp(-b/mean)
+			est[i].Forecast = est[i].Prob
 			est[i].Held = b - mean*est[i].Prob
 		}
 	}

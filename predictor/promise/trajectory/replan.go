@@ -9,11 +9,19 @@ import (
 // hold. It is two steps, so that noise in the forecasts does not change the begin time.
 const leastMove = 2 * fineStep
 
+// leastGain is how much more probable a start in time must become by a move that does not reach
+// the promise: less is within the exactness of forecasts.
+const leastGain = .02
+
 // leastSaving is by how many seconds a move must shorten the time for which the nodes may
 // idle, if the promise holds. It is short, so that a job can be put off again and again as
 // long as the queue stays short. It is not shorter, so that Slurm's jobs are not changed all
-// the time.
-const leastSaving = 4 * 60
+// the time. What a begin time far away could save can be saved when it is near, too: so the least
+// saving is also one of leastSavingShare parts of the time until then.
+const (
+	leastSaving      = 4 * 60
+	leastSavingShare = 24
+)
 
 // venture limits a move that saves idle time, if the promise holds: the risk after the move
 // may be at most this share of the risk promised, which is 1 minus the probability promised.
@@ -36,9 +44,10 @@ type Revision struct {
 	// Prob is the probability, as forecast now, that the job with this Submission starts
 	// by the deadline.
 	Prob float64
-	// Stay is the same probability with the present submission.
-	Stay float64
-	// Room is the bound on both by the room that there is, however early the job starts.
+	// Stay is the same probability with the present submission, and Forecast the forecast of Stay,
+	// which is more careful; see workload.Estimate.
+	Stay, Forecast float64
+	// Room is the bound on all three by the room that there is, however early the job starts.
 	Room float64
 	// Late is true if others leave too little room from a time before the deadline on.
 	Late bool
@@ -53,11 +62,12 @@ type Revision struct {
 // promise holds if the present forecast is at least the probability promised.
 //   - If the promise does not hold, Replan chooses as Plan does. If no point has the
 //     probability promised, it chooses among the points with the highest probability. It
-//     moves the job if the point is more probable than the present submission, and at least
-//     leastMove away, or r.Earliest, since what the user agrees to is done, however little it is,
-//     or if the present submission falls short of the promise by more than noise.
+//     moves the job if the point has the probability promised, or one greater by leastGain than
+//     the present submission; and if it is at least leastMove away, or r.Earliest, since what the
+//     user agrees to is done, however little it is, or if the present submission falls short of
+//     the promise by more than noise.
 //   - If the promise holds, Replan chooses among the points whose risk is at most venture
-//     times the risk promised. It moves the job if that saves at least leastSaving. It does not
+//     times the risk promised. It moves the job if that saves enough; see leastSaving. It does not
 //     move an array then: few arrays are known, so that the forecasts for them err more, and the
 //     winner's curse is heavier.
 //
@@ -79,12 +89,12 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 		b.last = last
 		early := p.replan(&r, b, current)
 		early.bound(room.Within(last, last))
-		stay := max(early.Stay, revised.Stay)
+		stay, forecast := max(early.Stay, revised.Stay), max(early.Forecast, revised.Forecast)
 		if early.Prob < revised.Prob {
 			early.Submission, early.Prob = revised.Submission, revised.Prob
 		}
 		revised = early
-		revised.Stay, revised.Late, revised.last = stay, true, last
+		revised.Stay, revised.Forecast, revised.Late, revised.last = stay, forecast, true, last
 	}
 	if revised.Begin != current.Begin && revised.Prob < r.Prob && revised.Prob <= revised.Stay {
 		revised.Submission, revised.Prob = current, revised.Stay // to move it would be of no use
@@ -101,26 +111,26 @@ func (p *Planner) Down(r Request, current Submission) string {
 
 // bound bounds the probabilities of a revision by the room that there is.
 func (v *Revision) bound(room float64) {
-	v.Prob, v.Stay, v.Room = min(v.Prob, room), min(v.Stay, room), room
+	v.Prob, v.Stay, v.Forecast, v.Room = min(v.Prob, room), min(v.Stay, room), min(v.Forecast, room), room
 }
 
 // replan is Replan within the bounds b, whatever the room is.
 func (p *Planner) replan(r *Request, b bounds, current Submission) Revision {
 	if r.Now >= current.Begin {
 		trimmed := Submission{Begin: current.Begin, Limit: min(current.Limit, r.trimmed())}
-		prob := p.waiting(r, b, trimmed)
-		return Revision{Submission: trimmed, Prob: prob, Stay: prob}
+		est := p.waiting(r, b, trimmed)
+		return Revision{Submission: trimmed, Prob: est.Prob, Stay: est.Prob, Forecast: est.Forecast}
 	}
 	stay := Revision{Submission: current}
 	if r.Deadline <= r.Now {
 		return stay
 	}
-	stay.Prob = p.probability(r, b, current)
-	stay.Stay = stay.Prob
+	est := p.pending(r, b, current)
+	stay.Prob, stay.Stay, stay.Forecast = est.Prob, est.Prob, est.Forecast
 	points := p.forecasts(r, b, 1)
 	better := func(to Point) bool {
 		far := abs(to.Begin-current.Begin) >= leastMove || to.Begin == r.Earliest || prob.Short(stay.Prob, r.Prob)
-		return to.Prob > stay.Prob && far
+		return far && (to.Prob >= r.Prob || to.Prob >= stay.Prob+leastGain)
 	}
 	enough, holds := r.Prob, stay.Prob >= r.Prob
 	if holds && r.Tasks > 0 {
@@ -128,7 +138,8 @@ func (p *Planner) replan(r *Request, b bounds, current Submission) Revision {
 	}
 	if holds {
 		enough = 1 - venture*(1-r.Prob)
-		better = func(to Point) bool { return r.idle(to.Begin) <= r.idle(current.Begin)-leastSaving }
+		least := max(leastSaving, (current.Begin-r.Now)/leastSavingShare)
+		better = func(to Point) bool { return r.idle(to.Begin) <= r.idle(current.Begin)-least }
 	}
 	i := p.settle(r, points, enough)
 	for i < 0 && !holds && len(points) > 0 {
@@ -138,7 +149,7 @@ func (p *Planner) replan(r *Request, b bounds, current Submission) Revision {
 		return stay
 	}
 	to := points[i]
-	return Revision{Submission: Submission{Begin: to.Begin, Limit: to.Limit}, Prob: to.Prob, Stay: stay.Prob}
+	return Revision{Submission: Submission{Begin: to.Begin, Limit: to.Limit}, Prob: to.Prob, Stay: stay.Stay, Forecast: stay.Forecast}
 }
 
 // trimmed returns the time limit that an eligible job needs if it starts now or later.
@@ -150,37 +161,28 @@ func (r *Request) trimmed() int64 {
 	return r.enlarged(r.Now) + 60
 }
 
-// probability forecasts the probability that a job which is not eligible yet starts in
-// time.
-func (p *Planner) probability(r *Request, b bounds, s Submission) float64 {
+// pending forecasts a job that is not eligible yet.
+func (p *Planner) pending(r *Request, b bounds, s Submission) workload.Estimate {
 	budget := b.budget(r, s)
 	if budget < 0 || s.Limit > b.longest {
-		return 0
+		return workload.Estimate{}
 	}
-	return p.forecast(r, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: budget, Job: r.ID}).Prob
+	return p.forecast(r, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: budget, Job: r.ID})
 }
 
-// waiting forecasts the probability that an eligible job starts by the deadline, given that
-// the job has not started yet.
-func (p *Planner) waiting(r *Request, b bounds, s Submission) float64 {
+// waiting forecasts the rest of the wait of an eligible job.
+func (p *Planner) waiting(r *Request, b bounds, s Submission) workload.Estimate {
 	if r.Now >= r.Deadline {
-		return 0
+		return workload.Estimate{}
 	}
 	if minutes(r.Job.Limit) > b.longest { // a limit that includes a hold shrinks until then
-		return 0
+		return workload.Estimate{}
 	}
-	c := workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: b.budget(r, s), Job: r.ID}
-	waited := r.Now - s.Begin
-	if c.Budget < waited {
-		return 0
+	budget := b.budget(r, s)
+	if budget < r.Now-s.Begin {
+		return workload.Estimate{}
 	}
-	by := p.forecast(r, c).Prob
-	c.Budget = waited
-	before := p.forecast(r, c).Prob
-	if by <= before || before >= 1 {
-		return 0
-	}
-	return (by - before) / (1 - before)
+	return p.forecast(r, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: budget, Job: r.ID})
 }
 
 // forecast forecasts a single candidate.

@@ -1,6 +1,7 @@
 package trajectory
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -161,7 +162,7 @@ func TestReplanProperties(t *testing.T) {
 			// The forecast changes under the plan.
 			p.Forecaster = steps{seed: r.Uint64(), width: 60 + r.Int64N(9000)}
 			b := p.bounds(&q)
-			before := p.probability(&q, b, current)
+			before := p.pending(&q, b, current).Prob
 			got := p.Replan(q, current)
 			need := q.Job.Limit + max(0, q.HoldUntil-max(q.Now, got.Begin))
 			switch {
@@ -239,5 +240,63 @@ func TestReplanMovesToWhatIsAgreed(t *testing.T) {
 	r.Earliest = to.Begin
 	if got := p.Replan(r, now); got.Begin != to.Begin || got.Prob < .9 {
 		t.Errorf("agreed to %d: %+v", to.Begin, got)
+	}
+}
+
+// plateau is a Forecaster by which an earlier submission is a little more probable.
+type plateau struct{ base, slope float64 }
+
+func (f plateau) Forecast(_ workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	for i := range c {
+		p := f.base + f.slope*float64(c[i].Budget)/hour
+		est[i] = workload.Estimate{Prob: p, Forecast: p + .2, Sample: 1000}
+	}
+}
+
+// A job is moved to reach its promise, or for a gain that forecasts can tell.
+func TestReplanMovesForWhatIsWorthIt(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		base, slope float64
+		moves       bool
+	}{
+		{"within the exactness of forecasts", .70, .004, false},
+		{"a gain", .70, .02, true},
+		{"the promise is reached", .89, .003, true},
+	} {
+		r := request(1, 6*hour, .9)
+		current := Submission{Begin: r.Deadline - 2*hour, Limit: 3 * hour}
+		got := (&Planner{Forecaster: plateau{c.base, c.slope}}).Replan(r, current)
+		if moved := got.Submission != current; moved != c.moves {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+// What could be saved is saved when the begin time is near.
+func TestReplanSavesWhenNear(t *testing.T) {
+	p := &Planner{Forecaster: curve{mean: hour / 10, sample: 1000}}
+	for lead, want := range map[int64]bool{24 * hour: false, 4 * hour: true} {
+		r := request(1, lead, .9)
+		best := p.Plan(r).Plan.Begin
+		current := Submission{Begin: best - 1500, Limit: r.enlarged(best - 1500)}
+		if got := p.Replan(r, current); (got.Submission != current) != want {
+			t.Errorf("%d hours before: %+v", lead/hour, got)
+		}
+	}
+}
+
+// Users are told the forecast, and not what could be promised.
+func TestReplanForecasts(t *testing.T) {
+	p := &Planner{Forecaster: plateau{.1, 0}}
+	r := request(1, 2*hour, .9)
+	for _, begin := range []int64{r.Now - hour, r.Now + hour} {
+		if got := p.Replan(r, Submission{Begin: begin, Limit: 4 * hour}); math.Abs(got.Forecast-.3) > 1e-9 || got.Stay != .1 {
+			t.Errorf("%+v", got)
+		}
+	}
+	p.Room = from(r.Deadline+1, .2)
+	if got := p.Replan(r, Submission{Begin: r.Now, Limit: 4 * hour}); got.Forecast != .2 {
+		t.Errorf("with little room: %+v", got)
 	}
 }

@@ -55,7 +55,7 @@ func TestMoveRestsOnItsOwnForecast(t *testing.T) {
 		r := request(2, 4*hour, .9)
 		got := p.Replan(r, Submission{Begin: r.Deadline - 8310, Limit: r.enlarged(r.Deadline - 8310)})
 		b := p.bounds(&r)
-		if alone := p.probability(&r, b, got.Submission); got.Prob != alone || got.Prob <= got.Stay || got.Prob < .9 && got.Begin != r.Now {
+		if alone := p.pending(&r, b, got.Submission).Prob; got.Prob != alone || got.Prob <= got.Stay || got.Prob < .9 && got.Begin != r.Now {
 			t.Errorf("mean wait %v: %+v, alone %v", mean, got, alone)
 		}
 	}

@@ -444,7 +444,7 @@ func reservations() []api.Reservation {
 	endangered.Now, endangered.Set = .41, api.Setting{BeginTime: now + 2400, TimeLimit: 5700}
 	endangered.Events = []api.Event{
 		{At: now - 5000, Kind: "bound", Text: "job 4713"},
-		{At: now - 600, Kind: "moved", Text: "begin time moved from 2026-11-21T13:30:00Z to 2026-11-21T13:40:00Z: even so the forecast is 0.95; idle nodes cost at most 2.33 node-hours, 37.33 billing-hours"},
+		{At: now - 600, Kind: "moved", Text: "begin time moved from 2026-11-21T13:30:00Z to 2026-11-21T13:40:00Z: even so a start in time can be promised with 0.95; idle nodes cost at most 2.33 node-hours, 37.33 billing-hours"},
 	}
 	endangered.Rescue = &api.Rescue{Prob: .912, Worst: endangered.Idle(now + 600)}
 	unlikely := reserve(4714, "bob", api.StatePending, now+1800, now+4500, now+4500)

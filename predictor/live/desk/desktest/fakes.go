@@ -229,6 +229,7 @@ func (p *Outlook) Forecast(_ workload.Request, _ int64, c []workload.Candidate, 
 		if c[i].Budget >= p.Delay {
 			est[i].Prob = .98
 		}
+		est[i].Forecast, est[i].Bound = est[i].Prob, est[i].Prob
 		if p.Down != "" {
 			est[i] = workload.Estimate{Down: p.Down}
 		}
