@@ -332,9 +332,6 @@ type Estimate struct {
 	// Taken is the probability that running jobs and promises made before leave no room for the
 	// job at the end of the budget. Prob is at most 1 - Taken.
 	Taken float64
-	// Missed is by what promises with such a budget that were missed of late have made 1-Prob: so
-	// many times what it would be if no outcomes were known.
-	Missed float64
 	// Down says why nothing can be promised now, as during an outage: a sentence
 	// without a full stop. It is empty in normal times.
 	Down string

@@ -121,7 +121,6 @@ func (n *interpolation) estimate(i int, left, right *forecast.Answer, share floa
 		Sample: int(between(func(a *forecast.Answer) float64 { return a.Sample })),
 		Class:  left.Class,
 		Beyond: between(func(a *forecast.Answer) float64 { return a.Beyond }),
-		Missed: n.promises.odds.ratio(n.request.User, budget) / prior.ratio(),
 		Down:   left.Down,
 	}
 }

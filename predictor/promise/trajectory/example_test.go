@@ -66,7 +66,7 @@ func ExamplePlanner_Plan_refusal() {
 		fmt.Printf("%s: by %s with %.2f\n", offer.Kind, time.Unix(r.Deadline, 0).UTC().Format("15:04"), r.Prob)
 	}
 	// Output:
-	// the job starts by the deadline with a probability of 0.86 at best, not 0.9
+	// a start by 2026-03-03T17:00:00Z, in 01:00:00, can be promised with probability 0.86 at best, not 0.9
 	// probability: by 17:00 with 0.84
 	// deadline: by 17:17 with 0.90
 }

@@ -84,6 +84,8 @@ type Plan struct {
 	// the probability asked for. Estimate.Held is the expected time, in seconds, for
 	// which the nodes idle before the work.
 	Estimate workload.Estimate
+	// Careful says why no more can be promised than Estimate.Prob; see Careful.
+	Careful string
 	// Work is the cost of the work itself. Worst and Expected are the costs of the idle
 	// nodes before the work: at most, if the job starts as soon as it is eligible, and
 	// on average.
@@ -105,6 +107,8 @@ type Point struct {
 	start, slot int64 // as in Plan
 	late        bool  // it is others who have nodes before the job that bound Prob
 	alone       bool  // it was forecast by itself, and not along a trajectory
+	// free is the estimate whatever the room is
+	free workload.Estimate
 }
 
 // noOffer ends the sentence of a refusal without offers, unless it names a limit that no forecast
@@ -289,7 +293,8 @@ func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 func (pt *Point) bound(r *Request, slot int64, room *workload.Room) {
 	pt.slot, pt.start = slot, r.start(pt.Begin, pt.until, pt.Held, slot)
 	left := room.Within(pt.start, pt.until)
-	pt.Prob, pt.Taken = min(pt.Prob, left), 1-left
+	pt.free = pt.Estimate
+	pt.Prob, pt.Forecast, pt.Taken = min(pt.Prob, left), min(pt.Forecast, left), 1-left
 	pt.late = slices.ContainsFunc(room.Late, func(h workload.Hold) bool { return h.At <= pt.until && h.Prob == left })
 }
 
@@ -320,14 +325,18 @@ func (r *Request) choose(points []Point, prob float64) int {
 	return found
 }
 
-// highest returns the highest probability of the points, 0 without points.
-func highest(points []Point) float64 {
-	prob := 0.
+// best returns the first of the points with the highest probability, the zero value without points.
+func best(points []Point) (best Point) {
 	for _, pt := range points {
-		prob = max(prob, pt.Prob)
+		if pt.Prob > best.Prob {
+			best = pt
+		}
 	}
-	return prob
+	return best
 }
+
+// highest returns the highest probability of the points, 0 without points.
+func highest(points []Point) float64 { return best(points).Prob }
 
 // down returns the reason why nothing can be promised now, as during an outage, or "".
 func down(points []Point) string {
@@ -351,6 +360,7 @@ func (p *Planner) plan(r *Request, pt Point) *Plan {
 		Last:     pt.until,
 		Slot:     pt.slot,
 		Estimate: pt.Estimate,
+		Careful:  Careful(&pt.free),
 		Work:     rate.during(float64(r.Job.Limit)),
 		Worst:    rate.during(longest),
 		Expected: rate.during(held),

@@ -1,8 +1,10 @@
 package trajectory
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -37,7 +39,7 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if b.asleep(r, Submission{Begin: r.Now}) {
 		return &Refusal{Reason: b.resumeRule.Says + ", longer than until the deadline", Limit: b.resumeRule.Name}
 	}
-	crowded := slices.IndexFunc(points, func(pt Point) bool { return 1-pt.Taken < r.Prob })
+	crowded := slices.IndexFunc(points, func(pt Point) bool { return 1-pt.Taken < min(r.Prob, pt.free.Prob) })
 	crowd := ""
 	if crowded >= 0 {
 		late := slices.ContainsFunc(points, func(pt Point) bool { return pt.late })
@@ -55,8 +57,8 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	}
 	// no wait tells of jobs inside of a reservation
 	inside := p.Cluster != nil && p.Cluster.Reservations.Encloses(r.Job.Reservation)
-	if need := p.needed(r.Prob); sample < need && !inside {
-		return &Refusal{Reason: fmt.Sprintf("not enough history for a probability of %.6g: %d waits known, at least %d needed", r.Prob, sample, need)}
+	if sample < p.needed(r.Prob) && !inside {
+		return &Refusal{Reason: p.tooFew(r, sample)}
 	}
 	if p.Cluster != nil {
 		if shortage := p.Cluster.Job(r.All(), r.Needs).ShortageBy(r.Now, r.Deadline); shortage != "" {
@@ -64,7 +66,7 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 		}
 	}
 	beyond := slices.ContainsFunc(points, func(pt Point) bool { return pt.Beyond > 0 })
-	why := crowd
+	why, more := crowd, ""
 	switch {
 	case crowded >= 0 && beyond:
 		why += ", and more work is ahead than was ever learnt from: "
@@ -72,28 +74,73 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 		why += ": "
 	case beyond:
 		why = "more work is ahead than was ever learnt from, and by simulations of the queue "
-	case unlucky(points, r.Prob):
-		why = "of promises with about as little time to start many were missed of late, and with regard to these "
-	case p.Cluster != nil: // what waits for the end of a reservation, waits for as much longer
-		if reserved := p.Cluster.ReservedBetween(r.Job.Partition, r.Now, r.Deadline); reserved != "" {
-			why = "beside " + reserved + " "
+	default: // what waits for the end of a reservation, waits for as much longer
+		if p.Cluster != nil {
+			why = p.Cluster.ReservedBetween(r.Job.Partition, r.Now, r.Deadline)
+		}
+		if why = cmp.Or(why, p.ahead(r)); why != "" {
+			why = "beside " + why + " "
 		}
 	}
-	best, more := prob.Percent(highest(points)), ""
-	if dearer > best {
-		more = fmt.Sprintf("; with a higher --max-cost its probability would be %.2f at best", dearer)
+	point := best(points)
+	most := prob.Percent(point.Prob)
+	if careful := Careful(&point.free); careful != "" && crowded < 0 {
+		more = "; " + careful
 	}
-	if best <= 0 {
-		return &Refusal{Reason: why + "no start by the deadline can be promised, however little is asked" + more}
+	if dearer > most {
+		more += fmt.Sprintf("; with a higher --max-cost %.2f could be promised", dearer)
 	}
-	return &Refusal{Reason: fmt.Sprintf("%sthe job starts by the deadline with a probability of %.2f at best, not %.6g", why, best, r.Prob) + more}
+	by := p.stamp(r.Deadline)
+	if most <= 0 {
+		return &Refusal{Reason: fmt.Sprintf("%snot even probability %g can be promised for a start by %s", why, prob.Least, by) + more}
+	}
+	return &Refusal{Reason: fmt.Sprintf("%sa start by %s, in %s, can be promised with probability %.2f at best, not %.6g",
+		why, by, slurmtime.FormatDuration(r.Deadline-r.Now), most, r.Prob) + more}
 }
 
-// unlucky reports whether a point would have a probability but for promises that were missed.
-func unlucky(points []Point, prob float64) bool {
-	return slices.ContainsFunc(points, func(pt Point) bool {
-		return pt.Missed > 1 && 1-(1-pt.Prob)/pt.Missed >= prob
-	})
+// tooFew says that the waits known, so many of them, are too few for the probability asked for.
+func (p *Planner) tooFew(r *Request, sample int) string {
+	need, where := p.needed(r.Prob), ""
+	if r.Job.Partition != "" {
+		where = " in partition " + r.Job.Partition
+	}
+	more := fmt.Sprintf("%d more such jobs have", need-sample)
+	if need-sample == 1 {
+		more = "1 more such job has"
+	}
+	said := fmt.Sprintf("not enough history for a probability of %.6g: %d waits known, at least %d needed; ask again once %s started%s", r.Prob, sample, need, more, where)
+	// the greatest whole percent for which they are enough
+	if n := sort.Search(100, func(n int) bool { return n > 0 && p.needed(float64(n)/100) > sample }) - 1; n > 0 {
+		said += fmt.Sprintf(", or for no more than %.2f now", float64(n)/100)
+	}
+	return said
+}
+
+// ahead says how much work waits in the partition of r, or "".
+func (p *Planner) ahead(r *Request) string {
+	if p.Jobs == nil {
+		return ""
+	}
+	jobs, hours := int64(0), 0.
+	for j := range p.Jobs {
+		if j.Start == 0 && j.Partition == r.Job.Partition && j.Since() <= r.Now && j.ID != r.ID {
+			jobs += int64(j.Count())
+			hours += float64(j.Count()) * float64(max(1, j.Nodes)) * float64(j.Limit) / 3600
+		}
+	}
+	if jobs == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d waiting jobs (%.1f node-hours by their time limits)", jobs, hours)
+}
+
+// stamp writes a time for a message.
+func (p *Planner) stamp(at int64) string {
+	zone := time.UTC
+	if p.Cluster != nil && p.Cluster.Zone != nil {
+		zone = p.Cluster.Zone
+	}
+	return slurmtime.Stamp(at, zone)
 }
 
 // tooShort ends a sentence on for how long nodes may idle.

@@ -29,7 +29,7 @@ func (f curve) Forecast(r workload.Request, now int64, c []workload.Candidate, e
 		est[i] = workload.Estimate{Sample: f.sample, Class: "all"}
 		if b := float64(c[i].Budget - max(0, now-c[i].Submit)); f.sample > 0 && b > 0 {
 			est[i].Prob = 1 - math.Exp(-b/mean)
-			est[i].Forecast = est[i].Prob
+			est[i].Forecast, est[i].Bound = est[i].Prob, est[i].Prob
 			est[i].Held = b - mean*est[i].Prob
 		}
 	}
@@ -101,10 +101,10 @@ func TestRefusedWithoutHistory(t *testing.T) {
 		mean   float64
 		want   string
 	}{
-		{0, 10 * hour, "not enough history for a probability of 0.9: 0 waits known, at least 29 needed" + nothing},
-		{28, 10 * hour, "not enough history for a probability of 0.9: 28 waits known, at least 29 needed" + nothing},
-		{29, 10 * hour, "the job starts by the deadline with a probability of 0.04 at best, not 0.9" + nothing},
-		{29, 1e9, "no start by the deadline can be promised, however little is asked" + nothing},
+		{0, 10 * hour, "not enough history for a probability of 0.9: 0 waits known, at least 29 needed; ask again once 29 more such jobs have started" + nothing},
+		{28, 10 * hour, "not enough history for a probability of 0.9: 28 waits known, at least 29 needed; ask again once 1 more such job has started, or for no more than 0.89 now" + nothing},
+		{29, 10 * hour, "a start by 2023-11-14T12:30:00Z, in 00:30:00, can be promised with probability 0.04 at best, not 0.9" + nothing},
+		{29, 1e9, "not even probability 0.01 can be promised for a start by 2023-11-14T12:30:00Z" + nothing},
 	} {
 		p := &Planner{Forecaster: curve{mean: c.mean, sample: c.sample}, Horizon: hour}
 		a := p.Plan(request(1, hour/2, .9))
@@ -161,7 +161,7 @@ func TestRefusalNamesTheLimit(t *testing.T) {
 		},
 		{
 			"not MaxTime", site(func(p *limits.Partition) { p.MaxTime = 2 * hour }), .9999,
-			"", "the job starts by the deadline with a probability of 0.63 at best, not 0.9999",
+			"", "a start by 2023-11-14T16:00:00Z, in 04:00:00, can be promised with probability 0.63 at best, not 0.9999",
 		},
 		{
 			"size", site(func(p *limits.Partition) { p.Nodes = p.Nodes[:1] }), .9,
@@ -462,9 +462,9 @@ func TestLaterBesideOthers(t *testing.T) {
 // as asked for, is told of.
 func TestMaxCostIsNotAll(t *testing.T) {
 	for earliest, want := range map[int64]string{
-		0:           "the job starts by the deadline with a probability of 0.63 at best, not 0.9",
-		noon + 1800: "the job starts by the deadline with a probability of 0.39 at best, not 0.9; with a higher --max-cost its probability would be 0.63 at best",
-		noon + 3570: "no start by the deadline can be promised, however little is asked; with a higher --max-cost its probability would be 0.63 at best",
+		0:           "a start by 2023-11-14T13:00:00Z, in 01:00:00, can be promised with probability 0.63 at best, not 0.9",
+		noon + 1800: "a start by 2023-11-14T13:00:00Z, in 01:00:00, can be promised with probability 0.39 at best, not 0.9; with a higher --max-cost 0.63 could be promised",
+		noon + 3570: "not even probability 0.01 can be promised for a start by 2023-11-14T13:00:00Z; with a higher --max-cost 0.63 could be promised",
 	} {
 		p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: site(nil)}
 		r := request(1, hour, .9)
@@ -553,8 +553,8 @@ func TestRefusedBeyond(t *testing.T) {
 		}
 	}
 	for mean, want := range map[float64]string{
-		4 * hour:   "more work is ahead than was ever learnt from, and by simulations of the queue the job starts by the deadline with a probability of 0.77 at best, not 0.9",
-		10_000_000: "more work is ahead than was ever learnt from, and by simulations of the queue no start by the deadline can be promised, however little is asked",
+		4 * hour:   "more work is ahead than was ever learnt from, and by simulations of the queue a start by 2023-11-14T18:00:00Z, in 06:00:00, can be promised with probability 0.77 at best, not 0.9",
+		10_000_000: "more work is ahead than was ever learnt from, and by simulations of the queue not even probability 0.01 can be promised for a start by 2023-11-14T18:00:00Z",
 	} {
 		p := Planner{Forecaster: adjusted{curve{mean, 1000}, beyond}, Cluster: site(nil)}
 		if a := p.Decide(request(1, 6*hour, .9)); a.Refusal == nil || a.Refusal.Reason != want {
@@ -563,14 +563,19 @@ func TestRefusedBeyond(t *testing.T) {
 	}
 }
 
-// TestRefusedAfterMisses: where promises that were missed of late are why no promise can be made,
-// and only there, a refusal says so.
-func TestRefusedAfterMisses(t *testing.T) {
-	const misses = "of promises with about as little time to start many were missed of late, and with regard to these "
-	for _, c := range []struct{ missed, prob, mean float64 }{{1, .9, 4 * hour}, {5, .7, 2.5 * hour}, {5, .9, 4 * hour}} {
+// A refusal says by how much a promise is more careful than the forecast.
+func TestRefusalIsCareful(t *testing.T) {
+	for _, c := range []struct {
+		times, prob, mean float64
+		want              string
+	}{
+		{1, .9, 4 * hour, "can be promised with probability 0.77 at best, not 0.9"},
+		{2, .9, 4 * hour, "can be promised with probability 0.55 at best, not 0.9; the forecast is 0.77, and a promise takes the risk 2.0 times, by what became of promises so far"},
+		{10, .7, 2.5 * hour, "can be promised with probability 0.09 at best, not 0.7; the forecast is 0.90, and a promise takes the risk 10.0 times, by what became of promises so far"},
+	} {
 		p := Planner{Cluster: site(nil), Forecaster: adjusted{curve{c.mean, 1000}, func(est []workload.Estimate) {
 			for i := range est {
-				est[i].Prob, est[i].Missed = max(0, 1-2*c.missed*(1-est[i].Prob)), c.missed
+				est[i].Prob = max(0, 1-c.times*(1-est[i].Prob))
 			}
 		}}}
 		a := p.Decide(request(1, 6*hour, c.prob))
@@ -578,7 +583,7 @@ func TestRefusedAfterMisses(t *testing.T) {
 			t.Errorf("%+v: promised", c)
 			continue
 		}
-		if says := strings.HasPrefix(a.Refusal.Reason, misses); says != (c.prob == .7) {
+		if !strings.HasSuffix(a.Refusal.Reason, c.want) {
 			t.Errorf("%+v: %s", c, a.Refusal.Reason)
 		}
 	}
