@@ -63,7 +63,7 @@ func (c conditioned) longer() float64 { return 1 - c.Prediction.Within(c.age) }
 // Quantile implements [score.Prediction].
 func (c conditioned) Quantile(q float64) float64 {
 	longer := c.longer()
-	if longer <= 0 {
+	if !(longer > 0) {
 		return c.age * q / (1 - q)
 	}
 	return max(0, c.Prediction.Quantile(1-(1-q)*longer)-c.age)
@@ -85,7 +85,7 @@ func (c conditioned) rest(seconds, whole float64) float64 {
 	if seconds < 0 {
 		return 0
 	}
-	if longer <= 0 {
+	if !(longer > 0) {
 		return seconds / (seconds + c.age)
 	}
 	return max(0, 1-(1-whole)/longer)

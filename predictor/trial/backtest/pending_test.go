@@ -49,6 +49,9 @@ func TestGiven(t *testing.T) {
 	if old := given(r, 2000); old.Quantile(.5) != 2000 || old.Within(2000) != .5 || old.Below(6000) != .75 {
 		t.Errorf("of an age beyond all: %v, %v", old.Quantile(.5), old.Within(2000))
 	}
+	if none := given(newRolling(), 500); none.Quantile(.5) != 500 || none.Within(500) != .5 {
+		t.Errorf("where no wait is known: %v, %v", none.Quantile(.5), none.Within(500))
+	}
 	if given(r, 0) != score.Prediction(r) || given(nil, 5) != nil {
 		t.Error("a job of no age")
 	}

@@ -77,6 +77,9 @@ type Part struct {
 	Jobs     int     `json:"jobs"`
 	MeanWait float64 `json:"mean_wait"` // seconds
 	Scores   []Score `json:"scores"`    // in the order of the methods
+	// Trivial is how near forecasts come that know nothing of the job: the median of the last 300
+	// waits of all jobs, and that each starts at once.
+	Trivial []score.Near `json:"trivial"`
 }
 
 // Split divides jobs into parts.
@@ -187,6 +190,8 @@ type sums struct {
 	place   int64
 	waits   float64  // seconds
 	tallies []*tally // by method
+	past    score.Nearness
+	atOnce  score.Nearness
 }
 
 func (r *runner) newSums(by, value string) *sums {
@@ -250,6 +255,8 @@ func (r *runner) score(j *workload.Job, question *forecast.Question, seconds flo
 func (r *runner) add(s *sums, o *outcome) {
 	s.part.Jobs++
 	s.waits += o.wait
+	s.past.Add(o.fallback.Quantile(.5), o.wait)
+	s.atOnce.Add(0, o.wait)
 	for i, t := range s.tallies {
 		t.add(o, &r.replies[i])
 	}
@@ -283,5 +290,6 @@ func (r *runner) part(s *sums) *Part {
 	for i, t := range s.tallies {
 		part.Scores = append(part.Scores, t.score(r.methods[i].Name(), part.MeanWait))
 	}
+	part.Trivial = []score.Near{s.past.Near(score.Said[score.SaidPast]), s.atOnce.Near(score.Said[score.SaidAtOnce])}
 	return &part
 }

@@ -25,6 +25,8 @@ type Score struct {
 	// budgets together. Reliability is their reliability diagram.
 	CalibrationError float64       `json:"calibration_error"`
 	Reliability      []score.Point `json:"reliability"`
+	// Near is how near the median came. Where there is no number, it is the fallback's that counts.
+	Near score.Near `json:"near"`
 	// Promises has a score for each probability of Promised. It is nil if the method
 	// made no promise.
 	Promises []PromiseScore `json:"promises,omitempty"`

@@ -262,6 +262,39 @@ func TestAgainstOracle(t *testing.T) {
 			near("skill", *s.Budgets[i].Skill, 1-brier/n/(rate*(1-rate)))
 		}
 	}
+	var medians, past, none [4]float64 // within a minute, ten and a factor of 2, and the error
+	add := func(to *[4]float64, x, w float64) {
+		ratio := (x + 1) / (w + 1)
+		for i, yes := range []bool{math.Abs(x-w) <= 60, math.Abs(x-w) <= 600, ratio >= .5 && ratio <= 2} {
+			if yes {
+				to[i] += 1 / float64(len(asked))
+			}
+		}
+		to[3] += math.Abs(math.Log(ratio)) / float64(len(asked))
+	}
+	for _, j := range asked {
+		w, x := float64(j.Start-j.Submit), math.Inf(1)
+		if d := said[j.Submit][0]; d != nil {
+			x = d.Quantile(.5)
+		}
+		last := lastWaits(jobs, j.Submit, .5)
+		if math.IsInf(x, 1) {
+			x = last
+		}
+		add(&medians, x, w)
+		add(&past, last, w)
+		add(&none, 0, w)
+	}
+	for i, want := range [][4]float64{medians, past, none} {
+		got := append([]score.Near{s.Near}, r.Trivial...)[i]
+		if got.Said != score.Said[i] || got.Forecasts != len(asked) {
+			t.Errorf("%+v is not about the %s of %d jobs", got, score.Said[i], len(asked))
+		}
+		near("share within a minute", got.WithinMinute, want[0])
+		near("share within ten", got.Within10Minutes, want[1])
+		near("share within a factor of two", got.WithinFactor2, want[2])
+		near("error of the logarithm", got.LogError, want[3])
+	}
 	near("answered", s.Answered, float64(answered)/float64(len(asked)))
 	for i, p := range Promised {
 		got := s.Promises[i]

@@ -24,17 +24,19 @@ type outcome struct {
 type reply struct {
 	answered  bool // whether there was a forecast
 	quantiles []score.Quantile
+	median    float64   // seconds; +Inf if there is none
 	within    []float64 // probabilities, by budget
 	lower     []float64 // lower bounds on them, by budget; empty if there are none
 }
 
 // read sets r to the forecast wait with the lower bounds lower.
 func (r *reply) read(wait, lower score.Prediction, outcome *outcome, o *Options) {
-	*r = reply{wait != nil, r.quantiles[:0], r.within[:0], r.lower[:0]}
+	*r = reply{wait != nil, r.quantiles[:0], math.Inf(1), r.within[:0], r.lower[:0]}
 	if wait == nil {
 		return
 	}
 	r.quantiles = score.Quantiles(r.quantiles, wait, o.Quantiles, outcome.wait, outcome.v)
+	r.median = wait.Quantile(.5)
 	for _, b := range o.Budgets {
 		r.within = append(r.within, wait.Within(float64(b)))
 	}
@@ -54,6 +56,7 @@ type tally struct {
 	quantiles      []quantileTally
 	budgets        []budgetTally
 	reliability    score.Reliability
+	near           score.Nearness
 	promises       [len(Promised)]promiseTally
 	months         map[string]*monthTally
 	groups         group.Tallies // nil in tallies of parts
@@ -114,6 +117,11 @@ func (t *tally) add(o *outcome, r *reply) {
 		s.pinball += loss
 		month.pinball[i] += loss
 	}
+	median := r.median
+	if !(score.Quantile{Seconds: median}).Known() {
+		median = o.fallback.Quantile(.5)
+	}
+	t.near.Add(median, o.wait)
 	if !r.answered {
 		return
 	}
@@ -174,6 +182,7 @@ func (t *tally) score(method string, mean float64) Score {
 		s.Budgets = append(s.Budgets, b)
 	}
 	s.Reliability, s.CalibrationError = t.reliability.Diagram(), t.reliability.Error()
+	s.Near = t.near.Near(score.Said[score.SaidMedian])
 	for i, p := range Promised {
 		s.Promises = append(s.Promises, PromiseScore{p, t.promises[i].kept.Proportion(), t.promises[i].band.Proportion()})
 	}

@@ -52,7 +52,9 @@ takes part. 'varq-lab trace' makes a log of your cluster.
 A quantile of the wait is scored by its coverage, the share of the jobs that did not
 wait for longer, which ought to be the quantile; by its pinball loss, the less the
 better; and by its width. The probability of a start within a budget of time is
-scored by its Brier score, the less the better, and by its calibration error.
+scored by its Brier score, the less the better, and by its calibration error. The
+median is also scored as one number, as such forecasts are published: how often it
+was right within 1 and 10 minutes, and within a factor of two.
 What the columns mean is told in varq-lab-evaluate(1).
 
 Rolling and binomial are baselines: the quantiles of the last 300 waits, or of as

@@ -13,6 +13,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/plot"
 	"github.com/varq-project/varq/predictor/trial/backtest"
 	"github.com/varq-project/varq/test/clitest"
@@ -43,6 +44,7 @@ func TestEvaluateJSON(t *testing.T) {
 			Source              string
 			Procs, Warmup, Jobs int
 			Scores              []backtest.Score
+			Trivial             []score.Near
 			Parts               []backtest.Part
 		}
 		Summary []backtest.Summary
@@ -58,8 +60,11 @@ func TestEvaluateJSON(t *testing.T) {
 	if l.Source != "log.swf" || l.Procs != 64 || l.Warmup != 60 || l.Jobs != 540 || len(l.Scores) != 2 || len(l.Parts) != 7 {
 		t.Errorf("%+v", l)
 	}
+	if len(l.Trivial) != 2 || l.Trivial[0].Forecasts != 540 {
+		t.Errorf("%+v", l.Trivial)
+	}
 	for _, s := range l.Scores {
-		if s.Jobs != 540 || len(s.Quantiles) != 4 || len(s.Budgets) != 7 || len(s.Months) != 1 || len(s.Reliability) == 0 {
+		if s.Jobs != 540 || len(s.Quantiles) != 4 || len(s.Budgets) != 7 || len(s.Months) != 1 || len(s.Reliability) == 0 || s.Near.Forecasts != 540 {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -70,7 +75,7 @@ func TestEvaluateJSON(t *testing.T) {
 
 // TestManual finds every column and every method in varq-lab-evaluate(1).
 func TestManual(t *testing.T) {
-	clitest.Explained(t, "varq-lab-evaluate", table.Names(quantileColumns(&backtest.Part{}, 0)[1:]), table.Names(promiseColumns()[1:]), strings.Join(append(names(backtest.Methods), names(backtest.Completions)...), ","))
+	clitest.Explained(t, "varq-lab-evaluate", table.Names(quantileColumns(&backtest.Part{}, 0)[1:]), table.Names(promiseColumns()[1:]), table.Names(nearColumns()[1:]), strings.Join(append(names(backtest.Methods), names(backtest.Completions)...), ","))
 }
 
 // TestCoverage: the picture has the months with jobs enough.

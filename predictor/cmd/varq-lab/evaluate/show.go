@@ -75,6 +75,10 @@ func (l *evaluatedLog) show(w io.Writer, budgets []string) error {
 	if err := write("The same: calibration, and promises kept at each lower bound, or in the band above it", promiseColumns()); err != nil {
 		return err
 	}
+	fmt.Fprintf(w, "\nHow near the median of the %s came, beside forecasts that know nothing of the job\n", l.outcome())
+	if err := table.Write(w, nearColumns(), l.near(), table.Style{}); err != nil {
+		return err
+	}
 	for parts := range chunkBy(l.Parts, func(p *backtest.Part) string { return p.By }) {
 		fmt.Fprintf(w, "\nBy %s\n", parts[0].By)
 		var rows []partRow
@@ -212,6 +216,33 @@ func promiseColumns() []scoreColumn {
 		kept("Kept", func(p *backtest.PromiseScore) score.Proportion { return p.Kept })
 		kept("Band", func(p *backtest.PromiseScore) score.Proportion { return p.Band })
 	}
+	return columns
+}
+
+// near returns how near the medians of the methods came, and then the trivial forecasts.
+func (l *evaluatedLog) near() (rows []score.Near) {
+	for _, s := range l.Scores {
+		near := s.Near
+		near.Said = s.Method
+		rows = append(rows, near)
+	}
+	return append(rows, l.Trivial...)
+}
+
+func nearColumns() []table.Column[score.Near] {
+	columns := []table.Column[score.Near]{{Name: "Method", Value: func(n score.Near) string { return n.Said }}}
+	number := func(name string, value func(score.Near) float64) {
+		columns = append(columns, table.Column[score.Near]{Name: name, Right: true, Value: func(n score.Near) string {
+			if n.Forecasts == 0 {
+				return cli.None
+			}
+			return cli.Share(value(n))
+		}})
+	}
+	number("In1min", func(n score.Near) float64 { return n.WithinMinute })
+	number("In10min", func(n score.Near) float64 { return n.Within10Minutes })
+	number("Factor2", func(n score.Near) float64 { return n.WithinFactor2 })
+	number("LogError", func(n score.Near) float64 { return n.LogError })
 	return columns
 }
 
