@@ -85,6 +85,10 @@ type CalibrationRow struct {
 	Brier            float64 `json:"brier"`
 	// Reliability has the bins that are not empty.
 	Reliability []ReliabilityBin `json:"reliability"`
+	// Near is how near forecasts of one number came: the median, and for comparison two that know
+	// nothing of the job. It is of the jobs since a varqd that counts this, and has none where there
+	// are none.
+	Near []Near `json:"near,omitempty"`
 	// Drift says how the forecaster has drifted, in a sentence without a full stop. It
 	// is empty if the forecaster has not drifted, and in rows by month.
 	Drift string `json:"drift,omitempty"`
@@ -104,6 +108,23 @@ type QuantileCoverage struct {
 	Low     float64 `json:"low"`
 	High    float64 `json:"high"`
 	Pinball float64 `json:"pinball"` // mean loss, seconds
+}
+
+// Near is how near forecasts of one number came to the wait, or to what else was forecast.
+type Near struct {
+	// Said is "median" (the .5 quantile), "past-median" (the median of the last 300 such times of all
+	// jobs), or "at-once" (0).
+	Said      string `json:"said"`
+	Forecasts int    `json:"forecasts"`
+	// WithinMinute and Within10Minutes are the shares of the forecasts that were off by at most one
+	// minute, and by at most ten.
+	WithinMinute    float64 `json:"within_minute"`
+	Within10Minutes float64 `json:"within_10_minutes"`
+	// WithinFactor2 is the share for which forecast+1 s was at least half of what came+1 s, and at
+	// most twice that.
+	WithinFactor2 float64 `json:"within_factor_2"`
+	// LogError is the mean of |ln((forecast+1 s)/(what came+1 s))|.
+	LogError float64 `json:"log_error"`
 }
 
 // ReliabilityBin has the probabilities in a twentieth of [0,1].

@@ -25,6 +25,7 @@ type Row struct {
 	CalibrationError float64
 	Brier            float64
 	Reliability      []Point
+	Near             []Near // of Said; without those of which there is no forecast
 	Drift            Drift
 }
 
@@ -137,6 +138,11 @@ func sumUp(days []Daily, from int64) (Row, bool) {
 	for i, q := range Levels {
 		c := covered[i].Proportion()
 		row.Quantiles = append(row.Quantiles, Coverage{Quantile: q, Covered: c.Share, Low: c.Low, High: c.High, Pinball: sums.Pinball(i)})
+	}
+	for i, said := range Said {
+		if n := &sums.Near[i]; n.Forecasts > 0 {
+			row.Near = append(row.Near, n.Near(said))
+		}
 	}
 	return row, true
 }

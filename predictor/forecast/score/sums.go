@@ -16,6 +16,7 @@ type Sums struct {
 	Forecasts int
 	Levels    [len(Levels)]Level
 	Bins      Reliability // of the probabilities of all Budgets together
+	Near      [len(Said)]Nearness
 }
 
 // Level has the sums at one of Levels.
@@ -27,20 +28,27 @@ type Level struct {
 }
 
 // Add adds a forecast and its outcome: the wait, or the time until the end, in seconds. v is drawn
-// from [0,1) for each forecast; see Quantiles.
+// from [0,1) for each forecast; see Quantiles. It does not know the median of the past, which AddPast
+// adds.
 func (s *Sums) Add(forecast *delay.Distribution, seconds, v float64) {
 	s.Forecasts++
+	last := delay.At(delay.Points - 1)
+	s.Near[SaidMedian].Add(min(forecast.Quantile(.5), last), seconds)
+	s.Near[SaidAtOnce].Add(0, seconds)
 	var room [len(Levels)]Quantile
 	for i, quantile := range Quantiles(room[:0], forecast, Levels[:], seconds, v) {
 		if quantile.Covered {
 			s.Levels[i].Covered++
 		}
-		s.Levels[i].Pinball += Pinball(Levels[i], min(quantile.Seconds, delay.At(delay.Points-1)), seconds)
+		s.Levels[i].Pinball += Pinball(Levels[i], min(quantile.Seconds, last), seconds)
 	}
 	for _, budget := range Budgets {
 		s.Bins.Add(forecast.Within(float64(budget)), seconds <= float64(budget))
 	}
 }
+
+// AddPast adds the median of what had come before, as a forecast, and the outcome, in seconds.
+func (s *Sums) AddPast(median, seconds float64) { s.Near[SaidPast].Add(median, seconds) }
 
 // Plus adds the sums of other forecasts.
 func (s *Sums) Plus(other *Sums) {
@@ -50,6 +58,9 @@ func (s *Sums) Plus(other *Sums) {
 		s.Levels[i].Pinball += other.Levels[i].Pinball
 	}
 	s.Bins.Plus(&other.Bins)
+	for i := range s.Near {
+		s.Near[i].Plus(&other.Near[i])
+	}
 }
 
 // Coverage returns how many of the outcomes were within the i-th of Levels.

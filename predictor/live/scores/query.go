@@ -77,6 +77,21 @@ func (s *Store) Scored(ctx context.Context, q Query) (score.Table, error) {
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	err = s.each(ctx, `SELECT `+q.columns("day")+`, said, sum(n), sum(minute), sum(ten_minutes), sum(double), sum(log_error) FROM near`+tail, where.Args, func(rows *sql.Rows) error {
+		var k score.Key
+		var said string
+		var n score.Nearness
+		if err := rows.Scan(&k.Day, &k.Forecaster, &k.Partition, &k.Class, &said, &n.Forecasts, &n.Minute, &n.TenMinutes, &n.Double, &n.LogError); err != nil {
+			return err
+		}
+		if i := slices.Index(score.Said[:], said); i >= 0 {
+			table.At(k).Near[i] = n
+		}
+		return nil
+	})
 	return table, err
 }
 

@@ -104,13 +104,17 @@ func (s *Store) Score(ctx context.Context, c Changes, r *rand.Rand) (score.Table
 		if err != nil {
 			return err
 		}
+		recent, err := loadRecent(ctx, tx)
+		if err != nil {
+			return err
+		}
 		for _, o := range c.Started {
-			if ranks, err = scoreJob(ctx, tx, scored, held, o, false, r, ranks); err != nil {
+			if ranks, err = scoreJob(ctx, tx, scored, held, recent, o, false, r, ranks); err != nil {
 				return err
 			}
 		}
 		for _, o := range c.Ended {
-			if _, err = scoreJob(ctx, tx, scored, held, o, true, r, nil); err != nil {
+			if _, err = scoreJob(ctx, tx, scored, held, recent, o, true, r, nil); err != nil {
 				return err
 			}
 		}
@@ -124,6 +128,11 @@ func (s *Store) Score(ctx context.Context, c Changes, r *rand.Rand) (score.Table
 		}
 		if err := held.store(ctx, tx); err != nil {
 			return err
+		}
+		if len(scored) > 0 {
+			if err := recent.store(ctx, tx); err != nil {
+				return err
+			}
 		}
 		return prune(ctx, tx, c.Begun)
 	})
@@ -139,21 +148,32 @@ func (s *Store) Score(ctx context.Context, c Changes, r *rand.Rand) (score.Table
 }
 
 // scoreJob adds the scores of the forecasts of a job's end or, if not ofEnd, of its wait to sums
-// and held, and deletes these forecasts. It appends the ranks to ranks.
-func scoreJob(ctx context.Context, tx *sql.Tx, sums score.Table, held held, o Outcome, ofEnd bool, r *rand.Rand, ranks []Rank) ([]Rank, error) {
+// and held, and deletes these forecasts. It appends the ranks to ranks, and the time that came to
+// recent.
+func scoreJob(ctx context.Context, tx *sql.Tx, sums score.Table, held held, recent recent, o Outcome, ofEnd bool, r *rand.Rand, ranks []Rank) ([]Rank, error) {
 	forecasts, err := forecastsOf(ctx, tx, o.Submission, ofEnd)
 	if err != nil {
 		return ranks, err
 	}
+	kind := kindOf(o, ofEnd)
+	past, known := recent.median(kind)
+	came := false
 	for i := range forecasts {
 		f := &forecasts[i]
 		if f.Eligible == o.Eligible && o.At >= o.Eligible {
 			key := score.Key{Day: score.Day(f.Eligible), Forecaster: f.Forecaster, Partition: f.Partition, Class: f.Class}
 			seconds, v := float64(o.At-o.Eligible), r.Float64()
 			sums.At(key).Add(&f.Delay, seconds, v)
+			if known {
+				sums.At(key).AddPast(past, seconds)
+			}
+			came = true
 			held.add(f, seconds, v)
 			ranks = append(ranks, Rank{f.Forecaster, f.Eligible, f.Delay.PIT(seconds, v)})
 		}
+	}
+	if came {
+		recent.add(kind, o.At-o.Eligible)
 	}
 	_, err = tx.ExecContext(ctx, `DELETE`+theseForecasts, o.ID, o.Submit, completion.Name, ofEnd)
 	return ranks, err
@@ -171,6 +191,7 @@ func prune(ctx context.Context, tx *sql.Tx, begun []Forecast) error {
 	}{
 		{`DELETE FROM coverage WHERE day < ?`, today - mostDays},
 		{`DELETE FROM reliability WHERE day < ?`, today - mostDays},
+		{`DELETE FROM near WHERE day < ?`, today - mostDays},
 		{`DELETE FROM held WHERE day < ?`, today - GroupDays},
 		{`DELETE FROM forecasts WHERE eligible < ?`, (today - mostAge) * 86400},
 	} {

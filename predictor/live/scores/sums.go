@@ -40,6 +40,18 @@ func addSums(ctx context.Context, tx *sql.Tx, sums score.Table) error {
 				return err
 			}
 		}
+		for i, n := range s.Near {
+			if n.Forecasts == 0 {
+				continue
+			}
+			if _, err := tx.ExecContext(ctx, `INSERT INTO near (day, forecaster, partition, class, said, n, minute, ten_minutes, double, log_error)
+				VALUES (?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET
+				n = n + excluded.n, minute = minute + excluded.minute, ten_minutes = ten_minutes + excluded.ten_minutes,
+				double = double + excluded.double, log_error = log_error + excluded.log_error`,
+				bounded.Day, bounded.Forecaster, bounded.Partition, bounded.Class, score.Said[i], n.Forecasts, n.Minute, n.TenMinutes, n.Double, n.LogError); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -123,5 +123,8 @@ func calibrationRow(r *score.Row) api.CalibrationRow {
 	for i, p := range r.Reliability {
 		row.Reliability[i] = api.ReliabilityBin(p)
 	}
+	for _, n := range r.Near {
+		row.Near = append(row.Near, api.Near(n))
+	}
 	return row
 }

@@ -64,7 +64,8 @@ func TestCalibration(t *testing.T) {
 		var rows []string
 		for _, r := range got.Rows {
 			rows = append(rows, fmt.Sprint(r.Forecaster, " ", r.Of, " ", r.Forecasts))
-			if len(r.Quantiles) != len(score.Levels) || r.Quantiles[0].Quantile != score.Levels[0] || len(r.Reliability) == 0 {
+			if len(r.Quantiles) != len(score.Levels) || r.Quantiles[0].Quantile != score.Levels[0] || len(r.Reliability) == 0 ||
+				r.Near[0].Said != "median" || r.Near[0].Forecasts != r.Forecasts {
 				t.Errorf("%+v: %+v", test.q, r)
 			}
 		}

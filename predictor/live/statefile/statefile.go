@@ -77,10 +77,12 @@ var (
 	reservationsSQL string
 	//go:embed 29_licences.sql
 	licencesSQL string
+	//go:embed 30_near.sql
+	nearSQL string
 )
 
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
-var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL, vouchedSQL, heldSQL, membersSQL, scaleSQL, schemasSQL, withdrawnSQL, nodeSetsSQL, arraysSQL, reservationsSQL, licencesSQL}
+var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL, vouchedSQL, heldSQL, membersSQL, scaleSQL, schemasSQL, withdrawnSQL, nodeSetsSQL, arraysSQL, reservationsSQL, licencesSQL, nearSQL}
 
 // Open opens the file path, whose lock the caller has. It creates the file if there is none, and
 // migrates a file that an earlier varq has written, of which it makes a backup before. A file of a
@@ -112,7 +114,7 @@ func openWith(path string, steps []string) (*sqlitefile.File, error) {
 			return nil, err
 		}
 	}
-	f, err := sqlitefile.Open(path, sqlitefile.SurvivesPowerCut, steps)
+	f, err := sqlitefile.Open(path, sqlitefile.SurvivesPowerCut, signed(steps))
 	switch {
 	case errors.Is(err, sqlitefile.ErrTooNew):
 		err = fmt.Errorf("%w. %s", err, remedy(path, len(steps)))
@@ -123,11 +125,5 @@ func openWith(path string, steps []string) (*sqlitefile.File, error) {
 	default:
 		err = sqlitefile.Explain(path, err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if err := sign(f, len(steps)); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
-	}
-	return f, nil
+	return f, err
 }

@@ -3,14 +3,12 @@ package statefile
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
@@ -84,15 +82,15 @@ func sweep(path string) error {
 	})
 }
 
-// sign notes that this varq has brought the file to the schema version, unless another one has.
-func sign(f *sqlitefile.File, version int) error {
-	if version < signedSince {
-		return nil
+// signed returns the steps, of which the last also notes that this varq has brought the file to their
+// schema version: the note is in the file if and only if the step is.
+func signed(steps []string) []string {
+	last := len(steps) - 1
+	if len(steps) < signedSince {
+		return steps
 	}
-	return f.Write(context.Background(), func(tx *sql.Tx) error {
-		_, err := tx.Exec("INSERT INTO schemas VALUES (?, ?, ?) ON CONFLICT DO NOTHING", version, api.Version, time.Now().Unix())
-		return err
-	})
+	note := fmt.Sprintf(";\nINSERT INTO schemas VALUES (%d, '%s', unixepoch()) ON CONFLICT DO NOTHING;", len(steps), strings.ReplaceAll(api.Version, "'", "''"))
+	return append(slices.Clone(steps[:last]), steps[last]+note)
 }
 
 // remedy says what to do about a file path of which this varq knows the schema up to a version

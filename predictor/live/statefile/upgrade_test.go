@@ -137,6 +137,9 @@ func TestEveryVersionMigrates(t *testing.T) {
 		if _, err := scores.New(f).Odds(t.Context()); err != nil {
 			t.Errorf("from version %d: %v", version, err)
 		}
+		if table, err := scores.New(f).Scored(t.Context(), scores.Query{}); err != nil || version > 1 && len(table) != 1 {
+			t.Errorf("from version %d: scores %v, %v", version, table, err)
+		}
 		if report, err := Check(t.Context(), path); err != nil || report.Damage != nil || report.Version != len(steps) || report.Varq != api.Version {
 			t.Errorf("from version %d: %+v, %v", version, report, err)
 		}

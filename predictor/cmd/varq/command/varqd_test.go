@@ -567,6 +567,13 @@ func calibration(w http.ResponseWriter, r *http.Request) {
 				p := (float64(k) + .5) / 20
 				row.Reliability = append(row.Reliability, api.ReliabilityBin{Count: 10 + 20*k, Mean: p, True: p * (1 - lost*2)})
 			}
+			for k, said := range []string{"median", "past-median", "at-once"} {
+				n := api.Near{Said: said, Forecasts: row.Forecasts, WithinMinute: .6, Within10Minutes: .8, WithinFactor2: .4 - .1*float64(k), LogError: 1.25 * float64(1+k)}
+				if k == 0 {
+					n.WithinMinute -= lost
+				}
+				row.Near = append(row.Near, n)
+			}
 			c.Rows = append(c.Rows, row)
 		}
 	}

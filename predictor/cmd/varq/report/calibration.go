@@ -99,6 +99,9 @@ func showCalibration(env *cli.Env, c api.Calibration, asked string, columns []ta
 	if err := options.Show(env, columns, rows, style, false); err != nil || !style.Plain() {
 		return err
 	}
+	if err := showNear(env, c); err != nil {
+		return err
+	}
 	showDrift(env, c)
 	if err := showWorst(env, c, asked); err != nil {
 		return err

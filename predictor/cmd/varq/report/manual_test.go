@@ -9,5 +9,5 @@ import (
 
 // TestManual finds every column in varq-report(1).
 func TestManual(t *testing.T) {
-	clitest.Explained(t, "varq-report", table.Names(reportColumns("")), table.Names(calibrationColumns("")))
+	clitest.Explained(t, "varq-report", table.Names(reportColumns("")), table.Names(calibrationColumns("")), table.Names(nearColumns("")))
 }

@@ -88,3 +88,6 @@ INSERT INTO tasks VALUES ('dddddddddddd', 14, 39950, 0, 1);
 -- version 28: a job inside of a reservation of Slurm's
 INSERT INTO schemas VALUES (28, '0.1.0', 1728000000);
 UPDATE plans SET inside = 'course', at_once = 2 WHERE id = 'dddddddddddd';
+-- version 29: a job that needs licences
+INSERT INTO schemas VALUES (29, '0.1.0', 1728000000);
+UPDATE plans SET licences = 'matlab:2' WHERE id = 'dddddddddddd';
