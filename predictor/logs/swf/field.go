@@ -45,3 +45,12 @@ func (f Field) String() string {
 	}
 	return fmt.Sprintf("field %d (%s)", int(f), fieldNames[f-1])
 }
+
+// spare reports whether forecasts do without the field.
+func (f Field) spare() bool {
+	switch f {
+	case FieldCPUTime, FieldMemory, FieldReqMemory, FieldExecutable, FieldPrecedingID, FieldThinkTime:
+		return true
+	}
+	return false
+}

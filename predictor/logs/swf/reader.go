@@ -107,7 +107,7 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 
 // Read reads the next record into rec without changing its values. It returns io.EOF after
 // the last record. The error of a bad line names the file, line and field, and ends the
-// reading. Read does not check the order of submission.
+// reading. A number that is too large is Unknown, and counted, in a field that no forecast needs. Read does not check the order of submission.
 func (r *Reader) Read(rec *Record) error {
 	line := r.next
 	r.next = nil
@@ -171,12 +171,19 @@ func (r *Reader) parse(line []byte, rec *Record) error {
 		value, end := parseWhole(line, at)
 		if end == at || end < len(line) && line[end] != ' ' && line[end] != '\t' {
 			var ok bool
-			if end, ok = skipFraction(line, at, end); !ok {
-				return fmt.Errorf("%v: bad number %q", field, shorten(line[at:end]))
-			}
-			if field == FieldCPUTime {
-				cpuTime, _ = strconv.ParseFloat(string(line[at:end]), 64)
-			} else {
+			end, ok = skipFraction(line, at, end)
+			switch text := line[at:end]; {
+			case !ok && field.spare() && len(bytes.Trim(text, "0123456789")) == 0:
+				r.Warn(0, 0, fmt.Sprintf("%v: a number of more than 18 digits; taken as unknown", field))
+				value = Unknown
+				if field == FieldCPUTime {
+					cpuTime = Unknown
+				}
+			case !ok:
+				return fmt.Errorf("%v: bad number %q", field, shorten(text))
+			case field == FieldCPUTime:
+				cpuTime, _ = strconv.ParseFloat(string(text), 64)
+			default:
 				r.Warn(field, value, "has a fraction; dropped")
 			}
 		} else if field == FieldCPUTime {
@@ -196,9 +203,15 @@ func (r *Reader) parse(line []byte, rec *Record) error {
 		values[n] = Unknown
 	}
 	for i, top := range &tops {
-		if top > 0 && values[i] > top {
-			return fmt.Errorf("%v: %d is too large", Field(i+1), values[i])
+		if top == 0 || values[i] <= top {
+			continue
 		}
+		field := Field(i + 1)
+		if !field.spare() {
+			return fmt.Errorf("%v: %d is too large", field, values[i])
+		}
+		r.Warn(field, values[i], "is too large; taken as unknown")
+		values[i] = Unknown
 	}
 	*rec = Record{values[0], values[1], values[2], values[3], values[4], cpuTime, values[6], values[7], values[8],
 		values[9], values[10], values[11], values[12], values[13], values[14], values[15], values[16], values[17]}

@@ -139,6 +139,39 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+// Numbers that are too large are unknown in fields that no forecast needs, such as memory in bytes.
+func TestSpareFields(t *testing.T) {
+	jobs, r, err := read(t, `1 0 1 1 4 1 1 4 60 8589934592 1 1 1 1 1 1 -1 -1
+2 0 1 1 4 1 1 4 60 17179869184 1 1 1 1 1 1 -1 -1
+3 0 1 1 4 18446744073709551614 18446744073709551614 4 60 2048 1 1 1 18446744073709551614 1 1 18446744073709551614 18446744073709551614
+`)
+	if err != nil || len(jobs) != 3 {
+		t.Fatalf("%d jobs, %v", len(jobs), err)
+	}
+	if jobs[0].Memory != 0 || jobs[1].Memory != 0 || jobs[2].Memory != 8 || jobs[1].CPUs != 4 {
+		t.Errorf("%+v", jobs)
+	}
+	var got []string
+	for _, w := range r.Warnings() {
+		got = append(got, w.String())
+	}
+	if diff := cmp.Diff([]string{
+		"line 1: field 10 (requested memory): 8589934592 is too large; taken as unknown (2 such lines)",
+		"line 3: field 6 (average CPU time): a number of more than 18 digits; taken as unknown",
+		"line 3: field 7 (used memory): a number of more than 18 digits; taken as unknown",
+		"line 3: field 14 (executable): a number of more than 18 digits; taken as unknown",
+		"line 3: field 17 (preceding job): a number of more than 18 digits; taken as unknown",
+		"line 3: field 18 (think time): a number of more than 18 digits; taken as unknown",
+	}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, log := range []string{"1 0 1 1 4 1 1 4 99999999999999 1 1", "1 0 1 1 4 1 1 4 60 4G 1", "1 18446744073709551614 1 1 4 1 1 4 60 1 1"} {
+		if _, _, err := read(t, log); err == nil {
+			t.Errorf("%s is read", log)
+		}
+	}
+}
+
 func TestGzip(t *testing.T) {
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
@@ -183,6 +216,7 @@ func TestGzip(t *testing.T) {
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(sample))
 	f.Add([]byte("1 0 1 1 1 1.5 1 1 1 1 1"))
+	f.Add([]byte("1 0 1 1 4 1 18446744073709551614 4 60 8589934592 1"))
 	f.Add([]byte{0x1f, 0x8b, 8})
 	f.Fuzz(func(t *testing.T, log []byte) {
 		r, err := NewReader("fuzz", bytes.NewReader(log))
