@@ -228,13 +228,13 @@ func TestHelperPromisesNothing(t *testing.T) {
 type busyVarqd struct{ fakeVarqd }
 
 func (*busyVarqd) Plan(context.Context, api.PlanRequest) (api.PlanAnswer, error) {
-	return api.PlanAnswer{}, api.Fault(api.ErrUnavailable, "varqd is still loading history: 40%")
+	return api.PlanAnswer{}, api.Fault(api.ErrUnavailable, "varqd has just started and reads its past (40 %)")
 }
 
 // Whoever has no answer learns that nothing was submitted, and what to do.
 func TestNoAnswerYet(t *testing.T) {
 	answer, _ := ordered(t, sbatch.Order{}, `{"spank:begin-by":"now+1hour"}`, &busyVarqd{}, "plan sbatch\n")
-	const want = "refuse nothing was submitted: varqd is still loading history: 40%; try again in a minute, or submit without varq's options\nend\n"
+	const want = "refuse nothing was submitted: varqd has just started and reads its past (40 %); try again in a minute, or submit without varq's options\nend\n"
 	if answer != want {
 		t.Errorf("got %q", answer)
 	}

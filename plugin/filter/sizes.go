@@ -181,7 +181,7 @@ func (h *Helper) size(ctx context.Context, varqd Varqd, s *Submission) error {
 			case f.Refused != "":
 				refused = elastic.Refuse(refused, f.Nodes, f.Refused)
 			default:
-				l.add(wordSay, "not %s for %s: %s", nodes(f.Nodes), slurmtime.FormatDuration(f.Limit), expected(f))
+				l.add(wordSay, "%s for %s %s", nodes(f.Nodes), slurmtime.FormatDuration(f.Limit), rejected(f))
 			}
 		}
 		for _, r := range refused {
@@ -213,6 +213,15 @@ func expected(f *api.SizeForecast) string {
 	}
 	wait := int64(*f.Wait + .5)
 	return fmt.Sprintf("it is expected to wait %s, and to end within %s", slurmtime.FormatDuration(wait), slurmtime.FormatDuration(wait+f.Limit))
+}
+
+// rejected ends the sentence about a size that is not chosen.
+func rejected(f *api.SizeForecast) string {
+	if f.Wait == nil {
+		return "might do: nothing is known yet of how long it would wait"
+	}
+	wait := int64(*f.Wait + .5)
+	return fmt.Sprintf("would wait %s, and end within %s", slurmtime.FormatDuration(wait), slurmtime.FormatDuration(wait+f.Limit))
 }
 
 func nodes(n int32) string {

@@ -234,7 +234,7 @@ func TestSizeWithoutAPromise(t *testing.T) {
 nodes 4
 time 60
 say 4 nodes for 01:00:00, of 4 sizes: it is expected to wait 00:01:30, and to end within 01:01:30
-say not 1 node for 02:00:00: it is expected to wait 00:01:30, and to end within 02:01:30
+say 1 node for 02:00:00 would wait 00:01:30, and end within 02:01:30
 say not 16 or 32 nodes: the cluster has fewer nodes
 end
 `

@@ -1,5 +1,12 @@
 package api
 
+// Loading begins the problem of a varqd that has just started, and OnlyWatches the note of one in
+// shadow mode.
+const (
+	Loading     = "varqd has just started and reads its past"
+	OnlyWatches = "varqd only watches, and promises nothing"
+)
+
 // Health is the state of varqd.
 type Health struct {
 	OK bool `json:"ok"`

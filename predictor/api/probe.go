@@ -84,6 +84,8 @@ type ProbeAnswer struct {
 	// Final is true if Slurm takes no job of the user's in these partitions, with this account and
 	// QOS: there are no slots, and there are none of another window, size or probability.
 	Final bool `json:"final,omitempty"`
+	// Young is true if there are no slots because too few past waits of such jobs are known.
+	Young bool `json:"young,omitempty"`
 	// Cut is true if there was not enough time to look at all slots.
 	Cut bool `json:"cut,omitempty"`
 	// Read is, of a cluster without varqd, when the queue was read by which the slots are

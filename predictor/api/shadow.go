@@ -10,6 +10,9 @@ type ShadowQuery struct{ Start, End int64 }
 type Shadow struct {
 	// Watching is true if varqd is in shadow mode now.
 	Watching bool `json:"watching"`
+	// Since is when varqd, if it watches, was started, Unix seconds. It is 0 if an older varqd does
+	// not say.
+	Since int64 `json:"since,omitempty"`
 	// Jobs is the number of jobs watched. From and To are when the first and the last of them
 	// began to wait.
 	Jobs int         `json:"jobs"`

@@ -36,26 +36,27 @@ const maxText = 128
 // not have, for which Slurm takes one of the next month. Nothing may follow what begins with now or
 // uts, and tomorrow is the next day, also where a day is longer or shorter than others.
 func Parse(text string, now int64, zone *time.Location) (int64, error) {
-	return read(text, now, zone, (*when).next)
+	return read(text, now, zone, (*when).next, "17:00, tomorrow, 2027-01-31T08:00 or now+2hours")
 }
 
 // ParsePast reads a time as sacct --starttime does: like Parse, but a time of day is
 // today's, and a date without a year this year's, or last year's if its month is to
 // come.
 func ParsePast(text string, now int64, zone *time.Location) (int64, error) {
-	return read(text, now, zone, (*when).last)
+	return read(text, now, zone, (*when).last, "today, now-7days or 2026-11-01")
 }
 
 // resolve fills in what was left out of a time.
 type resolve func(w *when, now time.Time) time.Time
 
-func read(text string, now int64, zone *time.Location, fill resolve) (int64, error) {
+// read reads a time; try is what its error suggests.
+func read(text string, now int64, zone *time.Location, fill resolve, try string) (int64, error) {
 	if len(text) > maxText {
 		return 0, fmt.Errorf("%.20q… is too long for a time", text)
 	}
 	at, err := parse(text, time.Unix(now, 0).In(zone), fill)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a time: %w (try 17:00, tomorrow, 2027-01-31T08:00 or now+2hours)", text, err)
+		return 0, fmt.Errorf("%q is not a time: %w (try %s)", text, err, try)
 	}
 	return at, nil
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/workload"
@@ -28,7 +30,7 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	case !ok && strings.Contains(r.Partition, ","):
 		return r, fmt.Errorf("partition %s: these are several, and varq looks at one: name it", r.Partition)
 	case !ok:
-		return r, fmt.Errorf("unknown partition %q", r.Partition)
+		return r, errors.New(c.NoPartition(r.Partition))
 	case !p.Up:
 		return r, errors.New(p.Closed())
 	}
@@ -84,6 +86,25 @@ func (c *Cluster) CompleteWith(r workload.Request, n *workload.Needs) (workload.
 		r.Memory = all
 	}
 	return r, nil
+}
+
+// mostPartitions is how many partitions NoPartition names.
+const mostPartitions = 12
+
+// NoPartition says that there is no partition of a name, and which there are: a sentence without a
+// full stop.
+func (c *Cluster) NoPartition(name string) string {
+	names := slices.Sorted(maps.Keys(c.Partitions))
+	text := fmt.Sprintf("no partition %.60q", name)
+	switch more := len(names) - mostPartitions; {
+	case len(names) == 0:
+		return text
+	case more > 0:
+		return fmt.Sprintf("%s (there are %s and %d more)", text, strings.Join(names[:mostPartitions], ", "), more)
+	case len(names) == 1:
+		return fmt.Sprintf("%s (there is %s)", text, names[0])
+	}
+	return fmt.Sprintf("%s (there are %s)", text, strings.Join(names, ", "))
 }
 
 // closures says by Slurm's state of a partition what keeps its jobs from starting.

@@ -145,7 +145,7 @@ func TestCompleteRefuses(t *testing.T) {
 		in   workload.Request
 		want string
 	}{
-		{workload.Request{Partition: "nowhere"}, `unknown partition "nowhere"`},
+		{workload.Request{Partition: "nowhere"}, `no partition "nowhere" (there are endless, main, old, short)`},
 		{workload.Request{Partition: "main,short"}, "partition main,short: these are several, and varq looks at one: name it"},
 		{workload.Request{Partition: "old"}, "partition old is down"},
 		{workload.Request{Partition: "endless"}, "no time limit given, and partition endless has none: say with --time how long the work takes at most"},
@@ -156,6 +156,16 @@ func TestCompleteRefuses(t *testing.T) {
 		if _, err := c.Complete(v.in); err == nil || err.Error() != v.want {
 			t.Errorf("%+v: %v, want %q", v.in, err, v.want)
 		}
+	}
+	many := &Cluster{Partitions: map[string]Partition{}}
+	if got := many.NoPartition("x"); got != `no partition "x"` {
+		t.Error(got)
+	}
+	for i := range 14 {
+		many.Partitions[string(rune('a'+i))] = Partition{}
+	}
+	if got := many.NoPartition("x"); got != `no partition "x" (there are a, b, c, d, e, f, g, h, i, j, k, l and 2 more)` {
+		t.Error(got)
 	}
 	if _, err := (&Cluster{}).Complete(workload.Request{}); err == nil {
 		t.Error("a cluster without partitions takes jobs")

@@ -215,7 +215,7 @@ func TestProbeReasons(t *testing.T) {
 		"the window has passed": {func(r *api.ProbeRequest) { r.Latest = epoch - 10 }, "the window is too short for the work, or has passed"},
 		"too many nodes":        {func(r *api.ProbeRequest) { r.Sizes[0].Nodes = 5 }, "partition main has 4 nodes"},
 		"too long":              {func(r *api.ProbeRequest) { r.Sizes[0].Limit = 90000 }, "partition main allows 1-00:00:00 (MaxTime)"},
-		"no such partition":     {func(r *api.ProbeRequest) { r.Partitions = []string{"gone"} }, `unknown partition "gone"`},
+		"no such partition":     {func(r *api.ProbeRequest) { r.Partitions = []string{"gone"} }, `no partition "gone" (there are closed, main)`},
 		"closed":                {func(r *api.ProbeRequest) { r.Partitions = []string{"closed"} }, "partition closed is down"},
 		"no such feature":       {func(r *api.ProbeRequest) { r.Needs = &workload.Needs{Constraint: "gold"} }, "only 0 nodes of partition main are in service and fit the job"},
 	} {

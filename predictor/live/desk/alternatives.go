@@ -156,7 +156,7 @@ func (d *Desk) exist(list string, names []string) error {
 	}
 	for _, name := range names {
 		if _, ok := c.Partitions[name]; !ok {
-			return api.Fault(api.ErrInvalid, fmt.Sprintf("--partition=%s: unknown partition %q", list, name))
+			return api.Fault(api.ErrInvalid, fmt.Sprintf("--partition=%s: %s", list, c.NoPartition(name)))
 		}
 	}
 	return nil

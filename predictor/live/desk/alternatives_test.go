@@ -39,13 +39,13 @@ func TestPartitions(t *testing.T) {
 		!strings.HasPrefix(a.Refusal.Reason, "none of the partitions will do: short: ") || !strings.Contains(a.Refusal.Reason, "; main: ") {
 		t.Errorf("%+v, %v", a.Refusal, err)
 	}
-	if _, err := s.desk.Plan(t.Context(), "alice", in("main,nosuch", desktest.Epoch+7200), true); err == nil || !strings.Contains(err.Error(), `unknown partition "nosuch"`) {
+	if _, err := s.desk.Plan(t.Context(), "alice", in("main,nosuch", desktest.Epoch+7200), true); err == nil || !strings.Contains(err.Error(), `no partition "nosuch" (there are `) {
 		t.Errorf("a partition that does not exist: %v", err)
 	}
 	s.Slurm.EachPartition = true
 	s.Refresh()
 	a, err = s.desk.Plan(t.Context(), "alice", in("short,main", desktest.Epoch+7200), true)
-	if err != nil || a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "main: partition short allows 00:30:00 (MaxTime)") {
+	if err != nil || a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "main: --time=01:00:00: partition short allows 00:30:00 (MaxTime)") {
 		t.Errorf("where the limits of each count: %+v, %v", a.Refusal, err)
 	}
 	p, err := s.desk.Predict(t.Context(), "alice", &api.PredictRequest{Job: in("short,main", 0).Job})

@@ -45,6 +45,7 @@ func (d *Desk) Probe(ctx context.Context, user string, req *api.ProbeRequest) (a
 	if err := v.unread(); err != nil {
 		return api.ProbeAnswer{}, err
 	}
+	p.answer.Young = p.young && len(p.answer.Slots) == 0
 	p.answer.Final = !slices.ContainsFunc(partitionsOf(req), p.admitted)
 	return p.answer, ctx.Err()
 }
@@ -65,6 +66,7 @@ type probe struct {
 	known   map[string]*esr.Knowledge // by partition, for success rates
 	answer  api.ProbeAnswer
 	reasons elastic.Reasons // of the answer
+	young   bool            // too few waits are known for some slot
 }
 
 // partition finds the slots of one partition. It goes through the window for all sizes together, so
@@ -131,6 +133,7 @@ func (p *probe) slot(ctx context.Context, partition string, size *api.Size, star
 	}
 	got := p.Decide(q.request)
 	if got.Plan == nil {
+		p.young = p.young || got.Refusal.Young
 		return got.Refusal.Reason, len(got.Trajectory) == 0
 	}
 	promised := apiPlan(&q.request, got.Plan)

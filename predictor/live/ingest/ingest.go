@@ -16,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/live/history"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -111,7 +112,7 @@ func (g *Ingest) Ready() error {
 	if g.tracker.Load() != nil {
 		return nil
 	}
-	return fmt.Errorf("varqd is still loading history: %d%%", g.percent.Load())
+	return fmt.Errorf("%s (%d %%)", api.Loading, g.percent.Load())
 }
 
 // Learning reports whether the model that serves knows only the newest jobs of the past so far.

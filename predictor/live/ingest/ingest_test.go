@@ -98,7 +98,7 @@ func TestFirstLoadIsResumed(t *testing.T) {
 	if err := g.Load(t.Context()); !errors.Is(err, errAway) {
 		t.Fatalf("Load = %v, want that accounting is away", err)
 	}
-	if err := g.Ready(); err == nil || !strings.Contains(err.Error(), "still loading history: 5") {
+	if err := g.Ready(); err == nil || !strings.Contains(err.Error(), "varqd has just started and reads its past (5") {
 		t.Errorf("Ready = %v, want some fifty percent", err)
 	}
 	s.fail = 0

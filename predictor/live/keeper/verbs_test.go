@@ -27,7 +27,7 @@ var verbs = map[string]func(s *scene, w *words){
 	"node": (*scene).node,
 	"history": func(s *scene, w *words) {
 		word := w.next()
-		s.Outlook.Loading = choose(s, word, map[string]error{"loaded": nil, "learning": nil, "loading": errors.New("varqd is still loading history: 42%")})
+		s.Outlook.Loading = choose(s, word, map[string]error{"loaded": nil, "learning": nil, "loading": errors.New("varqd has just started and reads its past (42 %)")})
 		s.Outlook.Learns = word == "learning"
 	},
 	"room": func(s *scene, w *words) {

@@ -10,8 +10,9 @@ import (
 // Reader reads what became of the reservations that were not made.
 type Reader struct {
 	Store *Store
-	// Watching is true if there is a Watcher.
+	// Watching is true if there is a Watcher, and Since is since when, in Unix seconds.
 	Watching bool
+	Since    int64
 	// Now is the clock, in Unix seconds.
 	Now func() int64
 }
@@ -24,6 +25,9 @@ func (r Reader) Shadow(ctx context.Context, q api.ShadowQuery) (api.Shadow, erro
 		return api.Shadow{}, err
 	}
 	answer := api.Shadow{Watching: r.Watching, Jobs: len(rows), Rows: []api.ShadowRow{}}
+	if r.Watching {
+		answer.Since = r.Since
+	}
 	if len(rows) > 0 {
 		answer.From, answer.To = rows[0].eligible, rows[len(rows)-1].eligible
 	}

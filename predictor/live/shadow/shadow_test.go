@@ -78,7 +78,7 @@ func (f *fixture) look(now int64, queue ...slurm.QueueEntry) {
 
 func (f *fixture) read(now int64) api.Shadow {
 	f.t.Helper()
-	s, err := Reader{Store: f.Store, Watching: true, Now: func() int64 { return now }}.Shadow(f.t.Context(), api.ShadowQuery{})
+	s, err := Reader{Store: f.Store, Watching: true, Since: noon, Now: func() int64 { return now }}.Shadow(f.t.Context(), api.ShadowQuery{})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestJobs(t *testing.T) {
 	}
 	f.look(noon+700, started(late, noon+650))
 	s := f.read(noon + 1200)
-	if !s.Watching || s.Jobs != 3 || s.From != noon+10 || s.To != noon+10 || len(s.Rows) != 8 {
+	if !s.Watching || s.Since != noon || s.Jobs != 3 || s.From != noon+10 || s.To != noon+10 || len(s.Rows) != 8 {
 		t.Fatalf("%+v", s)
 	}
 	for i, want := range []api.ShadowRow{

@@ -82,7 +82,7 @@ func Ask(p Prospect, r Request) (a Answer) {
 	} else {
 		a.Reason = fmt.Sprintf("the job has ended by the deadline with a probability of %.2f at best, not %.6g", prob.Percent(estimate), r.Prob)
 		if prob.Percent(estimate) <= 0 {
-			a.Reason = "no end by the deadline can be promised, however little is asked"
+			a.Reason = "not even a probability of 0.01 can be promised for an end by the deadline"
 		}
 	}
 	if a.Promise == nil && r.Risk != 0 {

@@ -55,7 +55,7 @@ func TestAsk(t *testing.T) {
 		},
 		"a level of her own": {1, Request{Deadline: now + 1200, Prob: .8}, nil, "the job has ended by the deadline with a probability of 0.69 at best, not 0.8",
 			[]deal{{840, .5}, {1200, .66}, {1560, .75}, {1800, .8}, {2640, .9}, {3360, .95}, {4980, .99}}},
-		"too early for any use": {1, Request{Deadline: now + 5, Prob: .9}, nil, "no end by the deadline can be promised, however little is asked",
+		"too early for any use": {1, Request{Deadline: now + 5, Prob: .9}, nil, "not even a probability of 0.01 can be promised for an end by the deadline",
 			[]deal{{840, .5}, {1560, .75}, {2640, .9}, {3360, .95}, {4980, .99}}},
 		"risk": {1, Request{Risk: .9, Prob: .5}, &deal{2340, .9}, "", []deal{{840, .5}, {1560, .75}, {3360, .95}, {4980, .99}}},
 		"risk, in time": {1, Request{Deadline: now + 3000, Prob: .9, Risk: .8}, &deal{3000, .9}, "",
@@ -65,7 +65,7 @@ func TestAsk(t *testing.T) {
 		"nothing so late": {1, Request{Risk: .9, Prob: .5, Latest: now + 2400}, &deal{2340, .9}, "", []deal{{840, .5}, {1560, .75}}},
 		"too late a one":  {1, Request{Risk: .9, Prob: .5, Latest: now + 2000}, nil, "no end can be promised with probability 0.9 within the time for which the site promises", []deal{{840, .5}, {1560, .75}}},
 		"however late":    {.8, Request{Risk: .9, Prob: .9}, nil, "no end can be promised with probability 0.9, however late", []deal{{1140, .5}, {3360, .75}}},
-		"never":           {0, Request{Deadline: now + 1200, Prob: .9}, nil, "no end by the deadline can be promised, however little is asked", nil},
+		"never":           {0, Request{Deadline: now + 1200, Prob: .9}, nil, "not even a probability of 0.01 can be promised for an end by the deadline", nil},
 	} {
 		c.r.Now = now
 		a := Ask(exponential(c.most), c.r)

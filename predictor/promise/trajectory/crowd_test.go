@@ -49,7 +49,7 @@ func TestRefusalBesideReservation(t *testing.T) {
 	cluster := site(nil)
 	cluster.Reservations = []limits.Reservation{{Name: "maint", Start: noon + hour, End: noon + 2*hour, Nodes: []string{"n1"}}}
 	p := Planner{Forecaster: curve{mean: 10 * hour, sample: 1000}, Cluster: cluster}
-	const want = "beside reservation maint a start by 2023-11-14T16:00:00Z, in 04:00:00, can be promised with probability 0.32 at best, not 0.9"
+	const want = "beside reservation maint a start by 2023-11-14T16:00:00Z, in 04:00:00 and its nodes held until then, can be promised with probability 0.32 at best, not 0.9"
 	if a := p.Decide(request(1, 4*hour, .9)); a.Refusal == nil || !strings.HasPrefix(a.Refusal.Reason, want) {
 		t.Errorf("%+v", a.Refusal)
 	}

@@ -62,7 +62,7 @@ func TestPlanBesideMinutes(t *testing.T) {
 	}
 	for left, says := range map[int64]string{
 		hour * 3 / 2: "QOS normal leaves a job of this size 01:30:00 beside other jobs that may run at the deadline (GrpTRESRunMins=cpu), too little for the work and the time to hold it",
-		hour * 5 / 2: "QOS normal leaves a job of this size 00:30:00 beside other jobs that may run at the deadline (GrpTRESRunMins=cpu)",
+		hour * 5 / 2: "--time=01:00:00: QOS normal leaves a job of this size 00:30:00 beside other jobs that may run at the deadline (GrpTRESRunMins=cpu)",
 	} {
 		a := beside(left)
 		if a.Refusal == nil || a.Refusal.Limit != "QOS normal GrpTRESRunMins=cpu" || a.Refusal.Reason != says {

@@ -1,6 +1,7 @@
 package trajectory
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 
@@ -112,7 +113,7 @@ type Point struct {
 }
 
 // noOffer ends the sentence of a refusal without offers, unless it names a limit that no forecast
-// matters to.
+// matters to, or says that history is what is missing.
 const noOffer = ", and nothing like it can be promised now: try a much later deadline or a smaller job, ask again later, or do without a promise"
 
 // Plan computes the probability trajectory. It chooses the cheapest point that has at least
@@ -132,7 +133,7 @@ func (p *Planner) Plan(r Request) Answer {
 	a, hopeless := p.decide(&r)
 	if a.Refusal != nil && !hopeless {
 		a.Refusal.Offers = p.offers(r)
-		if len(a.Refusal.Offers) == 0 && (a.Refusal.Limit == "" || len(a.Trajectory) > 0) {
+		if len(a.Refusal.Offers) == 0 && !a.Refusal.Young && (a.Refusal.Limit == "" || len(a.Trajectory) > 0) {
 			a.Refusal.Reason += noOffer
 		}
 	}
@@ -215,10 +216,8 @@ func (p *Planner) Admit(r *Request) *Refusal {
 	if no := p.admit(r); no != nil {
 		return no
 	}
-	if b := p.allowed(r); r.Job.Limit > b.longest {
-		return &Refusal{Reason: b.longestRule.Says, Limit: b.longestRule.Name}
-	}
-	return nil
+	b := p.allowed(r)
+	return b.tooLong(r)
 }
 
 // complete checks the request by itself, and fills in the defaults of its job, and its Pieces.
@@ -409,9 +408,7 @@ func (p *Planner) horizon() int64 {
 
 // needed returns the least number of past waits that can support a promise of prob.
 func (p *Planner) needed(prob float64) int {
-	c := p.Confidence
-	if c == 0 {
-		c = .95
-	}
-	return stats.SampleSize(prob, c)
+	return stats.SampleSize(prob, p.confidence())
 }
+
+func (p *Planner) confidence() float64 { return cmp.Or(p.Confidence, .95) }

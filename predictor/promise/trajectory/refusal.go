@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/stats"
 )
 
 // Refusal says why no promise can be made, and what can be promised instead.
@@ -18,14 +18,17 @@ type Refusal struct {
 	Reason string
 	// Limit names the limit that is the reason ("partition main MaxTime"), or is "".
 	Limit string
+	// Young says that too few waits are known for the probability asked for, and nothing else is in
+	// the way.
+	Young bool
 	// Offers are requests that can be promised, at most one of each kind.
 	Offers []Offer
 }
 
 // refuse explains why no point of the trajectory has the probability asked for.
 func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
-	if r.Job.Limit > b.longest {
-		return &Refusal{Reason: b.longestRule.Says, Limit: b.longestRule.Name}
+	if no := b.tooLong(r); no != nil {
+		return no
 	}
 	dearer := 0. // the highest probability without a ceiling
 	if free := *r; noCeiling(&free) {
@@ -57,8 +60,8 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	}
 	// no wait tells of jobs inside of a reservation
 	inside := p.Cluster != nil && p.Cluster.Reservations.Encloses(r.Job.Reservation)
-	if sample < p.needed(r.Prob) && !inside {
-		return &Refusal{Reason: p.tooFew(r, sample)}
+	if need := p.needed(r.Prob); sample < need && !inside {
+		return p.young(r, sample, need)
 	}
 	if p.Cluster != nil {
 		if shortage := p.Cluster.Job(r.All(), r.Needs).ShortageBy(r.Now, r.Deadline); shortage != "" {
@@ -90,30 +93,49 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if dearer > most {
 		more += fmt.Sprintf("; with a higher --max-cost %.2f could be promised", dearer)
 	}
-	by := p.stamp(r.Deadline)
-	if most <= 0 {
-		return &Refusal{Reason: fmt.Sprintf("%snot even probability %g can be promised for a start by %s", why, prob.Least, by) + more}
+	by, held := p.stamp(r.Deadline), ""
+	if r.HoldUntil == r.Deadline {
+		held = " and its nodes held until then"
 	}
-	return &Refusal{Reason: fmt.Sprintf("%sa start by %s, in %s, can be promised with probability %.2f at best, not %.6g",
-		why, by, slurmtime.FormatDuration(r.Deadline-r.Now), most, r.Prob) + more}
+	if most <= 0 {
+		return &Refusal{Reason: fmt.Sprintf("%snot even a probability of %g can be promised for a start by %s", why, prob.Least, by) + more}
+	}
+	return &Refusal{Reason: fmt.Sprintf("%sa start by %s, in %s%s, can be promised with probability %.2f at best, not %v",
+		why, by, slurmtime.FormatDuration(r.Deadline-r.Now), held, most, r.Prob) + more}
 }
 
-// tooFew says that the waits known, so many of them, are too few for the probability asked for.
-func (p *Planner) tooFew(r *Request, sample int) string {
-	need, where := p.needed(r.Prob), ""
-	if r.Job.Partition != "" {
-		where = " in partition " + r.Job.Partition
+// tooLong returns a refusal if the work's own time limit is more than is allowed.
+func (b *bounds) tooLong(r *Request) *Refusal {
+	if r.Job.Limit <= b.longest {
+		return nil
 	}
-	more := fmt.Sprintf("%d more such jobs have", need-sample)
-	if need-sample == 1 {
-		more = "1 more such job has"
+	says := b.longestRule.Says
+	if b.longest > 0 { // otherwise it is not the time that is in the way
+		says = fmt.Sprintf("--time=%s: %s", slurmtime.FormatDuration(r.Job.Limit), says)
 	}
-	said := fmt.Sprintf("not enough history for a probability of %.6g: %d waits known, at least %d needed; ask again once %s started%s", r.Prob, sample, need, more, where)
-	// the greatest whole percent for which they are enough
-	if n := sort.Search(100, func(n int) bool { return n > 0 && p.needed(float64(n)/100) > sample }) - 1; n > 0 {
-		said += fmt.Sprintf(", or for no more than %.2f now", float64(n)/100)
+	return &Refusal{Reason: says, Limit: b.longestRule.Name}
+}
+
+// farOff is how many waits more than there are make a probability one that waiting does not bring.
+const farOff = 1000
+
+// young returns the refusal of a request for whose probability so many waits are known, and so many
+// are needed.
+func (p *Planner) young(r *Request, sample, need int) *Refusal {
+	why := fmt.Sprintf("not enough history for a probability of %v: %d waits known, at least %d needed", r.Prob, sample, need)
+	if more := need - sample; sample == 0 || more <= farOff {
+		such := "more such jobs have"
+		if more == 1 {
+			such = "more such job has"
+		}
+		why += fmt.Sprintf("; ask again once %d %s started", more, such)
+		if r.Job.Partition != "" {
+			why += " in partition " + r.Job.Partition
+		}
+	} else {
+		why += fmt.Sprintf("; the highest probability that can be promised here is %.2f", prob.Percent(stats.LowerProportion(sample, sample, p.confidence())))
 	}
-	return said
+	return &Refusal{Reason: why, Young: true}
 }
 
 // ahead says how much work waits in the partition of r, or "".

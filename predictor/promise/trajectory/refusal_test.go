@@ -101,10 +101,10 @@ func TestRefusedWithoutHistory(t *testing.T) {
 		mean   float64
 		want   string
 	}{
-		{0, 10 * hour, "not enough history for a probability of 0.9: 0 waits known, at least 29 needed; ask again once 29 more such jobs have started" + nothing},
-		{28, 10 * hour, "not enough history for a probability of 0.9: 28 waits known, at least 29 needed; ask again once 1 more such job has started, or for no more than 0.89 now" + nothing},
-		{29, 10 * hour, "a start by 2023-11-14T12:30:00Z, in 00:30:00, can be promised with probability 0.04 at best, not 0.9" + nothing},
-		{29, 1e9, "not even probability 0.01 can be promised for a start by 2023-11-14T12:30:00Z" + nothing},
+		{0, 10 * hour, "not enough history for a probability of 0.9: 0 waits known, at least 29 needed; ask again once 29 more such jobs have started"},
+		{28, 10 * hour, "not enough history for a probability of 0.9: 28 waits known, at least 29 needed; ask again once 1 more such job has started"},
+		{29, 10 * hour, "a start by 2023-11-14T12:30:00Z, in 00:30:00 and its nodes held until then, can be promised with probability 0.04 at best, not 0.9" + nothing},
+		{29, 1e9, "not even a probability of 0.01 can be promised for a start by 2023-11-14T12:30:00Z" + nothing},
 	} {
 		p := &Planner{Forecaster: curve{mean: c.mean, sample: c.sample}, Horizon: hour}
 		a := p.Plan(request(1, hour/2, .9))
@@ -114,6 +114,21 @@ func TestRefusedWithoutHistory(t *testing.T) {
 		if c.sample == 0 && len(a.Refusal.Offers) != 0 {
 			t.Errorf("offers out of nothing: %+v", a.Refusal.Offers)
 		}
+	}
+}
+
+// A probability for which many more waits were needed is none that one can wait for: the highest
+// that can be promised is told.
+func TestRefusedOutOfReach(t *testing.T) {
+	p := &Planner{Forecaster: curve{mean: 1e9, sample: 949}, Horizon: hour, Cluster: site(nil)}
+	const want = "not enough history for a probability of 0.9999999: 949 waits known, at least 29957322 needed; the highest probability that can be promised here is 0.99"
+	if a := p.Plan(request(1, hour/2, .9999999)); a.Refusal == nil || a.Refusal.Reason != want || !a.Refusal.Young {
+		t.Errorf("%+v, want %q", a.Refusal, want)
+	}
+	p.Forecaster = curve{mean: 1e9, sample: 25}
+	const soon = "at least 29 needed; ask again once 4 more such jobs have started in partition main"
+	if a := p.Plan(request(1, hour/2, .9)); a.Refusal == nil || !strings.HasSuffix(a.Refusal.Reason, soon) {
+		t.Errorf("%+v, want %q", a.Refusal, soon)
 	}
 }
 
@@ -149,7 +164,7 @@ func TestRefusalNamesTheLimit(t *testing.T) {
 	}{
 		{
 			"MaxTime below the work", site(func(p *limits.Partition) { p.MaxTime = hour / 2 }), .9,
-			"partition main MaxTime", "partition main allows 00:30:00 (MaxTime)",
+			"partition main MaxTime", "--time=01:00:00: partition main allows 00:30:00 (MaxTime)",
 		},
 		{
 			"MaxTime below work and hold", site(func(p *limits.Partition) { p.MaxTime = 2 * hour }), .9,
@@ -161,7 +176,7 @@ func TestRefusalNamesTheLimit(t *testing.T) {
 		},
 		{
 			"not MaxTime", site(func(p *limits.Partition) { p.MaxTime = 2 * hour }), .9999,
-			"", "a start by 2023-11-14T16:00:00Z, in 04:00:00, can be promised with probability 0.63 at best, not 0.9999",
+			"", "a start by 2023-11-14T16:00:00Z, in 04:00:00 and its nodes held until then, can be promised with probability 0.63 at best, not 0.9999",
 		},
 		{
 			"size", site(func(p *limits.Partition) { p.Nodes = p.Nodes[:1] }), .9,
@@ -312,7 +327,7 @@ func TestSenselessRequests(t *testing.T) {
 		{func(r *Request) { r.Job.Limit = math.MaxInt64 }, "the time limit 9223372036854775807 s is not between 0 and a year"},
 		{func(r *Request) { r.Job.Nodes = -1 }, "a job cannot ask for less than nothing"},
 		{func(r *Request) { r.Job.Limit = 0 }, "no time limit given, and partition main has none: say with --time how long the work takes at most"},
-		{func(r *Request) { r.Job.Partition = "nowhere" }, `unknown partition "nowhere"`},
+		{func(r *Request) { r.Job.Partition = "nowhere" }, `no partition "nowhere" (there is main)`},
 	} {
 		p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: site(nil)}
 		r := request(2, hour, .5)
@@ -462,9 +477,9 @@ func TestLaterBesideOthers(t *testing.T) {
 // as asked for, is told of.
 func TestMaxCostIsNotAll(t *testing.T) {
 	for earliest, want := range map[int64]string{
-		0:           "a start by 2023-11-14T13:00:00Z, in 01:00:00, can be promised with probability 0.63 at best, not 0.9",
-		noon + 1800: "a start by 2023-11-14T13:00:00Z, in 01:00:00, can be promised with probability 0.39 at best, not 0.9; with a higher --max-cost 0.63 could be promised",
-		noon + 3570: "not even probability 0.01 can be promised for a start by 2023-11-14T13:00:00Z; with a higher --max-cost 0.63 could be promised",
+		0:           "a start by 2023-11-14T13:00:00Z, in 01:00:00 and its nodes held until then, can be promised with probability 0.63 at best, not 0.9",
+		noon + 1800: "a start by 2023-11-14T13:00:00Z, in 01:00:00 and its nodes held until then, can be promised with probability 0.39 at best, not 0.9; with a higher --max-cost 0.63 could be promised",
+		noon + 3570: "not even a probability of 0.01 can be promised for a start by 2023-11-14T13:00:00Z; with a higher --max-cost 0.63 could be promised",
 	} {
 		p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: site(nil)}
 		r := request(1, hour, .9)
@@ -553,8 +568,8 @@ func TestRefusedBeyond(t *testing.T) {
 		}
 	}
 	for mean, want := range map[float64]string{
-		4 * hour:   "more work is ahead than was ever learnt from, and by simulations of the queue a start by 2023-11-14T18:00:00Z, in 06:00:00, can be promised with probability 0.77 at best, not 0.9",
-		10_000_000: "more work is ahead than was ever learnt from, and by simulations of the queue not even probability 0.01 can be promised for a start by 2023-11-14T18:00:00Z",
+		4 * hour:   "more work is ahead than was ever learnt from, and by simulations of the queue a start by 2023-11-14T18:00:00Z, in 06:00:00 and its nodes held until then, can be promised with probability 0.77 at best, not 0.9",
+		10_000_000: "more work is ahead than was ever learnt from, and by simulations of the queue not even a probability of 0.01 can be promised for a start by 2023-11-14T18:00:00Z",
 	} {
 		p := Planner{Forecaster: adjusted{curve{mean, 1000}, beyond}, Cluster: site(nil)}
 		if a := p.Decide(request(1, 6*hour, .9)); a.Refusal == nil || a.Refusal.Reason != want {

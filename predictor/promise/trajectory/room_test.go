@@ -25,7 +25,7 @@ func from(at int64, prob float64) func(workload.Claim, int64, float64) workload.
 func TestRoomBoundsPromises(t *testing.T) {
 	p := Planner{Forecaster: curve{mean: 300, sample: 1000}, Room: from(noon+3*hour, .5)}
 	a := p.Plan(request(1, hour, .9))
-	if a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "leave too little room at the deadline: a start by 2023-11-14T13:00:00Z, in 01:00:00, can be promised with probability 0.50 at best, not 0.9") {
+	if a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "leave too little room at the deadline: a start by 2023-11-14T13:00:00Z, in 01:00:00 and its nodes held until then, can be promised with probability 0.50 at best, not 0.9") {
 		t.Fatalf("%+v", a)
 	}
 	if o := offerOf(t, a, OfferLater); o == nil || o.Request.Deadline < noon+3*hour {

@@ -100,7 +100,7 @@ func TestSection3Refusal(t *testing.T) {
 	if a.Plan != nil || a.Refusal == nil {
 		t.Fatalf("promised %v", a.Plan)
 	}
-	if want := "a start by 1970-01-01T12:00:00Z, in 12:00:00, can be promised with probability 0.70 at best, not 0.71"; a.Refusal.Reason != want {
+	if want := "a start by 1970-01-01T12:00:00Z, in 12:00:00 and its nodes held until then, can be promised with probability 0.70 at best, not 0.71"; a.Refusal.Reason != want {
 		t.Errorf("%q, want %q", a.Refusal.Reason, want)
 	}
 	// 0.70, less what the forecast may fall until the offer is taken

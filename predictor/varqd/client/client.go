@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -458,6 +459,12 @@ func (c *Client) unreachable(err error, timeout time.Duration) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
 		why = wrapped.Err.Error()
+	}
+	if dial, is := errors.AsType[*net.OpError](err); is && dial.Op == "dial" { // the endpoint is named already
+		why = dial.Err.Error()
+		if number, is := errors.AsType[syscall.Errno](err); is {
+			why = number.Error()
+		}
 	}
 	var network net.Error // *url.Error before the answer has begun, another one while it is read
 	if errors.As(err, &network) && network.Timeout() {

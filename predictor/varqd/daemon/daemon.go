@@ -266,7 +266,7 @@ func New(o Options) (_ *Daemon, err error) {
 		}
 	}
 	d.server = server.New(server.Options{
-		Service:     service{d.desk, d.keeper, d.records, d.groups, scored, foretold, shadow.Reader{Store: d.shadows, Watching: watching, Now: now}, d},
+		Service:     service{d.desk, d.keeper, d.records, d.groups, scored, foretold, shadow.Reader{Store: d.shadows, Watching: watching, Since: now(), Now: now}, d},
 		Credentials: munge.Munge{Socket: c.Server.MungeSocket},
 		Peers:       known,
 		Sites:       relay{d.homes, o.Log},

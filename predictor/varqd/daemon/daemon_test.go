@@ -234,7 +234,7 @@ func TestAnswersWhileLoading(t *testing.T) {
 	fake := &fakeSlurm{past: quick(1000), gate: make(chan struct{})}
 	asking, _ := run(t, testConfig(t), fake)
 	// the past has become a little longer since the fake was made
-	half := regexp.MustCompile(`still loading history: (49|50)%`)
+	half := regexp.MustCompile(`reads its past \((49|50) %\)`)
 	eventually(t, asking, func(h api.Health) bool { return !h.OK && half.MatchString(strings.Join(h.Problems, " ")) })
 	if _, err := asking.Plan(t.Context(), planRequest()); err == nil || !half.MatchString(err.Error()) {
 		t.Errorf("a plan while loading: %v", err)

@@ -121,7 +121,7 @@ func (s service) Health(context.Context) api.Health {
 		h.Certificate = state.Notes(d.config.OwnSite(), time.Now())
 	}
 	if d.shadow != nil {
-		h.Notes = append(h.Notes, "varqd only watches, and promises nothing (plan.mode: shadow); varq report --shadow tells what it would have promised")
+		h.Notes = append(h.Notes, api.OnlyWatches+" (plan.mode: shadow); varq report --shadow tells what it would have promised")
 	}
 	if err := d.cache.Unstored(); err != nil {
 		h.Notes = append(h.Notes, fmt.Sprintf("the history is in memory, and is read again when varqd starts next: %v", err))

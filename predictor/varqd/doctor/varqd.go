@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -37,9 +38,17 @@ func told(h api.Health) []Finding {
 	const remedy = "'varqd --check --live' on varqd's host, as varqd's user, tells more"
 	var findings []Finding
 	for _, problem := range h.Problems {
+		if strings.HasPrefix(problem, api.Loading) {
+			findings = append(findings, failure("health", problem, "wait a minute"))
+			continue
+		}
 		findings = append(findings, failure("health", problem, remedy))
 	}
 	for _, note := range h.Notes {
+		if strings.HasPrefix(note, api.OnlyWatches) {
+			findings = append(findings, warning("health", note, "operators end that by plan.mode: live in varq.yaml"))
+			continue
+		}
 		findings = append(findings, warning("health", note, remedy))
 	}
 	for _, wrong := range h.Certificate {

@@ -104,6 +104,10 @@ func probeFor(r api.ProbeRequest) (api.ProbeAnswer, error) {
 		a.Reasons, a.Final = []string{`unknown QOS "nosuch"`}, true
 		return a, nil
 	}
+	if r.Job.QOS == "new" {
+		a.Reasons, a.Young = []string{"not enough history for a probability of 0.9: 25 waits known, at least 29 needed"}, true
+		return a, nil
+	}
 	if r.Earliest == 0 {
 		r.Earliest = now + 600
 	}
@@ -478,6 +482,11 @@ func (f *fakeVarqd) reservations(w http.ResponseWriter, r *http.Request) {
 	job, _ := strconv.ParseInt(r.FormValue(api.ParamJob), 10, 64)
 	if user == "root" {
 		reply(w, http.StatusForbidden, api.Error{Error: "only operators see the reservations of others"})
+		return
+	}
+	if r.FormValue(api.ParamName) == "held" { // of the first of pastRuns, whose work began 30 min after its start
+		const start = 1794000005
+		reply(w, http.StatusOK, []api.Reservation{{Job: 21, User: "me", State: api.StateKept, Start: start, WorkStart: start + 1800, Plan: api.Plan{ID: "heldheldheld", BeginBy: start + 1800}}})
 		return
 	}
 	list := slices.DeleteFunc(reservations(), func(r api.Reservation) bool {

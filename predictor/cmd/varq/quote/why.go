@@ -53,7 +53,7 @@ func reasons(env *cli.Env, p *api.Prediction, scores *api.Calibration) []string 
 			shares = append(shares, fmt.Sprintf("%.0f %%%s on %s", percent, verb, component(&m)))
 		}
 		if m.Simulated != "" {
-			queue += ", simulated as " + m.Simulated
+			queue += ", simulated " + inWords(m.Simulated)
 		}
 	}
 	said = append(said, strings.Join(shares, ", ")+".", queue+".")
@@ -62,6 +62,25 @@ func reasons(env *cli.Env, p *api.Prediction, scores *api.Calibration) []string 
 	}
 	said = append(said, fmt.Sprintf("Its probabilities are corrected by what came of the last %s forecasts.", cli.Thousands(int(p.Calibrated))))
 	return append(said, covered(scores)...)
+}
+
+// inWords says how a queue is simulated: in which order, and whether with backfilling. policy is as
+// varqd names it.
+func inWords(policy string) string {
+	order, filled := strings.CutSuffix(policy, " with EASY backfilling")
+	backfilling := ", with backfilling"
+	if !filled {
+		order, backfilling = strings.TrimSuffix(policy, " without backfilling"), ", without backfilling"
+	}
+	switch order {
+	case "FCFS":
+		return "in the order of submission" + backfilling
+	case "priorities":
+		return "in the order of Slurm's priorities" + backfilling
+	case "least work first":
+		return order + backfilling
+	}
+	return "as " + policy
 }
 
 // component says what one expert has learnt from.

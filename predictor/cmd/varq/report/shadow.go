@@ -33,20 +33,26 @@ func reportShadow(ctx context.Context, env *cli.Env, link *link.Link, q api.Shad
 		return cli.WriteJSON(env.Stdout, s)
 	}
 	if style.Plain() {
-		if _, err := io.WriteString(env.Stdout, shadowSummary(env, &s)); err != nil || s.Jobs == 0 {
+		if _, err := io.WriteString(env.Stdout, shadowSummary(env, &s, q.End)); err != nil || s.Jobs == 0 {
 			return err
 		}
 	}
 	return options.Show(env, columns, s.Rows, style, false)
 }
 
-// shadowSummary says in a few sentences what would have come of it.
-func shadowSummary(env *cli.Env, s *api.Shadow) string {
+// shadowSummary says in a few sentences what would have come of it for jobs that began to wait until
+// a time, 0 for no bound.
+func shadowSummary(env *cli.Env, s *api.Shadow, until int64) string {
 	var text strings.Builder
 	if !s.Watching {
 		text.WriteString("varqd does not watch now (plan.mode in varq.yaml is not shadow).\n")
 	}
-	if s.Jobs == 0 {
+	switch {
+	case s.Jobs > 0:
+	case s.Watching && s.Since != 0 && (until == 0 || until > s.Since):
+		fmt.Fprintf(&text, "varqd watches since %s; the first jobs are told of once they have begun to wait.\n", env.Moment(s.Since))
+		return text.String()
+	default:
 		text.WriteString("No job was watched in this time.\n")
 		return text.String()
 	}
@@ -56,12 +62,23 @@ func shadowSummary(env *cli.Env, s *api.Shadow) string {
 		fmt.Fprintf(&text, "With probability %s, a start within an hour, 4 or 12 would have been promised to %s of them.\n",
 			prob.Format(headline), cli.Percent(float64(r.Jobs-r.Refused)/float64(r.Jobs)))
 		if known := r.Kept + r.Missed; known > 0 {
-			fmt.Fprintf(&text, "Of these promises %s would have been kept (95 %% interval: %s to %s), and nodes would have idled before the work for %s node-hours, %.2f times the work.\n",
-				cli.Percent(r.Delivered), cli.Percent(r.Low), cli.Percent(r.High), cli.NodeHours(r.Held), r.Ratio)
+			fmt.Fprintf(&text, "Of these promises %s would have been kept (95 %% interval: %s to %s), and nodes would have idled before the work for %s node-hours%s.\n",
+				cli.Percent(r.Delivered), cli.Percent(r.Low), cli.Percent(r.High), cli.NodeHours(r.Held), times(r))
 		}
 	}
 	text.WriteString("\n")
 	return text.String()
+}
+
+// worked reports whether the work is known of which Ratio is in times: of a job that has ended.
+func worked(r *api.ShadowRow) bool { return r.Held == 0 || r.Ratio > 0 }
+
+// times ends a sentence on idle nodes with their share of the work, if that is known.
+func times(r *api.ShadowRow) string {
+	if !worked(r) {
+		return ""
+	}
+	return fmt.Sprintf(", %.2f times the work", r.Ratio)
 }
 
 func shadowColumns() []table.Column[api.ShadowRow] {
@@ -95,6 +112,11 @@ func shadowColumns() []table.Column[api.ShadowRow] {
 		known("Low", func(r row) float64 { return r.Low }),
 		known("High", func(r row) float64 { return r.High }),
 		table.Number("Held", func(r row) string { return cli.NodeHours(r.Held) }),
-		table.Number("Ratio", func(r row) string { return strconv.FormatFloat(r.Ratio, 'f', 2, 64) }),
+		table.Number("Ratio", func(r row) string {
+			if !worked(&r) {
+				return cli.None
+			}
+			return strconv.FormatFloat(r.Ratio, 'f', 2, 64)
+		}),
 	}
 }

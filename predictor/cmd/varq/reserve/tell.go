@@ -50,6 +50,8 @@ func (t *teller) nothing() {
 		why = "as no cluster could be asked"
 	case !has(func(a broker.Answer) bool { return a.Error == "" && !a.Final }):
 		why = "as Slurm takes no such job, for the reason above"
+	case has(func(a broker.Answer) bool { return a.Young }):
+		why = "as too few jobs have started so far to promise anything by: ask again later"
 	case has(func(a broker.Answer) bool { return a.Cut }):
 		why = "as there was not enough time to look: ask for fewer --slots, --sizes or --partitions"
 	}
@@ -74,7 +76,7 @@ func (t *teller) words(c *broker.Choice, when string) string {
 		where,
 		fmt.Sprintf("%s for up to %s", cli.Count(int(c.Nodes), "node", "nodes"), slurmtime.FormatDuration(c.Limit)),
 		when,
-		"at most " + t.cost(c),
+		"in all no more than " + t.cost(c),
 	}, "; ")
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/link"
 	"github.com/varq-project/varq/predictor/forecast/speedup/fit"
@@ -38,7 +39,7 @@ func (h history) fit(ctx context.Context, env *cli.Env, name, from string, nodes
 	if since > env.Now() {
 		return shapes{}, cli.UsageError{Command: "varq size", Err: fmt.Errorf("--starttime: %s is in the future: --fit goes by jobs of the past", env.Moment(since))}
 	}
-	runs, others, err := h.runs(ctx, env, name, since)
+	runs, held, others, err := h.runs(ctx, env, name, since)
 	if err != nil {
 		return shapes{}, err
 	}
@@ -58,7 +59,7 @@ func (h history) fit(ctx context.Context, env *cli.Env, name, from string, nodes
 	if nodes == nil {
 		nodes = around(model)
 	}
-	all := shapes{past: &past{model, others}}
+	all := shapes{past: &past{model, held, others}}
 	for _, n := range nodes {
 		_, low, high := model.At(n)
 		all.list = append(all.list, shape{
@@ -94,15 +95,20 @@ func around(m *fit.Model) []int32 {
 }
 
 // runs asks for the user's jobs of a name since a time. It returns the runs of those that
-// completed, and how many others ended.
-func (h history) runs(ctx context.Context, env *cli.Env, name string, since int64) (runs []fit.Run, others int, err error) {
+// completed, without the time for which they held their nodes before the work, how many did hold
+// them, and how many others ended.
+func (h history) runs(ctx context.Context, env *cli.Env, name string, since int64) (runs []fit.Run, held, others int, err error) {
 	here, err := h.link.Sites("")
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	out, err := here[0].Sacct(ctx, h.run, "-X", "-P", "--name="+name, "--starttime="+slurmtime.Format(since, env.Zone), "--format="+strings.Join(sacct.Fields, ","))
 	if err != nil {
-		return nil, 0, fmt.Errorf("the past jobs %q: %w", name, err)
+		return nil, 0, 0, fmt.Errorf("the past jobs %q: %w", name, err)
+	}
+	holds, err := h.holds(ctx, name)
+	if err != nil {
+		return nil, 0, 0, err
 	}
 	type dated struct {
 		fit.Run
@@ -112,17 +118,44 @@ func (h history) runs(ctx context.Context, env *cli.Env, name string, since int6
 	for r, err := range sacct.Records("sacct", bytes.NewReader(out), env.Zone) {
 		switch {
 		case err != nil:
-			return nil, 0, err
+			return nil, 0, 0, err
 		case !r.State.Finished() || r.Start == 0 || r.Allocated.Nodes < 1:
 		case r.State != workload.Completed || r.End <= r.Start:
 			others++
 		default:
-			all = append(all, dated{fit.Run{Nodes: r.Allocated.Nodes, Seconds: float64(r.End - r.Start)}, r.End})
+			work := r.Start
+			if began := holds[ran{r.ID, r.Start}]; began > r.Start && began < r.End {
+				work = began
+				held++
+			}
+			all = append(all, dated{fit.Run{Nodes: r.Allocated.Nodes, Seconds: float64(r.End - work)}, r.End})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b dated) int { return cmp.Compare(a.end, b.end) })
 	for _, r := range all {
 		runs = append(runs, r.Run)
 	}
-	return runs, others, nil
+	return runs, held, others, nil
+}
+
+// ran is one run of a job: its number, and when it started.
+type ran struct{ job, start int64 }
+
+// holds returns when the work of the user's jobs of a name began that were promised something.
+func (h history) holds(ctx context.Context, name string) (map[ran]int64, error) {
+	varqd, err := h.link.Dial()
+	if err != nil {
+		return nil, err
+	}
+	promised, err := varqd.Reservations(ctx, api.ReservationsQuery{All: true, Selection: api.Selection{Names: []string{name}}})
+	if err != nil {
+		return nil, err
+	}
+	holds := map[ran]int64{}
+	for i := range promised {
+		if r := &promised[i]; r.WorkStart > 0 {
+			holds[ran{r.Job, r.Start}] = r.WorkStart
+		}
+	}
+	return holds, nil
 }

@@ -12,6 +12,7 @@ import (
 // past is what was learnt from past runs.
 type past struct {
 	*fit.Model
+	held   int // runs that held their nodes before the work
 	others int // runs that did not complete
 }
 
@@ -19,6 +20,9 @@ type past struct {
 func (p *past) says() []string {
 	said := []string{fmt.Sprintf("Run times from %s on %d to %d nodes, by the speedup %s; their median lies in the interval in %.0f of 100 cases.",
 		cli.Count(len(p.Runs), "run", "runs"), p.Runs[0].Nodes, p.Runs[len(p.Runs)-1].Nodes, rounded(p.Curve), 100*fit.Confidence)}
+	if p.held > 0 {
+		said = append(said, fmt.Sprintf("Not counted: for how long %s before the work.", cli.Count(p.held, "run held its nodes", "runs held their nodes")))
+	}
 	if p.others > 0 {
 		said = append(said, fmt.Sprintf("Left out: %s that did not complete.", cli.Count(p.others, "run", "runs")))
 	}

@@ -167,7 +167,8 @@ func Next(r *api.Reservation, now int64) string {
 	case Endangered(r) && r.Set.BeginTime <= now:
 		return "less likely than promised by now; the job waits for its nodes already, and cannot be moved any more"
 	case Endangered(r):
-		return "less likely than promised by now; varqd moves the job as far as your ceiling on the cost of idle nodes allows"
+		return fmt.Sprintf("less likely than promised by now, and more idle nodes would not help ('varq accept %d' tells why): "+
+			"'scancel %[1]d' withdraws the job, and 'varq quote' says which later deadline can be promised", r.Job)
 	case r.State == api.StateMissed && r.Start == 0 && r.End == 0:
 		return fmt.Sprintf("the job still waits; 'scancel %d' withdraws it", r.Job)
 	default:

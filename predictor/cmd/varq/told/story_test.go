@@ -13,8 +13,8 @@ import (
 // moved.
 func TestNextOfEndangered(t *testing.T) {
 	const now = 1000
-	for begin, want := range map[int64]string{now + 1: "moves the job as far as your ceiling", now: "cannot be moved any more"} {
-		r := api.Reservation{State: api.StatePending, Now: .3, Plan: api.Plan{Prob: .9}, Set: api.Setting{BeginTime: begin}}
+	for begin, want := range map[int64]string{now + 1: "more idle nodes would not help ('varq accept 7' tells why): 'scancel 7' withdraws the job", now: "cannot be moved any more"} {
+		r := api.Reservation{State: api.StatePending, Job: 7, Now: .3, Plan: api.Plan{Prob: .9}, Set: api.Setting{BeginTime: begin}}
 		if got := Next(&r, now); !strings.Contains(got, want) {
 			t.Errorf("eligible at %d: %q, want %q", begin, got, want)
 		}
