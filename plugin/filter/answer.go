@@ -119,7 +119,7 @@ func (s *Submission) accept(l *lines, p *api.Plan, runnerUp *api.Slot, others []
 		l.add(wordSay, "%s", line)
 	}
 	if runnerUp != nil && !s.Quiet {
-		l.add(wordSay, "next best: %s for up to %s (forecast %s, the work costs %s)", nodes(runnerUp.Nodes), slurmtime.FormatDuration(runnerUp.Limit), prob.Format(runnerUp.Estimate), runnerUp.Work)
+		l.add(wordSay, "next best: %s for up to %s (estimate %s, the work costs %s)", nodes(runnerUp.Nodes), slurmtime.FormatDuration(runnerUp.Limit), prob.Format(runnerUp.Estimate), runnerUp.Work)
 	}
 	if s.Quote && !s.Quiet {
 		s.offer(l, wordSay, others)
@@ -143,7 +143,7 @@ func (s *Submission) says(p *api.Plan) []string {
 		on = fmt.Sprintf(" on %s for up to %s", nodes(p.SizeNodes), slurmtime.FormatDuration(p.WorkLimit))
 	}
 	lines := []string{
-		fmt.Sprintf("%s: %srunning%s %s with probability %s (forecast %s)", verb, p.Subject(), on, s.span(p), prob.Format(p.Prob), prob.Format(p.Estimate)),
+		fmt.Sprintf("%s: %srunning%s %s with probability %s (estimate %s)", verb, p.Subject(), on, s.span(p), prob.Format(p.Prob), prob.Format(p.Estimate)),
 		fmt.Sprintf("eligible from %s, time limit %s", s.time(p.BeginTime), slurmtime.FormatDuration(p.TimeLimit)),
 		fmt.Sprintf("the work costs %s; the reservation at most %s more, %s", p.Work, p.AtMost().RoundedUp(), p.AtMost().Share(p.Work)),
 	}

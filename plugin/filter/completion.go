@@ -55,7 +55,7 @@ func (s *Submission) readRisk(environment []string) (err error) {
 // saysOfEnd is says of a plan about the job's end.
 func (s *Submission) saysOfEnd(p *api.Plan, verb string) []string {
 	lines := []string{
-		fmt.Sprintf("%s: %sfinished by %s with probability %s (forecast %s)", verb, p.Subject(), s.time(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate)),
+		fmt.Sprintf("%s: %sfinished by %s with probability %s (estimate %s)", verb, p.Subject(), s.time(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate)),
 		fmt.Sprintf("time limit %s; the work costs %s, and nothing more", slurmtime.FormatDuration(p.TimeLimit), p.Work),
 	}
 	if p.TimeOut > api.TimesOutOften {

@@ -200,7 +200,7 @@ func TestWrite(t *testing.T) {
 	)
 	if diff := cmp.Diff("ticket 1795266000:1795266000:3600:abcdefgh2345\n"+
 		"plan abcdefgh2345\nbegin uts1795264200\ntime 90\ncomment varq:abcdefgh2345\n"+
-		"say promised: running by 2026-11-21T13:00:00 with probability 0.90 (forecast 0.93)\n"+costs+"end\n",
+		"say promised: running by 2026-11-21T13:00:00 with probability 0.90 (estimate 0.93)\n"+costs+"end\n",
 		write(t, asked, api.PlanAnswer{Plan: &plan})); diff != "" {
 		t.Error(diff)
 	}
@@ -211,7 +211,7 @@ func TestWrite(t *testing.T) {
 
 	array := plan
 	array.Array, array.Tasks = api.Array{Tasks: 40, AtOnce: 8}, 8
-	if got, want := write(t, `{"spank:begin-by":"now+1hour","array":"0-39%8"}`, api.PlanAnswer{Plan: &array}), "say promised: 8 of 40 tasks running by 2026-11-21T13:00:00 with probability 0.90 (forecast 0.93)\n"; !strings.Contains(got, want) ||
+	if got, want := write(t, `{"spank:begin-by":"now+1hour","array":"0-39%8"}`, api.PlanAnswer{Plan: &array}), "say promised: 8 of 40 tasks running by 2026-11-21T13:00:00 with probability 0.90 (estimate 0.93)\n"; !strings.Contains(got, want) ||
 		!strings.Contains(got, "say the array lets so many tasks run at once (8); the other 32 follow, and of these nothing is promised\n") {
 		t.Errorf("an array: %s", got)
 	}
@@ -233,7 +233,7 @@ func TestWrite(t *testing.T) {
 
 	plan.ID, plan.Comment, plan.HoldUntil = "", "", 0
 	if diff := cmp.Diff("ticket 0:1795266000:3600:\n"+
-		"say quoted, not promised: running by 2026-11-21T13:00:00, as soon as it can, with probability 0.90 (forecast 0.93)\n"+costs+"end\n",
+		"say quoted, not promised: running by 2026-11-21T13:00:00, as soon as it can, with probability 0.90 (estimate 0.93)\n"+costs+"end\n",
 		write(t, `{"spank:begin-by":"now+1hour","test-only":"set"}`, api.PlanAnswer{Plan: &plan})); diff != "" {
 		t.Error(diff)
 	}

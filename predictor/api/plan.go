@@ -187,9 +187,14 @@ type Plan struct {
 	// Earliest is the ceiling on the cost of idle nodes, as a time: varqd does not let the
 	// job become eligible before it. 0 stands for no ceiling.
 	Earliest int64 `json:"earliest"`
-	// Prob is the probability asked for, Estimate the probability forecast (>= Prob).
+	// Prob is the probability asked for. Estimate is the probability that can be promised (>= Prob),
+	// and Forecast the one that is forecast. Careful says why a promise is much more careful than
+	// the forecast: a clause without a full stop, or "". The ledger keeps neither Forecast nor
+	// Careful.
 	Prob     float64 `json:"prob"`
 	Estimate float64 `json:"estimate"`
+	Forecast float64 `json:"forecast,omitempty"`
+	Careful  string  `json:"careful,omitempty"`
 	OnMiss   string  `json:"on_miss"`
 	// Work is the cost of the work itself. Worst and Expected are the costs of the idle
 	// nodes before the work, at most and on average.

@@ -105,7 +105,7 @@ type Slot struct {
 	Nodes int32   `json:"nodes"`
 	Limit int64   `json:"limit"` // of the work
 	Prob  float64 `json:"prob"`  // what can be promised
-	// Estimate is the probability forecast (>= Prob).
+	// Estimate is the probability that can be promised (>= Prob).
 	Estimate float64 `json:"estimate"`
 	// Work is the cost of the work, and Worst that of the idle nodes before it, at most, however
 	// often the plan is revised.

@@ -13,7 +13,7 @@ const (
 	finished = deadline + 10
 )
 
-const said = `varq: promised: running by 2027-01-15T08:02:00 with probability 0.60 (forecast 0.73)
+const said = `varq: promised: running by 2027-01-15T08:02:00 with probability 0.60 (estimate 0.73)
 varq: eligible from 2027-01-15T08:01:00, time limit 00:02:00
 varq: the work costs 0.02 node-hours, 0.02 billing-hours; the reservation at most 0.02 node-hours, 0.02 billing-hours more, 1.00 times the work
 `
@@ -270,7 +270,7 @@ func TestReadPromise(t *testing.T) {
 		p.Eligible != moment("2027-01-15T08:01:00") || p.Limit != "00:02:00" || p.Ceiling != .02 {
 		t.Errorf("%+v", p)
 	}
-	const rest = `with probability 0.60 (forecast 0.73)
+	const rest = `with probability 0.60 (estimate 0.73)
 varq: eligible from 2027-01-15T08:01:00, time limit 1-00:02:00
 varq: the work costs 0.02 node-hours, 0.02 billing-hours; the reservation at most 0.02 node-hours, 0.02 billing-hours more, 1.00 times the work
 `

@@ -157,7 +157,7 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 		}
 	}
 	room := d.room(claims, r.ID == 0)
-	limitToRoom(wait, func(at int64) float64 {
+	limitToRoom(&wait.Wait, func(at int64) float64 {
 		return room(workload.Claim{Request: all, Pieces: pieces, Job: r.ID, From: at + first - r.Now}, r.Now, 0).Prob
 	}, r.Now)
 	waking, _ := job.Waking()

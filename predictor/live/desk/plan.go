@@ -211,7 +211,7 @@ func (q *question) promise(plan *api.Plan, got *trajectory.Answer) (*api.Refusal
 func apiPlan(r *trajectory.Request, p *trajectory.Plan) api.Plan {
 	return api.Plan{
 		BeginTime: p.Begin, TimeLimit: p.Limit, BeginBy: r.Deadline, HoldUntil: r.HoldUntil, Slot: p.Slot,
-		Prob: r.Prob, Estimate: p.Estimate.Prob,
+		Prob: r.Prob, Estimate: p.Estimate.Prob, Forecast: p.Estimate.Forecast, Careful: p.Careful,
 		Work: api.Cost(p.Work), Worst: api.Cost(p.Worst), Expected: api.Cost(p.Expected),
 		Evidence: api.Evidence{Sample: p.Estimate.Sample, Class: p.Estimate.Class, Beyond: p.Estimate.Beyond},
 	}

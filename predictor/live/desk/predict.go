@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -15,10 +16,10 @@ import (
 // defaultQuantiles are predicted if a request names none.
 var defaultQuantiles = []float64{.5, .75, .9, .95}
 
-// Predict forecasts how long the job of a request would wait if user submitted it now. A
-// bound's Expected is a quantile of the forecast wait. Its Seconds is the same quantile of
-// the lower confidence bound on the distribution function, and so is longer: an upper
-// confidence bound on the quantile. The errors are faults of package api.
+// Predict forecasts how long the job of a request would wait if user submitted it now. A bound's
+// Expected is a quantile of the forecast wait. Its Seconds is the same quantile of what can be
+// promised, and so is longer: Plan promises a start within it, with the quantile as probability, if
+// the work starts as soon as the job does. The errors are faults of package api.
 func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
 	return d.predict(ctx, user, req, 0)
 }
@@ -60,10 +61,13 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	answer.Blocked = postpone(&got, windows, now, job.Limit)
 	waking, rule := view.Waking()
 	answer.Asleep = rule.Says
-	room := d.room(running(v.claims), false)
-	answer.Taken = limitToRoom(&got, func(at int64) float64 {
-		return room(workload.Claim{Request: job, Pieces: pieces, Job: id, From: at}, now, 0).Prob
-	}, now)
+	beside := func(room func(workload.Claim, int64, float64) workload.Room) func(int64) float64 {
+		return func(at int64) float64 {
+			return room(workload.Claim{Request: job, Pieces: pieces, Job: id, From: at}, now, 0).Prob
+		}
+	}
+	answer.Taken = limitToRoom(&got.Wait, beside(d.room(running(slices.Clone(v.claims)), false)), now)
+	limitToRoom(&got.Lower, beside(v.Room), now)
 	if clearOf(windows, now, job.Limit) > now {
 		answer.Taken = 0 // the window takes it, and not running jobs
 	}

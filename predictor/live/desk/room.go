@@ -151,9 +151,9 @@ func running(claims []workload.Claim) []workload.Claim {
 	return slices.DeleteFunc(claims, func(c workload.Claim) bool { return !c.Runs })
 }
 
-// limitToRoom lowers the probabilities of an answer about a submission now to those of room. It
+// limitToRoom lowers the probabilities of a start after a submission now to those of room. It
 // returns the probability that there is no room now.
-func limitToRoom(a *forecast.Answer, room func(at int64) float64, now int64) (taken float64) {
+func limitToRoom(d *delay.Distribution, room func(at int64) float64, now int64) (taken float64) {
 	for i := range delay.Points {
 		left := room(now + int64(delay.At(i)))
 		if i == 0 {
@@ -162,7 +162,7 @@ func limitToRoom(a *forecast.Answer, room func(at int64) float64, now int64) (ta
 		if left == 1 {
 			break
 		}
-		a.Wait[i], a.Lower[i] = min(a.Wait[i], left), min(a.Lower[i], left)
+		d[i] = min(d[i], left)
 	}
 	return taken
 }

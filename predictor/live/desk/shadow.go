@@ -17,11 +17,11 @@ const OnlyWatches = "varqd only watches on this cluster, and neither promises no
 func (d *Desk) onlyWatching(p *api.Plan) *api.Refusal {
 	moment := func(at int64) string { return slurmtime.Stamp(at, d.Zone) }
 	if p.FinishBy != 0 {
-		return &api.Refusal{Rule: "plan.mode", Reason: fmt.Sprintf("%s; it would have promised an end by %s with probability %s (forecast %s); submit the job without --finish-by",
+		return &api.Refusal{Rule: "plan.mode", Reason: fmt.Sprintf("%s; it would have promised an end by %s with probability %s (estimate %s); submit the job without --finish-by",
 			OnlyWatches, moment(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate))}
 	}
 	return &api.Refusal{Rule: "plan.mode", Reason: fmt.Sprintf(
-		"%s; it would have promised a start by %s with probability %s (forecast %s), eligible from %s, with idle nodes for at most %s; submit the job without a reservation",
+		"%s; it would have promised a start by %s with probability %s (estimate %s), eligible from %s, with idle nodes for at most %s; submit the job without a reservation",
 		OnlyWatches, moment(p.BeginBy), prob.Format(p.Prob), prob.Format(p.Estimate), moment(p.BeginTime), p.AtMost().RoundedUp())}
 }
 

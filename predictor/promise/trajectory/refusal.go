@@ -42,7 +42,7 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if b.asleep(r, Submission{Begin: r.Now}) {
 		return &Refusal{Reason: b.resumeRule.Says + ", longer than until the deadline", Limit: b.resumeRule.Name}
 	}
-	crowded := slices.IndexFunc(points, func(pt Point) bool { return 1-pt.Taken < min(r.Prob, pt.free.Prob) })
+	crowded := slices.IndexFunc(points, func(pt Point) bool { return 1-pt.Taken < r.Prob && 1-pt.Taken <= pt.free.Prob })
 	crowd := ""
 	if crowded >= 0 {
 		late := slices.ContainsFunc(points, func(pt Point) bool { return pt.late })

@@ -85,7 +85,7 @@ own     main      2026-11-21T16:00:00 2026-11-21T17:00:00     2 01:00:00 0.90   
 	code, out, errs = runBare(config, append(reserve, job...)...)
 	if want := "Submitted batch job 7 on cluster bare\n" +
 		"reserved, not promised: bare, partition main; 2 nodes for up to 01:00:00; running from 2026-11-21T16:00:00 with an estimated probability of 0.99 (method load); in all no more than 1.00 EUR\n" +
-		"next best: own, partition main; 2 nodes for up to 01:00:00; running by 2026-11-21T16:00:00 with probability 0.90 (forecast 0.97); in all no more than 4.00 EUR\n"; code != ExitOK || out != want || errs != "" {
+		"next best: own, partition main; 2 nodes for up to 01:00:00; running by 2026-11-21T16:00:00 with probability 0.90 (estimate 0.97); in all no more than 4.00 EUR\n"; code != ExitOK || out != want || errs != "" {
 		t.Errorf("exit code %d: %s%s", code, out, errs)
 	}
 	text, err := os.ReadFile(calls)

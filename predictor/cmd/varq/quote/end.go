@@ -19,7 +19,7 @@ import (
 func showEnd(env *cli.Env, asked *api.PlanRequest, answer *api.PlanAnswer, options []string) error {
 	p := answer.Plan
 	s := cli.Listing{Width: 12}
-	fmt.Fprintf(&s, "Can be promised: %sfinished by %s with probability %s (forecast %s).\n\n",
+	fmt.Fprintf(&s, "Can be promised: %sfinished by %s with probability %s (estimate %s).\n\n",
 		p.Subject(), env.Moment(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate))
 	s.Line("Starts", "as likely as not by %s; it is submitted at once", env.Moment(p.Slot))
 	s.Line("Time limit", "%s", slurmtime.FormatDuration(p.TimeLimit))

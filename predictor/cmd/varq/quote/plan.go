@@ -15,7 +15,7 @@ import (
 // reservation.
 func showPlan(env *cli.Env, asked *api.PlanRequest, p *api.Plan, options []string) error {
 	s := cli.Listing{Width: 12}
-	fmt.Fprintf(&s, "Can be promised: %srunning by %s with probability %s (forecast %s).\n\n",
+	fmt.Fprintf(&s, "Can be promised: %srunning by %s with probability %s (estimate %s).\n\n",
 		p.Subject(), env.Moment(p.BeginBy), prob.Format(p.Prob), prob.Format(p.Estimate))
 	for _, line := range told.Plan(p, asked, env.Now(), env.Zone) {
 		s.Line(line.Name, "%s", line.Text)

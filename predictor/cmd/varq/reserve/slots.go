@@ -67,7 +67,7 @@ func (t *teller) slotColumns() []table.Column[broker.Choice] {
 		table.Number("Nodes", func(c broker.Choice) string { return fmt.Sprint(c.Nodes) }),
 		table.Number("Time", func(c broker.Choice) string { return slurmtime.FormatDuration(c.Limit) }),
 		table.Number("Prob", func(c broker.Choice) string { return prob.Format(c.Prob) }),
-		table.Number("Forecast", func(c broker.Choice) string { return prob.Format(c.Estimate) }),
+		table.Number("Estimate", func(c broker.Choice) string { return prob.Format(c.Estimate) }),
 		table.Text("Cost", func(c broker.Choice) string { return t.cost(&c) }),
 	}
 }

@@ -91,7 +91,7 @@ func (t *teller) prob(c *broker.Choice) string {
 	if c.Method != "" {
 		return fmt.Sprintf("running from %s with an estimated probability of %s (method %s)", t.Moment(c.Start), prob.Format(c.Estimate), c.Method)
 	}
-	return fmt.Sprintf("running by %s with probability %s (forecast %s)", t.Moment(c.Start), prob.Format(c.Prob), prob.Format(c.Estimate))
+	return fmt.Sprintf("running by %s with probability %s (estimate %s)", t.Moment(c.Start), prob.Format(c.Prob), prob.Format(c.Estimate))
 }
 
 // cost tells what a slot costs at most, in its site's unit.

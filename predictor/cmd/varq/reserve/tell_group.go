@@ -67,7 +67,7 @@ func (t *teller) group(out *broker.GroupOutcome, dryRun bool) error {
 		l.Line("", "%s", text)
 	}
 	q := out.Quote
-	text := fmt.Sprintf("probability %s (forecast %s, lower bound %s; if the clusters had nothing to do with one another %s", prob.Format(q.Required), prob.Format(q.Prob), prob.Format(q.Lower), prob.Format(q.Independent))
+	text := fmt.Sprintf("probability %s (estimate %s, lower bound %s; if the clusters had nothing to do with one another %s", prob.Format(q.Required), prob.Format(q.Prob), prob.Format(q.Lower), prob.Format(q.Independent))
 	if q.Unraised > 0 {
 		text += "; without alternatives " + prob.Format(q.Unraised)
 	}

@@ -54,7 +54,7 @@ func allColumns(env *cli.Env) []table.Column[api.Reservation] {
 		}
 		return prob.Format(r.Prob)
 	})
-	number("Forecast", func(r row) string { return prob.Format(r.Estimate) })
+	number("Estimate", func(r row) string { return prob.Format(r.Estimate) })
 	number("Now", func(r row) string {
 		if !told.Open(&r) || r.Now == 0 && r.Obstacle == "" { // settled, or not looked at yet
 			return cli.None

@@ -20,7 +20,7 @@ func TestStoryOfMember(t *testing.T) {
 	}
 	member := api.Reservation{State: api.StatePending, Job: 7, Plan: api.Plan{Group: "gggggggggggg", Prob: .02}}
 	for want, group := range map[string]api.GroupState{
-		"the group with probability 0.90 (forecast 0.97)\n": {Prob: .9, Estimate: .97, Members: []api.GroupMember{{}, {}}},
+		"the group with probability 0.90 (estimate 0.97)\n": {Prob: .9, Estimate: .97, Members: []api.GroupMember{{}, {}}},
 		"does not tell now\n":                               {},
 	} {
 		if got := story(env, member, group, false); !strings.Contains(got, want) || strings.Contains(got, "0.02") {

@@ -55,7 +55,7 @@ func together(g *api.GroupState) string {
 	if len(g.Members) == 0 {
 		return "the cluster that keeps the group, and knows its probability, does not tell now"
 	}
-	return fmt.Sprintf("the group with probability %s (forecast %s)", prob.Format(g.Prob), prob.Format(g.Estimate))
+	return fmt.Sprintf("the group with probability %s (estimate %s)", prob.Format(g.Prob), prob.Format(g.Estimate))
 }
 
 // jobOfGroup names the job of a member of a group.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -59,8 +60,19 @@ func Plan(p *api.Plan, asked *api.PlanRequest, now int64, zone *time.Location) [
 	if left := p.LeavesOut(); left != "" {
 		line("Nodes", "%s", left)
 	}
-	line("Forecast", "from %s", Evidence(&p.Evidence, now))
+	line("Forecast", "%sfrom %s", forecast(p), Evidence(&p.Evidence, now))
+	if p.Careful != "" {
+		line("Careful", "%s", p.Careful)
+	}
 	return lines
+}
+
+// forecast begins the line of a plan's forecast, if that is known.
+func forecast(p *api.Plan) string {
+	if p.Forecast == 0 {
+		return ""
+	}
+	return prob.Format(p.Forecast) + ", "
 }
 
 // longAgo is the age of the queue, in seconds, above which users are told of it.

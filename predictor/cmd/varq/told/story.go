@@ -29,7 +29,7 @@ func Story(r *api.Reservation, group *api.GroupState, now int64, zone *time.Loca
 	}
 	promised := fmt.Sprintf("on %s: %s by %s", moment(r.Promised), what, moment(r.Deadline()))
 	if r.Group == "" {
-		line("Promised", "%s with probability %s (forecast %s)", promised, prob.Format(r.Prob), prob.Format(r.Estimate))
+		line("Promised", "%s with probability %s (estimate %s)", promised, prob.Format(r.Prob), prob.Format(r.Estimate))
 	} else {
 		line("Promised", "%s; %s", promised, together(group))
 	}

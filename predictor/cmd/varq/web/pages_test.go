@@ -31,7 +31,7 @@ func TestPromise(t *testing.T) {
 	if status != http.StatusOK {
 		t.Error(status)
 	}
-	contains(t, text, "Can be promised: running by 2026-11-21T17:00:00 with probability 0.80 (forecast 0.80), for at most 8.80 node-hours of idle nodes.", "<polyline", "(cheapest)",
+	contains(t, text, "Can be promised: running by 2026-11-21T17:00:00 with probability 0.80 (estimate 0.80), for at most 8.80 node-hours of idle nodes.", "<polyline", "(cheapest)",
 		"sbatch --nodes=4 --time=01:00:00 --begin-by=2026-11-21T17:00:00 --prob=0.8 job.sh", "0.80 asked",
 		"As of 2026-11-21T13:00:00; all times are UTC.", `(asked)`, "0.80 can be promised, for at most ")
 	asked := l.varqd.requests()
@@ -60,7 +60,7 @@ func TestRefusal(t *testing.T) {
 func TestAnyTime(t *testing.T) {
 	l := newLab(t, "")
 	_, text := l.get(t, "/?nodes=4&time=1:00:00&begin-by=2026-11-21T17:00&prob=0.8")
-	contains(t, text, "with probability 0.80 (forecast 0.86), at no extra cost.", "sbatch --nodes=4 --time=01:00:00 --begin-by=2026-11-21T17:00:00 --prob=0.8 --best-effort job.sh",
+	contains(t, text, "with probability 0.80 (estimate 0.86), at no extra cost.", "sbatch --nodes=4 --time=01:00:00 --begin-by=2026-11-21T17:00:00 --prob=0.8 --best-effort job.sh",
 		"(earliest)", "A probability of <a", "prob=0.86", "can be promised at the same cost", "By --best-effort", "as soon as the job does", "nothing more", "0.80 can be promised, at no extra cost", "work=any")
 	if strings.Contains(text, "max_hold") {
 		t.Error("it tells of a limit on holding nodes, and holds none")

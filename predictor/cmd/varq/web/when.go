@@ -107,7 +107,7 @@ func (s *site) answer(r *http.Request, q *question) *answer {
 }
 
 func (s *site) promise(a *answer, q *question, p *api.Plan) {
-	a.Headline = fmt.Sprintf("Can be promised: running by %s with probability %s (forecast %s), %s.",
+	a.Headline = fmt.Sprintf("Can be promised: running by %s with probability %s (estimate %s), %s.",
 		slurmtime.Format(p.BeginBy, s.env.Zone), prob.Format(p.Prob), prob.Format(p.Estimate), extra(p.AtMost()))
 	a.Lines = told.Plan(p, &q.request, s.env.Now(), s.env.Zone)
 	a.Sbatch, a.AtOnce = sbatch(q.options(p.Prob, s.env.Zone)), q.request.BestEffort
