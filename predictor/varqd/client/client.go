@@ -473,12 +473,21 @@ func (c *Client) unreachable(err error, timeout time.Duration) error {
 	if strings.Contains(why, "malformed HTTP") {
 		why = "what answers there does not speak HTTP"
 	}
-	why = shown(why)
+	at := c.endpoint
 	if c.Site != "" { // of which that varqd would have told
-		return fmt.Errorf("%w at %s, which is to relay to site %s: %s", ErrUnreachable, c.endpoint, c.Site, why)
+		at += ", which is to relay to site " + c.Site
 	}
-	return fmt.Errorf("%w at %s: %s", ErrUnreachable, c.endpoint, why)
+	return &unreachableError{fmt.Sprintf("%v at %s: %s", ErrUnreachable, at, shown(why)), err}
 }
+
+// unreachableError is an ErrUnreachable with its cause.
+type unreachableError struct {
+	text  string
+	cause error
+}
+
+func (u *unreachableError) Error() string   { return u.text }
+func (u *unreachableError) Unwrap() []error { return []error{ErrUnreachable, u.cause} }
 
 // refusal returns varqd's own words, as a fault of package api if they are of such a kind, or the
 // HTTP status without them.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -179,7 +180,7 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Health(t.Context()); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "/nowhere/varqd.sock") {
+	if _, err := c.Health(t.Context()); !errors.Is(err, ErrUnreachable) || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "/nowhere/varqd.sock") {
 		t.Error(err)
 	}
 }

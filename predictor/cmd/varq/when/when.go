@@ -57,7 +57,7 @@ All columns, for --format:
 	whose := options.AddWhose(flags, "jobs")
 	partitions := flags.StringSliceP("partition", "p", nil, "jobs in these `partitions`, separated by commas")
 	jobs := flags.StringSliceP("jobs", "j", nil, "these `jobs`, separated by commas")
-	pause := flags.Duration("watch", 0, "show it again after each `pause`, such as 30s or 2m")
+	pause := flags.Duration("watch", 0, "show it again after each `pause`, such as 30s or 2m, until Ctrl-C")
 	flags.Lookup("watch").NoOptDefVal = "30s"
 	style := options.AddStyle(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -91,34 +91,28 @@ All columns, for --format:
 		if err != nil {
 			return err
 		}
-		for {
-			answer, err := varqd.When(cmd.Context(), query)
-			if err != nil {
-				return err
+		once := func(ctx context.Context) (answer api.When, err error) {
+			if answer, err = varqd.When(ctx, query); err != nil {
+				return answer, err
 			}
-			if err := show(env, &query, &answer, columns, style); err != nil {
-				return err
-			}
-			if *pause == 0 {
-				return missing(env, query.Jobs, answer.Jobs)
-			}
-			if err := sleep(cmd.Context(), *pause); err != nil {
-				return err
-			}
-			fmt.Fprintln(env.Stdout)
+			return answer, show(env, &query, &answer, columns, style)
 		}
+		if *pause != 0 {
+			return watch(cmd.Context(), env, *pause, func(ctx context.Context) error {
+				answer, err := once(ctx)
+				if err == nil {
+					_ = missing(env, query.Jobs, answer.Jobs) // is no error: a job has started, say
+				}
+				return err
+			})
+		}
+		answer, err := once(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return missing(env, query.Jobs, answer.Jobs)
 	}
 	return cmd
-}
-
-// sleep waits for a while, or until the user interrupts it, which ends the command well.
-func sleep(ctx context.Context, pause time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return cli.ErrInterrupted
-	case <-time.After(pause):
-		return nil
-	}
 }
 
 // show shows an answer: as a table, or as the story of each job that was asked for by its id.
