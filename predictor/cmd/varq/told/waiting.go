@@ -1,0 +1,107 @@
+package told
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// JobID returns a job's number, of an array with the tasks that wait, as squeue shows it.
+func JobID(w *api.Waiting) string {
+	switch {
+	case w.Tasks == "":
+		return strconv.FormatInt(w.Job, 10)
+	case w.Array == 0:
+		return fmt.Sprintf("%d_[%s]", w.Job, w.Tasks)
+	}
+	return fmt.Sprintf("%d_[%s]", w.Array, w.Tasks)
+}
+
+// Waiting tells of a job that waits, at the time now and with times in zone, all that is known of
+// when it starts and ends, and why it waits.
+func Waiting(w *api.Waiting, now int64, zone *time.Location) []Line {
+	var story []Line
+	line := func(name, format string, args ...any) {
+		story = append(story, Line{name, fmt.Sprintf(format, args...)})
+	}
+	moment := func(at int64) string { return cli.Moment(at, zone) }
+	line("Job", "%s %s, of %s, in partition %s: %s for up to %s", JobID(w), w.Name, w.User, w.Partition, nodes(w.Nodes), slurmtime.FormatDuration(w.Limit))
+	if w.Since > now {
+		line("Waits", "from %s on", moment(w.Since))
+	} else if w.Since != 0 {
+		line("Waits", "since %s", moment(w.Since))
+	}
+	line("Because", "%s", because(w))
+	if w.Ahead > 0 {
+		line("Ahead", "%s of the partition, with up to %.1f node-hours", cli.Count(w.Ahead, "job", "jobs"), float64(w.AheadNodes)/3600)
+	}
+	for _, more := range w.Why {
+		line("", "%s", slurmtime.InZone(more, zone))
+	}
+	if w.Unknown != "" {
+		line("Start", "not forecast: %s", slurmtime.InZone(w.Unknown, zone))
+	} else {
+		next := ""
+		if w.Tasks != "" {
+			next = "the next task "
+		}
+		line("Start", "%s%s", next, likely(w.Start, zone))
+		for _, by := range w.By {
+			line("", "by %s with probability %s", moment(by.At), prob.Format(by.Prob))
+		}
+		line("End", "%s", likely(w.End, zone))
+		line("Forecast", "from %s; it is not a promise", Evidence(&w.Evidence, now))
+	}
+	if w.Expected != 0 {
+		line("Slurm", "expects to start it at %s", moment(w.Expected))
+	}
+	switch {
+	case w.BeginBy != 0:
+		line("Promised", "to run by %s with probability %s (varq status %d)", moment(w.BeginBy), prob.Format(w.Prob), w.Job)
+	case w.FinishBy != 0:
+		line("Promised", "to have ended by %s with probability %s (varq status %d)", moment(w.FinishBy), prob.Format(w.Prob), w.Job)
+	}
+	for _, h := range w.Help {
+		if h.Limit != 0 {
+			line("Sooner", "with --time=%s: as likely as not by %s (scontrol update jobid=%d timelimit=%s)", slurmtime.FormatDuration(h.Limit), moment(h.Start.Median), w.Job, slurmtime.FormatDuration(h.Limit))
+		} else {
+			line("Sooner", "on %s: as likely as not by %s, if its work fits", nodes(h.Nodes), moment(h.Start.Median))
+		}
+	}
+	return story
+}
+
+// reasons are Slurm's most frequent reasons in words.
+var reasons = map[string]string{
+	"Priority":  "other jobs go first",
+	"Resources": "it is next, and waits for its nodes",
+	"BeginTime": "its begin time has not come",
+	"None":      "Slurm has not looked at it yet",
+	"Licenses":  "it waits for licences",
+}
+
+// because says why a job waits, as Slurm does and in words.
+func because(w *api.Waiting) string {
+	if words, ok := reasons[w.Reason]; ok {
+		return w.Reason + ": " + words
+	}
+	return w.Reason
+}
+
+// likely says when something happens, as it is forecast. f is nil if that is not known.
+func likely(f *api.Forecast, zone *time.Location) string {
+	switch {
+	case f == nil || f.Median == 0:
+		return "later than can be forecast"
+	case f.Late == 0:
+		return fmt.Sprintf("as likely as not by %s; how much later is not known", cli.Moment(f.Median, zone))
+	}
+	return fmt.Sprintf("as likely as not by %s; in nine cases of ten by %s", cli.Moment(f.Median, zone), cli.Moment(f.Late, zone))
+}
+
+func nodes(n int32) string { return cli.Count(int(n), "node", "nodes") }
