@@ -19,7 +19,11 @@ func Plan(p *api.Plan, asked *api.PlanRequest, now int64, zone *time.Location) [
 		lines = append(lines, Line{name, fmt.Sprintf(format, args...)})
 	}
 	moment := func(at int64) string { return cli.Moment(at, zone) }
-	line("Eligible", "%s, %s from now", moment(p.BeginTime), slurmtime.FormatDuration(max(0, p.BeginTime-now)))
+	if p.BeginTime <= now {
+		line("Eligible", "now")
+	} else {
+		line("Eligible", "%s, %s from now", moment(p.BeginTime), slurmtime.FormatDuration(p.BeginTime-now))
+	}
 	if p.TimeLimit == p.WorkLimit {
 		line("Time limit", "%s, all of it for the work", slurmtime.FormatDuration(p.TimeLimit))
 	} else {

@@ -2,6 +2,7 @@ package told
 
 import (
 	"testing"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 )
@@ -20,6 +21,17 @@ func TestEvidence(t *testing.T) {
 	} {
 		if got := Evidence(&e, now); got != want {
 			t.Errorf("%+v: %q, not %q", e, got, want)
+		}
+	}
+}
+
+// A job that may start at once is eligible now, and one that has to wait is told for how long.
+func TestEligible(t *testing.T) {
+	const now = 1_700_000_000
+	for begin, want := range map[int64]string{now: "now", now - 5: "now", now + 90: "2023-11-14T22:14:50, 00:01:30 from now"} {
+		lines := Plan(&api.Plan{BeginTime: begin, TimeLimit: 3600, WorkLimit: 3600}, &api.PlanRequest{}, now, time.UTC)
+		if got := lines[0]; got != (Line{"Eligible", want}) {
+			t.Errorf("from %d on: %q, want %q", begin-now, got, want)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func Waiting(w *api.Waiting, now int64, zone *time.Location) []Line {
 	} else if w.Since != 0 {
 		line("Waits", "since %s", moment(w.Since))
 	}
-	line("Because", "%s", because(w))
+	line("Because", "%s", Because(w))
 	if w.Ahead > 0 {
 		line("Ahead", "%s of the partition, with up to %.1f node-hours", cli.Count(w.Ahead, "job", "jobs"), float64(w.AheadNodes)/3600)
 	}
@@ -85,8 +85,8 @@ var reasons = map[string]string{
 	"Licenses":  "it waits for licences",
 }
 
-// because says why a job waits, as Slurm does and in words.
-func because(w *api.Waiting) string {
+// Because says why a job waits, as Slurm does and in words.
+func Because(w *api.Waiting) string {
 	if words, ok := reasons[w.Reason]; ok {
 		return w.Reason + ": " + words
 	}

@@ -154,3 +154,35 @@ func TestOnDemandNeighbour(t *testing.T) {
 	}
 	l.unharmed(t)
 }
+
+// Users give jobs any name. That of another one's job is text to these pages, has no characters that
+// change how others are read, is cut off in lists, and makes no page wider than its screen.
+func TestHostileName(t *testing.T) {
+	ctx, l := open(t)
+	const script = `<script>document.title = "hers"</script><img src=x onerror="document.title = 'hers'"></svg>`
+	all := queue()
+	for i := range all {
+		all[i].Name = script + "\u202e\x1b[31m" + strings.Repeat("long", 1000)
+		all[i].Reason, all[i].Tasks = script, script
+	}
+	l.varqd.waiting = all
+	for path, most := range map[string]int{"/waiting?user=*": 20_000, "/waiting-job?job=4711": 10_000} {
+		_, text := l.get(t, path)
+		if len(text) > most {
+			t.Errorf("%s has %d bytes", path, len(text))
+		}
+		if strings.ContainsAny(text, "\u202e\x1b") {
+			t.Errorf("%s has characters that are not printed", path)
+		}
+		do(t, ctx, chromium.Screens[0].Use(), chromedp.Navigate(l.pages()+path))
+		if n := ask(t, ctx, chromedp.Evaluate[int](`document.querySelectorAll("main script, main img").length`)); n != 0 {
+			t.Errorf("%s: %d elements are hers", path, n)
+		}
+		if title := ask(t, ctx, chromedp.Title()); strings.Contains(title, "hers") {
+			t.Errorf("%s: her script ran", path)
+		}
+		if ask(t, ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > document.documentElement.clientWidth`)) {
+			t.Errorf("%s: it is wider than the screen", path)
+		}
+	}
+}

@@ -14,10 +14,12 @@ import (
 
 // shown are the pages that are looked at, by name.
 var shown = []struct{ name, path string }{
-	{"when", "/?nodes=4&time=1:00:00&begin-by=2026-11-21T17:00&prob=0.8"},
+	{"newjob", "/?nodes=4&time=1:00:00&begin-by=2026-11-21T17:00&prob=0.8"},
 	{"held", "/?nodes=4&time=1:00:00&begin-by=2026-11-21T17:00&work=then&prob=0.8"},
 	{"refused", "/?nodes=16&time=2:00:00&begin-by=2026-11-21T17:00&work=then&prob=0.95"},
 	{"mistaken", "/?nodes=0&begin-by=2026-11-21T17:00"},
+	{"waiting", "/waiting?user=*"},
+	{"waiting-job", "/waiting-job?job=4711"},
 	{"reservations", "/reservations"},
 	{"reservation", "/reservation?job=4655"},
 	{"cancel", "/reservation?job=4711&ask=cancel"},

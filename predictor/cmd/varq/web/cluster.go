@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"html/template"
 	"net/http"
 	"slices"
 
@@ -30,6 +31,7 @@ type clusterPage struct {
 
 type openRow struct {
 	Name, User, Nodes, State, Deadline, Prob, Now, Held string
+	Query                                               template.URL // of the page about it
 	Endangered                                          bool
 }
 
@@ -83,14 +85,14 @@ func (s *site) cluster(r *http.Request) (*page, error) {
 
 // promises sets the open reservations, those least likely to be kept first, and sums them up.
 func (s *site) promises(p *clusterPage, all []api.Reservation) {
-	open := slices.DeleteFunc(all, func(r api.Reservation) bool { return !told.Open(&r) })
-	slices.SortStableFunc(open, func(a, b api.Reservation) int {
+	listed := slices.DeleteFunc(all, func(r api.Reservation) bool { return !goesOn(&r) })
+	slices.SortStableFunc(listed, func(a, b api.Reservation) int {
 		return cmp.Or(first(told.Endangered(&a), told.Endangered(&b)), cmp.Compare(a.Deadline(), b.Deadline()))
 	})
 	var endangered, holding int
 	var idle, ceiling, missing float64
-	for i := range open {
-		r := &open[i]
+	for i := range listed {
+		r := &listed[i]
 		held := float64(r.Has()) * float64(told.Held(r, s.env.Now()))
 		idle += held
 		ceiling += r.Ceiling.NodeSeconds
@@ -100,17 +102,17 @@ func (s *site) promises(p *clusterPage, all []api.Reservation) {
 		if r.State == api.StateHolding {
 			holding++
 		}
-		if r.Now != 0 || r.Obstacle != "" {
+		if told.Open(r) && (r.Now != 0 || r.Obstacle != "") {
 			missing += 1 - r.Now
 		}
 		if i < mostListed {
 			row := s.row(r)
-			p.Open = append(p.Open, openRow{row.Name, r.User, fmt.Sprint(r.Has()), row.State, row.Deadline, row.Prob, row.Now, cli.NodeHours(held), row.Endangered})
+			p.Open = append(p.Open, openRow{row.Name, r.User, fmt.Sprint(r.Has()), row.State, row.Deadline, row.Prob, row.Now, cli.NodeHours(held), row.Query, row.Endangered})
 		}
 	}
-	p.OpenLeft = max(0, len(open)-mostListed)
+	p.OpenLeft = max(0, len(listed)-mostListed)
 	p.Summary = []told.Line{
-		{Name: "Open promises", Text: fmt.Sprintf("%d, of which %d hold nodes now", len(open), holding)},
+		{Name: "Open promises", Text: fmt.Sprintf("%d, of which %d hold nodes now", len(listed), holding)},
 		{Name: "Endangered", Text: fmt.Sprintf("%d; by the present forecasts %.1f of the open promises will be missed", endangered, missing)},
 		{Name: "Nodes that idle", Text: fmt.Sprintf("%s node-hours so far for open promises, at most %s", cli.NodeHours(idle), api.HoursUp(ceiling))},
 	}

@@ -128,13 +128,16 @@ func times(first, last int64, zone *time.Location, x func(int64) float64) []mark
 	var marks []mark
 	for at := ((first+shift)/step+1)*step - shift; at < last; at += step {
 		text := clock(at, zone)
-		if step >= 86400 {
+		if step >= 86400 || text == midnight {
 			text = time.Unix(at, 0).In(zone).Format("Jan 2")
 		}
 		marks = append(marks, mark{X: x(at), Text: text})
 	}
 	return marks
 }
+
+// midnight is as clock writes it: there the day is named.
+const midnight = "00:00"
 
 // clock writes a time of day.
 func clock(at int64, zone *time.Location) string { return time.Unix(at, 0).In(zone).Format("15:04") }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -23,6 +24,10 @@ type fakeVarqd struct {
 	operator bool
 	err      error // of every answer, if not nil
 	unscored bool  // no forecast was scored yet
+	private  bool  // Slurm shows nobody the jobs of others (PrivateData)
+	waiting  []api.Waiting
+	more     int  // jobs that wait and are not told of
+	learning bool // it knows only the newest part of the past
 
 	mu    sync.Mutex
 	asked []string
@@ -119,6 +124,49 @@ func (f *fakeVarqd) Size(_ context.Context, r api.SizeRequest) (a api.SizeAnswer
 	return a, f.note("size of %d", len(r.Sizes))
 }
 
+// queue has jobs that wait of which different things are told: alice's, and one of bob's.
+func queue() []api.Waiting {
+	job := func(id int64, name, reason string, ahead int) api.Waiting {
+		return api.Waiting{
+			Job: id, Name: name, User: "alice", Account: "physics", Partition: "main", Nodes: 4, CPUs: 64, Limit: 7200, Since: now - 5*3600,
+			Reason: reason, Ahead: ahead, AheadNodes: int64(ahead) * 4 * 7200, Evidence: api.Evidence{Sample: 800, Class: "partition=main"},
+		}
+	}
+	by := func(hour, tonight, morning float64) []api.StartBy {
+		return []api.StartBy{{At: now + 3600, Prob: hour}, {At: now + 11*3600, Prob: tonight}, {At: now + 19*3600, Prob: morning}}
+	}
+	next, promised, sweep, held, long := job(4709, "post", "Resources", 0), job(4711, "train", "Priority", 3), job(4720, "sweep", "Priority", 4),
+		job(4730, "<b>last</b>", "Dependency", 0), job(4741, "large", "Priority", 9)
+	next.Start, next.End, next.By = &api.Forecast{Median: now + 600, Late: now + 2400}, &api.Forecast{Median: now + 4200, Late: now + 8400}, by(.96, 1, 1)
+	promised.Start, promised.End, promised.By = &api.Forecast{Median: now + 1800, Late: now + 7200}, &api.Forecast{Median: now + 5400, Late: now + 14400}, by(.61, .97, .99)
+	promised.Expected, promised.Plan, promised.Prob, promised.BeginBy = now+2400, "abcdefgh4711", .9, now+4500
+	promised.Help = []api.Help{{Limit: 3600, Start: api.Forecast{Median: now + 600, Late: now + 1200}}}
+	sweep.Tasks, sweep.Start, sweep.End, sweep.By = "0-30%4", &api.Forecast{Median: now + 3000}, new(api.Forecast), by(.55, .8, .85)
+	long.Start, long.End, long.By, long.Expected = &api.Forecast{Median: now + 9*3600, Late: now + 60*3600}, &api.Forecast{Median: now + 11*3600, Late: now + 62*3600}, by(0, .58, .7), now+7*3600
+	held.Unknown = "it waits for other jobs (afterok:4711), and when these end is not forecast"
+	other := job(4800, "sim", "Priority", 2)
+	other.User, other.Partition = "bob", "gpu"
+	other.Start, other.End, other.By = &api.Forecast{Median: now + 5400, Late: now + 9000}, &api.Forecast{Median: now + 9000, Late: now + 16200}, by(.4, .99, 1)
+	other.Plan, other.Prob, other.BeginBy = "abcdefgh4800", .9, now+9000
+	return []api.Waiting{next, promised, sweep, other, long, held}
+}
+
+func (f *fakeVarqd) When(_ context.Context, q api.WhenQuery) (a api.When, err error) {
+	a.AsOf, a.More, a.Learning = now, f.more, f.learning
+	for _, w := range f.waiting {
+		switch {
+		case len(q.Jobs) > 0 && !slices.Contains(q.Jobs, w.Job), len(q.Partitions) > 0 && !slices.Contains(q.Partitions, w.Partition):
+		case len(q.Jobs) == 0 && q.User != api.Everybody && w.User != cmp.Or(q.User, f.user), w.User != f.user && f.private:
+		default:
+			if w.User != f.user && !f.operator {
+				w.Plan, w.Prob, w.BeginBy = "", 0, 0
+			}
+			a.Jobs = append(a.Jobs, w)
+		}
+	}
+	return a, f.note("when %q %d %q", q.User, q.Jobs, q.Partitions)
+}
+
 func (f *fakeVarqd) Limits(context.Context) (api.Limits, error) {
 	return api.Limits{User: f.user}, f.note("limits")
 }
@@ -161,7 +209,9 @@ func book() []api.Reservation {
 	other.User, other.Now = "bob", .93
 	back, never := promised, reservation(0, api.StateCancelled, now-10800, now-8100)
 	back.ID, back.TakenBack, never.ID = "unusedunused", true, "neverneverne"
-	return []api.Reservation{pending, holding, endangered, promised, missed, kept, other, back, never}
+	running := reservation(4714, api.StateRunning, now-7200, now-1800)
+	running.Eligible, running.Start, running.WorkStart = now-7200, now-3600, now-1800
+	return []api.Reservation{pending, holding, endangered, promised, missed, kept, other, back, never, running}
 }
 
 func (f *fakeVarqd) Reservations(_ context.Context, q api.ReservationsQuery) ([]api.Reservation, error) {
@@ -263,7 +313,7 @@ func (f *fakeVarqd) Health(context.Context) (api.Health, error) {
 
 // newFake returns the pages for alice, and the varqd that they ask.
 func newFake() (*site, *fakeVarqd) {
-	varqd := &fakeVarqd{user: "alice"}
+	varqd := &fakeVarqd{user: "alice", waiting: queue()}
 	return &site{
 		env:    &cli.Env{Now: func() int64 { return now }, Zone: time.UTC, Getenv: func(string) string { return "" }, Stdout: new(strings.Builder)},
 		varqd:  varqd,

@@ -35,7 +35,7 @@ func newLab(t *testing.T, base string) *lab {
 	if status, text := answerOf(t, l.browser, request(http.MethodGet, l.address())); status != http.StatusOK || text != entrance {
 		t.Fatalf("the address that is printed: %d %s", status, text)
 	}
-	if status, text := l.get(t, "/"); status != http.StatusOK || !strings.Contains(text, "When would it run?") {
+	if status, text := l.get(t, "/"); status != http.StatusOK || !strings.Contains(text, "When would a new job run?") {
 		t.Fatalf("the first page: %d %s", status, text)
 	}
 	return l

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -233,6 +234,54 @@ func TestReservations(t *testing.T) {
 		}
 		if asked := l.varqd.requests(); slices.ContainsFunc(asked, func(s string) bool { return strings.Contains(s, "cancel") || strings.HasPrefix(s, "accept") }) {
 			t.Errorf("%q", asked)
+		}
+	}
+}
+
+// Open reservations come first, of these the nearest deadline, and those whose jobs run are open. Of
+// the others the latest comes first.
+func TestOrder(t *testing.T) {
+	l := newLab(t, "")
+	l.varqd.operator = true
+	rows := regexp.MustCompile(`<tr>\s*<th scope="row"><a href="[a-z]+\?(?:job|plan)=([^"]+)"`)
+	for path, want := range map[string]string{
+		"/reservations?old": "4714 4712 4711 4713 aaaaaaaaaaaa 4655 4601",
+		"/cluster":          "4713 4714 4712 4711 4800 aaaaaaaaaaaa",
+	} {
+		_, text := l.get(t, path)
+		var got []string
+		for _, row := range rows.FindAllStringSubmatch(text, -1) {
+			got = append(got, row[1])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+// An operator follows the link of a promise to its story, whosever it is, and can do nothing there.
+// Others see their own alone.
+func TestStory(t *testing.T) {
+	l := newLab(t, "")
+	for path, want := range map[string]int{
+		"/story?job=4711": http.StatusOK, "/story?job=4800": http.StatusNotFound, "/story?plan=aaaaaaaaaaaa": http.StatusForbidden,
+		"/story?job=x": http.StatusBadRequest, "/story": http.StatusBadRequest,
+	} {
+		if status, text := l.get(t, path); status != want || want != http.StatusOK && strings.Contains(text, "bob") {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+	l.varqd.operator = true
+	_, text := l.get(t, "/cluster")
+	contains(t, text, `<a href="story?job=4800">`, `<a href="story?plan=aaaaaaaaaaaa">`)
+	for path, says := range map[string]string{"/story?job=4800": "of bob", "/story?job=4713": "of alice", "/story?plan=aaaaaaaaaaaa": "plan aaaaaaaaaaaa of alice"} {
+		status, text := l.get(t, path+"&ask=cancel")
+		if status != http.StatusOK {
+			t.Errorf("%s: %d", path, status)
+		}
+		contains(t, text, says, "What was promised, and what became of it")
+		if strings.Contains(text, "<form") || strings.Contains(text, "ask=") {
+			t.Errorf("%s: there is something to do: %s", path, text)
 		}
 	}
 }

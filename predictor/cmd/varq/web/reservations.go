@@ -59,9 +59,13 @@ func (s *site) reservations(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The open ones first, and of these, and of the others, the latest deadline first.
+	// The open ones first, of these the nearest deadline, and of the others the latest.
 	slices.SortStableFunc(found, func(a, b api.Reservation) int {
-		return cmp.Or(first(told.Open(&a), told.Open(&b)), cmp.Compare(b.Deadline(), a.Deadline()))
+		nearest := cmp.Compare(a.Deadline(), b.Deadline())
+		if !goesOn(&a) {
+			nearest = -nearest
+		}
+		return cmp.Or(first(goesOn(&a), goesOn(&b)), nearest)
 	})
 	body := listPage{Old: old, Problem: slices.Concat(health.Problems, health.Notes), Left: max(0, len(found)-mostListed)}
 	for i := range found[:len(found)-body.Left] {
@@ -88,7 +92,7 @@ func (s *site) row(r *api.Reservation) listRow {
 		Name: nameOf(r), Query: queryOf(r), State: r.State, Says: state(r), Deadline: slurmtime.Format(r.Deadline(), s.env.Zone),
 		Prob: prob.Format(r.Prob), Now: cli.None, Start: cli.Moment(start, s.env.Zone), Held: cli.None,
 		Note: slurmtime.InZone(told.ListNote(r, accepts(r.Rescue)), s.env.Zone), Endangered: told.Endangered(r),
-		Accepts: r.Rescue != nil, Cancelled: !told.Open(r) && r.State != api.StateRunning,
+		Accepts: r.Rescue != nil, Cancelled: !goesOn(r),
 	}
 	if r.Group != "" {
 		row.Prob = cli.None
@@ -118,7 +122,7 @@ func queryOf(r *api.Reservation) template.URL {
 	if r.Job == 0 {
 		return template.URL(url.Values{paramPlan: {r.ID}}.Encode())
 	}
-	return template.URL(url.Values{paramJob: {strconv.FormatInt(r.Job, 10)}}.Encode())
+	return queryOfJob(r.Job)
 }
 
 // storyPage tells all of one reservation.
@@ -131,6 +135,7 @@ type storyPage struct {
 	Ran    bool // the job has started
 	Plan   string
 	Asks   string // what is to be confirmed: "cancel" or "accept", or ""
+	Told   bool   // it is told of, and nothing is to be done
 	Rescue *rescueRow
 }
 
@@ -142,62 +147,106 @@ type rescueRow struct {
 	Most        string // node-hours
 }
 
-// reservation answers with the story of one reservation and, if asked for, with a question whether
-// to cancel or accept.
+// reservation answers with the story of one reservation of the user's and, if asked for, with a
+// question whether to cancel or accept.
 func (s *site) reservation(r *http.Request) (*page, error) {
 	query := r.URL.Query()
 	found, err := s.own(r.Context(), query)
 	if err != nil {
 		return nil, err
 	}
-	body := storyPage{listRow: s.row(found), Missed: missed(found), Job: found.Job, Ran: found.Start != 0, Plan: found.ID}
+	body := s.storyOf(r.Context(), found)
 	if asks := query.Get("ask"); asks == "cancel" && !body.Cancelled || asks == "accept" && body.Accepts {
 		body.Asks = asks
 	}
+	return &page{Title: "Reservation: " + body.Name, Here: "reservations", Template: "reservation", Body: body}, nil
+}
+
+// story answers with the story of one reservation, of any user as far as varqd tells of it. Nothing
+// is changed there.
+func (s *site) story(r *http.Request) (*page, error) {
+	found, err := s.named(r.Context(), r.URL.Query(), api.Everybody)
+	if err != nil {
+		return nil, err
+	}
+	body := s.storyOf(r.Context(), found)
+	body.Told = true
+	return &page{Title: fmt.Sprintf("Reservation: %s of %s", body.Name, found.User), Here: "cluster", Template: "reservation", Body: body}, nil
+}
+
+// storyOf returns what a page tells of one reservation.
+func (s *site) storyOf(ctx context.Context, found *api.Reservation) storyPage {
+	body := storyPage{listRow: s.row(found), Missed: missed(found), Job: found.Job, Ran: found.Start != 0, Plan: found.ID}
 	if rescue := found.Rescue; rescue != nil {
 		body.Rescue = &rescueRow{rescue.Worst.RoundedUp(), prob.Format(rescue.Prob), api.HoursUp(rescue.Worst.NodeSeconds)}
 	}
 	events := found.Events
 	found.Events = nil // they have a table of their own
-	group := s.groups(r.Context(), []api.Reservation{*found})[found.Group]
+	group := s.groups(ctx, []api.Reservation{*found})[found.Group]
 	body.Story = told.Story(found, &group, s.env.Now(), s.env.Zone)
 	for _, e := range events {
 		body.Events = append(body.Events, eventRow{slurmtime.Format(e.At, s.env.Zone), e.Kind, slurmtime.InZone(e.Text, s.env.Zone)})
 	}
-	return &page{Title: "Reservation: " + body.Name, Here: "reservations", Template: "reservation", Body: body}, nil
+	return body
+}
+
+// parseJob reads a job id.
+func parseJob(text string) (int64, error) {
+	job, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || job <= 0 {
+		return 0, api.Fault(api.ErrInvalid, fmt.Sprintf("%.40q is not a job id", text))
+	}
+	return job, nil
 }
 
 // own returns the reservation that form values name, by a job or a plan, which must be the user's
 // own.
 func (s *site) own(ctx context.Context, values url.Values) (*api.Reservation, error) {
+	me, err := s.user(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.named(ctx, values, me)
+}
+
+// named returns the reservation that form values name, by a job or a plan, of a user or, with
+// api.Everybody, of any one.
+func (s *site) named(ctx context.Context, values url.Values, user string) (*api.Reservation, error) {
 	query := api.ReservationsQuery{}
 	plan := values.Get(paramPlan)
 	if text := values.Get(paramJob); text != "" {
-		job, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || job <= 0 {
-			return nil, api.Fault(api.ErrInvalid, fmt.Sprintf("%.40q is not a job id", text))
+		job, err := parseJob(text)
+		if err != nil {
+			return nil, err
 		}
-		query.Job = job
+		query.Job = job // operators are told of that of any user
 	} else if !api.ValidPlanID(plan) {
 		return nil, api.Fault(api.ErrInvalid, "name a reservation: its job, or its plan of 12 letters and digits")
+	} else if user == api.Everybody {
+		query.User = user
 	}
 	found, err := s.varqd.Reservations(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	// which says who asks: operators are told of others' jobs too
-	limits, err := s.varqd.Limits(ctx)
-	if err != nil {
-		return nil, err
-	}
 	found = slices.DeleteFunc(found, func(r api.Reservation) bool {
-		return r.User != limits.User || query.Job != r.Job && query.Job != 0 || query.Job == 0 && r.ID != plan
+		return r.User != user && user != api.Everybody || query.Job != r.Job && query.Job != 0 || query.Job == 0 && r.ID != plan
 	})
+	whose := "you have no"
+	if user == api.Everybody {
+		whose = "there is no"
+	}
 	switch {
 	case len(found) > 0:
 		return &found[len(found)-1], nil
 	case query.Job != 0:
-		return nil, api.Fault(api.ErrNotFound, fmt.Sprintf("you have no reservation for job %d", query.Job))
+		return nil, api.Fault(api.ErrNotFound, fmt.Sprintf("%s reservation for job %d", whose, query.Job))
 	}
-	return nil, api.Fault(api.ErrNotFound, "you have no open promise "+strings.TrimSpace(plan))
+	return nil, api.Fault(api.ErrNotFound, fmt.Sprintf("%s open promise %s", whose, strings.TrimSpace(plan)))
+}
+
+// user returns who asks, as varqd says.
+func (s *site) user(ctx context.Context) (string, error) {
+	limits, err := s.varqd.Limits(ctx)
+	return limits.User, err
 }

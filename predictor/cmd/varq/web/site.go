@@ -23,6 +23,7 @@ import (
 type Varqd interface {
 	Quote(context.Context, api.PlanRequest) (api.PlanAnswer, error)
 	Size(context.Context, api.SizeRequest) (api.SizeAnswer, error)
+	When(context.Context, api.WhenQuery) (api.When, error)
 	Limits(context.Context) (api.Limits, error)
 	Reservations(context.Context, api.ReservationsQuery) ([]api.Reservation, error)
 	Cancel(context.Context, api.Cancellation) error
@@ -76,9 +77,12 @@ func (s *site) routes(form string) http.Handler {
 	s.form = form
 	mux := http.NewServeMux()
 	for pattern, answer := range map[string]func(*http.Request) (*page, error){
-		"GET /{$}":          s.when,
+		"GET /{$}":          s.newJob,
+		"GET /waiting":      s.waiting,
+		"GET /waiting-job":  s.waitingJob,
 		"GET /reservations": s.reservations,
 		"GET /reservation":  s.reservation,
+		"GET /story":        s.story,
 		"GET /honesty":      s.honesty,
 		"GET /cluster":      s.cluster,
 		"POST /cancel":      s.cancelled,

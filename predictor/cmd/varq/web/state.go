@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/prob"
 )
 
@@ -25,6 +26,9 @@ var states = map[string]string{
 	api.StatePending:  "promised; its job waits",
 	api.StateHolding:  "in time; has its nodes, and its work waits",
 }
+
+// goesOn reports whether a reservation is not over: it has no outcome yet, or its job runs.
+func goesOn(r *api.Reservation) bool { return told.Open(r) || r.State == api.StateRunning }
 
 // accepts says by which link the user agrees to a rescue, and what that costs at most.
 func accepts(rescue *api.Rescue) string {

@@ -43,10 +43,11 @@ func New(env *cli.Env, asks Asks) *cobra.Command {
 	f := &webFlags{}
 	cmd := &cobra.Command{
 		Use:   "web [options]",
-		Short: "Show quotes, reservations and how forecasts came true in a browser",
-		Long: `Web serves pages for your browser until you press Ctrl-C: when a job would run and
-what that costs, drawn as you change it; your reservations, and what becomes of
-them; how often forecasts and promises came true; and for operators the cluster.
+		Short: "Show quotes, waiting jobs, reservations and how forecasts came true in a browser",
+		Long: `Web serves pages for your browser until you press Ctrl-C: when a new job would run
+and what that costs, drawn as you change it; when your jobs that wait start and end;
+your reservations, and what becomes of them; how often forecasts and promises came
+true; and for operators the cluster.
 
 It listens on this host only, and prints the address to open. That lets in one
 browser, once, which acts as you then: keep it to yourself. When a browser has come

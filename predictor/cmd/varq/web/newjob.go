@@ -16,8 +16,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// whenPage is the page that asks when a job would run.
-type whenPage struct {
+// newJobPage is the page that asks when a job would run that is yet to be submitted.
+type newJobPage struct {
 	*question
 	Zone   string
 	Answer *answer
@@ -51,11 +51,11 @@ type offer struct {
 	Query template.URL
 }
 
-// when answers with the form, and with what varqd says to it.
-func (s *site) when(r *http.Request) (*page, error) {
+// newJob answers with the form, and with what varqd says to it.
+func (s *site) newJob(r *http.Request) (*page, error) {
 	q := read(r.URL.Query(), s.env)
-	p := &page{Title: "When would it run?", Here: "./", Template: "when", Status: q.status()}
-	p.Body = whenPage{question: q, Zone: s.zone(q.request.BeginBy), Answer: s.answer(r, q), Sizes: s.sizes(r.Context(), q)}
+	p := &page{Title: "When would a new job run?", Here: "./", Template: "newjob", Status: q.status()}
+	p.Body = newJobPage{question: q, Zone: s.zone(q.request.BeginBy), Answer: s.answer(r, q), Sizes: s.sizes(r.Context(), q)}
 	return p, nil
 }
 
