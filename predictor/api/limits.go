@@ -11,6 +11,10 @@ type Limits struct {
 	// the rules that apply to a reservation bind. Of Reserve and Cost the first rule that has one
 	// decides.
 	Rules []LimitRule `json:"rules"`
+	// Partitions are those that are open to an account of hers, by name. DefaultPartition is the one
+	// of a job that names none, or empty if Slurm has no such.
+	Partitions       []string `json:"partitions,omitempty"`
+	DefaultPartition string   `json:"default_partition,omitempty"`
 }
 
 // LimitRule is one rule of a site's policy. A field that is not set is not a limit.

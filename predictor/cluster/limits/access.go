@@ -67,6 +67,20 @@ func access(format string, args ...any) *Rule {
 	return &Rule{Name: "access", Says: fmt.Sprintf(format, args...)}
 }
 
+// PartitionsOf returns the partitions that are open to an account of a user's, in the order of their
+// names. Where no account of hers is known, all are.
+func (c *Cluster) PartitionsOf(user string) []string {
+	accounts := c.Associations.Accounts(user)
+	var open []string
+	for name, p := range c.Partitions {
+		if len(accounts) == 0 || slices.ContainsFunc(accounts, func(a string) bool { return admitted(a, p.AllowAccounts, p.DenyAccounts) }) {
+			open = append(open, name)
+		}
+	}
+	slices.Sort(open)
+	return open
+}
+
 // admitted reports whether a partition admits a name. As in Slurm, who is denied counts only if
 // nobody is allowed by name.
 func admitted(name string, allowed, denied []string) bool {

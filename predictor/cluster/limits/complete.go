@@ -21,7 +21,7 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 		return r, fmt.Errorf("user %s has no account (association), and Slurm takes no jobs without one: ask whoever runs the cluster", r.User)
 	}
 	if r.Partition == "" {
-		r.Partition = c.defaultPartition()
+		r.Partition = c.DefaultPartition()
 	}
 	p, ok := c.Partitions[r.Partition]
 	switch {
@@ -132,8 +132,8 @@ func (c *Cluster) nameOfQOS(name string) string {
 	return ""
 }
 
-// defaultPartition returns the name of the default partition, or "".
-func (c *Cluster) defaultPartition() string {
+// DefaultPartition returns the name of the default partition, or "".
+func (c *Cluster) DefaultPartition() string {
 	name := ""
 	for n, p := range c.Partitions {
 		if p.Default && (name == "" || n < name) {

@@ -20,7 +20,7 @@ func (c *Cluster) OnCores(r workload.Request, n *workload.Needs) workload.Reques
 		return r
 	}
 	asked := r
-	asked.Nodes, asked.Partition = max(1, r.Nodes), cmp.Or(r.Partition, c.defaultPartition())
+	asked.Nodes, asked.Partition = max(1, r.Nodes), cmp.Or(r.Partition, c.DefaultPartition())
 	if c.Reservations.Named(n.Reservation) != nil {
 		asked.Reservation = n.Reservation
 	}

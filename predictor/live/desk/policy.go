@@ -147,7 +147,8 @@ func apiRule(no *policy.Refusal) *api.Refusal {
 	return &api.Refusal{Reason: no.What + "; " + no.Do, Rule: no.Rule}
 }
 
-// Limits returns what the site's policy allows user, and what she uses of it.
+// Limits returns what the site's policy allows user, what she uses of it, and the partitions that
+// are open to her.
 func (d *Desk) Limits(ctx context.Context, user string) (api.Limits, error) {
 	accounts := d.accounts(user)
 	open, err := d.Ledger.Held(ctx, d.Now(), user, accounts...)
@@ -157,6 +158,9 @@ func (d *Desk) Limits(ctx context.Context, user string) (api.Limits, error) {
 	everything := policy.Rule{}
 	use := everything.UsedByUser(user, open)
 	answer := api.Limits{User: user, Open: use.Open, NodeSeconds: use.NodeSeconds, Rules: []api.LimitRule{}}
+	if c := d.Premises.Limits(); c != nil {
+		answer.Partitions, answer.DefaultPartition = c.PartitionsOf(user), c.DefaultPartition()
+	}
 	for i := range d.Policy {
 		r := &d.Policy[i]
 		hers := slices.DeleteFunc(slices.Clone(accounts), func(a string) bool { return !r.SelectsAccount(a) })
