@@ -11,7 +11,6 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/prob"
-	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
 // showEnd shows the plan for a request about a job's end, and the other deadlines that can be
@@ -21,25 +20,9 @@ func showEnd(env *cli.Env, asked *api.PlanRequest, answer *api.PlanAnswer, optio
 	s := cli.Listing{Width: 12}
 	fmt.Fprintf(&s, "Can be promised: %sfinished by %s with probability %s (estimate %s).\n\n",
 		p.Subject(), env.Moment(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate))
-	s.Line("Starts", "as likely as not by %s; it is submitted at once", env.Moment(p.Slot))
-	s.Line("Time limit", "%s", slurmtime.FormatDuration(p.TimeLimit))
-	if p.TimeOut > api.TimesOutOften {
-		s.Line("", "%s", p.StoppedOften())
+	for _, line := range told.End(p, env.Now(), env.Zone) {
+		s.Line(line.Name, "%s", line.Text)
 	}
-	if p.OnMiss == api.OnMissCancel {
-		s.Line("If missed", "the job is cancelled if it still waits")
-	} else {
-		s.Line("If missed", "the job goes on")
-	}
-	s.Line("Work costs", "%s, and nothing more", p.Work)
-	const much = .0005
-	if p.Lost > much {
-		s.Line("Failures", "of nodes lower the probability by %.3f", p.Lost)
-	}
-	if left := p.LeavesOut(); left != "" {
-		s.Line("Nodes", "%s", left)
-	}
-	s.Line("Forecast", "from %s", told.Evidence(&p.Evidence, env.Now()))
 	fmt.Fprintf(&s, "\nTo have it promised:\n\n  sbatch %s job.sh\n", strings.Join(options, " "))
 	s.WriteString(ends(env, asked, answer.Offers, options))
 	_, err := io.WriteString(env.Stdout, s.String())

@@ -17,4 +17,6 @@ var offers = map[string]string{
 	api.OfferNodes: "A smaller job",
 	api.OfferTime:  "A shorter job",
 	api.OfferCost:  "The same, with a higher --max-cost",
+	api.OfferEnd:   "Another deadline",
+	api.OfferSaves: "With checkpoints, from which the job goes on after a failure",
 }

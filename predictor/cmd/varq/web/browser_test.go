@@ -16,6 +16,7 @@ import (
 var shown = []struct{ name, path string }{
 	{"newjob", "/?nodes=4&time=1:00:00&begin-by=2026-11-21T17:00&prob=0.8"},
 	{"held", "/?nodes=4&time=1:00:00&begin-by=2026-11-21T17:00&work=then&prob=0.8"},
+	{"end", "/?nodes=1&time=1:00:00&begin-by=2026-11-22T01:00&work=end&prob=0.8"},
 	{"refused", "/?nodes=16&time=2:00:00&begin-by=2026-11-21T17:00&work=then&prob=0.95"},
 	{"mistaken", "/?nodes=0&begin-by=2026-11-21T17:00"},
 	{"waiting", "/waiting?user=*"},

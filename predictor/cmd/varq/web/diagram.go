@@ -19,8 +19,13 @@ type diagram struct {
 	Levels []mark
 	Shares []mark
 	Bins   []binRow
+	Few    int // of Bins, how many have too few probabilities for a dot
 	frame
 }
+
+// leastDrawn is the least number of probabilities for a dot: a share of fewer says next to nothing,
+// and its dot would look as true as the others.
+const leastDrawn = 20
 
 // dot has the probabilities in a twentieth of [0,1]. Its area is proportional to their number.
 type dot struct{ X, Y, Radius float64 }
@@ -50,8 +55,12 @@ func newDiagram(row *api.CalibrationRow) *diagram {
 	var line strings.Builder
 	const largest = 14
 	for _, b := range row.Reliability {
-		fmt.Fprintf(&line, "%.1f,%.1f ", x(b.Mean), y(b.True))
-		d.Dots = append(d.Dots, dot{x(b.Mean), y(b.True), max(1.5, largest*math.Sqrt(float64(b.Count)/float64(all)))})
+		if b.Count < leastDrawn {
+			d.Few++
+		} else {
+			fmt.Fprintf(&line, "%.1f,%.1f ", x(b.Mean), y(b.True))
+			d.Dots = append(d.Dots, dot{x(b.Mean), y(b.True), max(1.5, largest*math.Sqrt(float64(b.Count)/float64(all)))})
+		}
 		d.Bins = append(d.Bins, binRow{cli.Thousands(b.Count), cli.Share(b.Mean), cli.Share(b.True)})
 	}
 	d.Line = line.String()

@@ -27,6 +27,8 @@ type fakeVarqd struct {
 	private  bool  // Slurm shows nobody the jobs of others (PrivateData)
 	waiting  []api.Waiting
 	more     int  // jobs that wait and are not told of
+	young    bool // few forecasts were scored yet
+	older    bool // it tells of no partitions
 	learning bool // it knows only the newest part of the past
 
 	mu    sync.Mutex
@@ -58,6 +60,9 @@ func (f *fakeVarqd) Quote(_ context.Context, r api.PlanRequest) (a api.PlanAnswe
 	asked := r.Prob
 	if asked == 0 {
 		asked = .9
+	}
+	if r.Finishes() {
+		return endOf(&r, asked), nil
 	}
 	size := math.Log2(float64(r.Job.Nodes))*.05 + float64(r.Job.Limit)/36000
 	best := 0.
@@ -104,6 +109,28 @@ func (f *fakeVarqd) Quote(_ context.Context, r api.PlanRequest) (a api.PlanAnswe
 		a.Refusal.Offers = a.Refusal.Offers[:2]
 	}
 	return a, nil
+}
+
+// endOf forecasts the end the less the larger and longer the job is, and the later the more.
+func endOf(r *api.PlanRequest, asked float64) (a api.PlanAnswer) {
+	chance := func(deadline int64) float64 {
+		return max(0, 1-3600*float64(r.Job.Nodes)/float64(max(1, deadline-now-r.Job.Limit)))
+	}
+	estimate := chance(r.FinishBy)
+	later := api.Offer{Kind: api.OfferEnd, Prob: .95, FinishBy: now + r.Job.Limit + 20*3600*int64(r.Job.Nodes), Nodes: r.Job.Nodes, Limit: r.Job.Limit}
+	if estimate >= asked {
+		a.Plan = &api.Plan{
+			BeginTime: now, TimeLimit: r.Job.Limit, WorkLimit: r.Job.Limit, FinishBy: r.FinishBy, Slot: now + 1200, Prob: asked, Estimate: estimate, OnMiss: api.OnMissRun,
+			Work: cost(r.Job.Nodes, r.Job.Limit), Evidence: api.Evidence{Sample: 412, Class: "partition=main"},
+		}
+		a.Offers = []api.Offer{later}
+		return a
+	}
+	a.Refusal = &api.Refusal{
+		Reason: fmt.Sprintf("the job has ended by the deadline with a probability of %.2f at best, not %v", estimate, asked),
+		Offers: []api.Offer{later, {Kind: api.OfferTime, Prob: asked, FinishBy: r.FinishBy, Nodes: r.Job.Nodes, Limit: r.Job.Limit / 2}},
+	}
+	return a
 }
 
 func cost(nodes int32, seconds int64) api.Cost {
@@ -168,7 +195,10 @@ func (f *fakeVarqd) When(_ context.Context, q api.WhenQuery) (a api.When, err er
 }
 
 func (f *fakeVarqd) Limits(context.Context) (api.Limits, error) {
-	return api.Limits{User: f.user}, f.note("limits")
+	if f.older {
+		return api.Limits{User: f.user}, f.note("limits")
+	}
+	return api.Limits{User: f.user, Partitions: []string{"gpu", "main"}, DefaultPartition: "main"}, f.note("limits")
 }
 
 // reservation is alice's, of 4 nodes for an hour.
@@ -272,7 +302,11 @@ func (f *fakeVarqd) Calibration(_ context.Context, q api.CalibrationQuery) (c ap
 		}
 		for bin := range 20 {
 			p := (float64(bin) + .5) / 20
-			row.Reliability = append(row.Reliability, api.ReliabilityBin{Count: 2000 + 500*max(0, bin-12), Mean: p, True: p + .03*math.Sin(4*p)})
+			count := 2000 + 500*max(0, bin-12)
+			if f.young {
+				count = 1 + bin/10
+			}
+			row.Reliability = append(row.Reliability, api.ReliabilityBin{Count: count, Mean: p, True: p + .03*math.Sin(4*p)})
 		}
 		c.Rows = append(c.Rows, row)
 	}

@@ -19,9 +19,10 @@ import (
 // newJobPage is the page that asks when a job would run that is yet to be submitted.
 type newJobPage struct {
 	*question
-	Zone   string
-	Answer *answer
-	Sizes  *sizes
+	Zone       string
+	Partitions partitions
+	Answer     *answer
+	Sizes      *sizes
 }
 
 // answer is what varqd says to the question.
@@ -36,6 +37,7 @@ type answer struct {
 	Surer    *surer // nil if a greater probability costs more, or cannot be promised
 	Offers   []offer
 	Curve    *curve // nil if nothing was forecast
+	quote    *api.PlanAnswer
 }
 
 // surer is a greater probability that can be promised at the same cost.
@@ -55,7 +57,9 @@ type offer struct {
 func (s *site) newJob(r *http.Request) (*page, error) {
 	q := read(r.URL.Query(), s.env)
 	p := &page{Title: "When would a new job run?", Here: "./", Template: "newjob", Status: q.status()}
-	p.Body = newJobPage{question: q, Zone: s.zone(q.request.BeginBy), Answer: s.answer(r, q), Sizes: s.sizes(r.Context(), q)}
+	body := newJobPage{question: q, Zone: s.zone(q.deadline()), Partitions: s.partitions(r.Context(), q.Partition.Value), Answer: s.answer(r, q)}
+	body.Sizes = s.sizes(r.Context(), q, body.Answer.quote)
+	p.Body = body
 	return p, nil
 }
 
@@ -68,7 +72,7 @@ func (s *site) answerPart(r *http.Request) (*page, error) {
 // sizesPart answers with the table of sizes alone.
 func (s *site) sizesPart(r *http.Request) (*page, error) {
 	q := read(r.URL.Query(), s.env)
-	return &page{Template: "sizes", Status: q.status(), Body: s.sizes(r.Context(), q)}, nil
+	return &page{Template: "sizes", Status: q.status(), Body: s.sizes(r.Context(), q, nil)}, nil
 }
 
 func (q *question) status() int {
@@ -87,7 +91,7 @@ func (s *site) answer(r *http.Request, q *question) *answer {
 		return &answer{Wrong: wrong}
 	}
 	request := q.request
-	request.Trajectory = true
+	request.Trajectory = !request.Finishes()
 	quote, err := s.varqd.Quote(r.Context(), request)
 	if err == nil && quote.Plan == nil && quote.Refusal == nil {
 		err = errors.New("varqd's answer is neither a plan nor a refusal")
@@ -96,9 +100,10 @@ func (s *site) answer(r *http.Request, q *question) *answer {
 		t := troubleOf(err)
 		return &answer{Trouble: &t}
 	}
-	a := &answer{Promised: quote.Plan != nil}
+	a := &answer{Promised: quote.Plan != nil, quote: &quote}
 	if a.Promised {
 		s.promise(a, q, quote.Plan)
+		s.offer(a, q, quote.Offers)
 	} else {
 		s.refuse(a, q, quote.Refusal)
 	}
@@ -107,23 +112,37 @@ func (s *site) answer(r *http.Request, q *question) *answer {
 }
 
 func (s *site) promise(a *answer, q *question, p *api.Plan) {
-	a.Headline = fmt.Sprintf("Can be promised: running by %s with probability %s (estimate %s), %s.",
-		slurmtime.Format(p.BeginBy, s.env.Zone), prob.Format(p.Prob), prob.Format(p.Estimate), extra(p.AtMost()))
-	a.Lines = told.Plan(p, &q.request, s.env.Now(), s.env.Zone)
+	what := "running"
+	if p.FinishBy != 0 {
+		what, a.Lines = "finished", told.End(p, s.env.Now(), s.env.Zone)
+	} else {
+		a.Lines = told.Plan(p, &q.request, s.env.Now(), s.env.Zone)
+	}
+	a.Headline = fmt.Sprintf("Can be promised: %s by %s with probability %s (estimate %s), %s.",
+		what, slurmtime.Format(p.Deadline(), s.env.Zone), prob.Format(p.Prob), prob.Format(p.Estimate), extra(p.AtMost()))
 	a.Sbatch, a.AtOnce = sbatch(q.options(p.Prob, s.env.Zone)), q.request.BestEffort
 	// no nodes idle, however much is promised
-	if most := prob.Percent(p.Estimate); a.AtOnce && most > p.Prob {
+	if most := prob.Percent(p.Estimate); (a.AtOnce || p.FinishBy != 0) && most > p.Prob {
 		a.Surer = &surer{prob.Format(most), q.query(fieldProb, strconv.FormatFloat(most, 'g', -1, 64))}
 	}
 }
 
 func (s *site) refuse(a *answer, q *question, r *api.Refusal) {
 	a.Headline = "Cannot be promised: " + strings.TrimSuffix(slurmtime.InZone(r.Reason, s.env.Zone), ".") + "."
+	s.offer(a, q, r.Offers)
+}
+
+// offer adds what can be promised instead.
+func (s *site) offer(a *answer, q *question, offers []api.Offer) {
 	options := q.options(0, s.env.Zone)
-	for i := range r.Offers {
-		o := &r.Offers[i]
+	for i := range offers {
+		o := &offers[i]
+		what := told.Offer(o)
+		if o.Kind == api.OfferEnd {
+			what = "Finished by " + slurmtime.Format(o.FinishBy, s.env.Zone)
+		}
 		a.Offers = append(a.Offers, offer{
-			What: told.Offer(o), Prob: prob.Format(o.Prob), Extra: extra(o.Worst),
+			What: what, Prob: prob.Format(o.Prob), Extra: extra(o.Worst),
 			Sbatch: sbatch(told.Override(options, o.Options(&q.request, s.env.Zone))), Query: s.queryOf(q, o),
 		})
 	}
@@ -142,8 +161,9 @@ func (s *site) queryOf(q *question, o *api.Offer) template.URL {
 		}
 		return q.query(changed...)
 	case api.OfferLater:
-		// not before it
-		return q.query(fieldBeginBy, time.Unix(o.BeginBy+59, 0).In(s.env.Zone).Format(clockLayout))
+		return q.query(fieldBeginBy, s.notBefore(o.BeginBy))
+	case api.OfferEnd:
+		return q.query(fieldBeginBy, s.notBefore(o.FinishBy), fieldProb, probability)
 	case api.OfferNodes:
 		nodes := strconv.Itoa(int(o.Nodes))
 		if slices.Equal(o.Options(&q.request, s.env.Zone), []string{"--nodes=" + nodes}) {
@@ -153,6 +173,11 @@ func (s *site) queryOf(q *question, o *api.Offer) template.URL {
 		return q.query(fieldTime, slurmtime.FormatDuration(o.Limit))
 	}
 	return ""
+}
+
+// notBefore writes the first whole minute that is not before a time, for the form.
+func (s *site) notBefore(at int64) string {
+	return time.Unix(at+59, 0).In(s.env.Zone).Format(clockLayout)
 }
 
 // extra says what a promise costs at most beyond the work.

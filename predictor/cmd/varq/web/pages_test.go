@@ -73,6 +73,115 @@ func TestAnyTime(t *testing.T) {
 	}
 }
 
+// The end of a job can be asked about: with the line to paste, other deadlines, and how likely other
+// sizes have ended by then.
+func TestEnd(t *testing.T) {
+	l := newLab(t, "")
+	_, text := l.get(t, "/?nodes=1&time=1:00:00&begin-by=2026-11-22T01:00&work=end&prob=0.8")
+	contains(t, text, "Can be promised: finished by 2026-11-22T01:00:00 with probability 0.80 (forecast 0.90), at no extra cost.", "as likely as not by 2026-11-21T13:20:00; it is submitted at once", "the job goes on",
+		"sbatch --nodes=1 --time=01:00:00 --finish-by=2026-11-22T01:00:00 --prob=0.8 job.sh", "Finished by 2026-11-22T10:00:00</a>: probability 0.95, at no extra cost",
+		"begin-by=2026-11-22T10%3A00", "sbatch --nodes=1 --time=01:00:00 --finish-by=2026-11-22T10:00:00 --prob=0.95 job.sh", `<option value="end" selected>`, "work=end",
+		"A probability of <a", "prob=0.9", "how probable it is at best that it has ended by the same time, and how long", "<b>0.90</b> (asked)", "<b>0.81</b>")
+	for _, odd := range []string{"<polyline", "best-effort", "cannot be promised", "starts by"} {
+		if strings.Contains(text, odd) {
+			t.Errorf("it says %q of an end", odd)
+		}
+	}
+	_, text = l.get(t, "/answer?nodes=4&time=1:00:00&begin-by=2026-11-22T01:00&work=end&prob=0.8")
+	contains(t, text, "Cannot be promised: the job has ended by the deadline with a probability of 0.64 at best", "Finished by 2026-11-24T22:00:00", "A shorter job", "time=00%3A30%3A00",
+		"sbatch --nodes=4 --time=00:30:00 --finish-by=2026-11-22T01:00:00 --prob=0.8 job.sh")
+}
+
+// A partition is chosen from a list of those that are open to the user. What was asked for stays
+// chosen, whatever it is, and where varqd tells of none it is typed.
+func TestPartitionList(t *testing.T) {
+	l := newLab(t, "")
+	_, text := l.get(t, "/")
+	contains(t, text, `<select id="partition"`, `<option value="" selected>the default (main)</option><option>gpu</option><option>main</option></select>`)
+	_, text = l.get(t, "/?partition=gpu")
+	contains(t, text, `<option value="">the default (main)</option><option selected>gpu</option><option>main</option></select>`)
+	for _, path := range []string{"/?partition=nope%3C", "/waiting?partition=nope%3C"} {
+		_, text = l.get(t, path)
+		contains(t, text, `<option>main</option><option selected>nope&lt;</option></select>`)
+	}
+	_, text = l.get(t, "/waiting?partition=main")
+	contains(t, text, `<option value="">all</option><option>gpu</option><option selected>main</option></select>`)
+	pages, varqd := newFake()
+	varqd.older = true
+	if got := pages.partitions(t.Context(), "gpu"); len(got.Names) > 0 || got.Chosen != "gpu" {
+		t.Errorf("%+v", got)
+	}
+	varqd.older = false
+	if got := pages.partitions(t.Context(), "gpu"); len(got.Names) > 0 {
+		t.Errorf("it asks again at once: %+v", got)
+	}
+	pages.env.Now = func() int64 { return now + goodFor }
+	if got := pages.partitions(t.Context(), "gpu"); len(got.Names) != 2 {
+		t.Errorf("it does not ask again: %+v", got)
+	}
+	varqd.err = errors.New("down")
+	pages.env.Now = func() int64 { return now + 2*goodFor }
+	if got := pages.partitions(t.Context(), "gpu"); len(got.Names) != 2 {
+		t.Errorf("it forgets what it knew: %+v", got)
+	}
+}
+
+// What can be promised of most sizes is said once, and of the others in their cells.
+func TestSharedOffer(t *testing.T) {
+	const most, other = "0.90 can be promised, at no extra cost", "only 0.71 can be promised, at no extra cost"
+	for _, c := range []struct {
+		offers []string
+		told   string
+		varied bool
+	}{
+		{[]string{most, most, most}, most, false},
+		{[]string{other, most, "", most}, most, true},
+		{[]string{most, other, ""}, "", false},
+		{[]string{"", ""}, "", false},
+	} {
+		var table sizes
+		for _, offer := range c.offers {
+			table.Rows = append(table.Rows, sizeRow{Cells: []sizeCell{{Offer: offer}}})
+		}
+		table.shareOffer()
+		if table.Offer != c.told || table.Varied != c.varied {
+			t.Errorf("%q: %q %t", c.offers, table.Offer, table.Varied)
+		}
+		for i, row := range table.Rows {
+			if said := row.Cells[0].Said; said != (c.told != "" && c.offers[i] == c.told) {
+				t.Errorf("%q: %d: %t", c.offers, i, said)
+			}
+		}
+	}
+	l := newLab(t, "")
+	_, text := l.get(t, "/sizes?nodes=1&time=30&begin-by=2026-11-22T01:00&prob=0.5")
+	if n := strings.Count(text, "can be promised, at no extra cost"); n != 1 {
+		t.Errorf("it is said %d times: %s", n, text)
+	}
+}
+
+// A short wait beside a probability that is not near 1 is explained.
+func TestPuzzle(t *testing.T) {
+	for _, c := range []struct {
+		cell sizeCell
+		want bool
+	}{
+		{sizeCell{best: .82, Wait: "00:00:04", wait: 4}, true},
+		{sizeCell{best: .97, Wait: "00:00:04", wait: 4}, false},
+		{sizeCell{best: .82, Wait: "00:20:00", wait: 1200}, false},
+		{sizeCell{best: .82}, false},
+		{sizeCell{Wait: "00:00:04", wait: 4}, false},
+	} {
+		table := sizes{Rows: []sizeRow{{Cells: []sizeCell{c.cell}}}}
+		if got := table.puzzles(45 * 60); got != c.want {
+			t.Errorf("%+v: %t", c.cell, got)
+		}
+	}
+	l := newLab(t, "")
+	_, text := l.get(t, "/sizes?nodes=1&time=5&begin-by=2026-11-21T17:00&work=then")
+	contains(t, text, "A short wait can stand beside a probability well below 1")
+}
+
 // A small job is looked at on four numbers of nodes, and each job with four time limits.
 func TestAround(t *testing.T) {
 	for _, nodes := range []string{"1", "2", "4"} {
@@ -154,9 +263,9 @@ func TestBadQuestion(t *testing.T) {
 		"nodes=" + strings.Repeat("1", 200): "more than 100 characters",
 		"time=UNLIMITED":                    "UNLIMITED are no limit",
 		"time=soon":                         "Time limit: ",
-		"begin-by=yesterday":                "Running by: ",
+		"begin-by=yesterday":                "Deadline: ",
 		"begin-by=2026-11-20T17:00":         "this time is over",
-		"work=later":                        "is neither any nor then",
+		"work=later":                        "is neither any nor then nor end",
 		"prob=1":                            "certainty",
 		"partition=a,b":                     "is not the name of one partition",
 		"partition=%3Cscript%3E+x":          "&lt;script&gt;",
@@ -385,6 +494,29 @@ func TestFewWeeks(t *testing.T) {
 	}
 	if got := interval(.946, 0, 1); got != "0.946" {
 		t.Error(got)
+	}
+}
+
+// A picture of how often probabilities came true has no dot that rests on a few of them, as a young
+// site has. Its table has all.
+func TestYoungDiagram(t *testing.T) {
+	row := api.CalibrationRow{Of: api.OfWait, Forecasts: 12, Reliability: []api.ReliabilityBin{
+		{Count: 1, Mean: .02, True: 1}, {Count: leastDrawn - 1, Mean: .5, True: .2}, {Count: leastDrawn, Mean: .9, True: .92},
+	}}
+	d := newDiagram(&row)
+	if len(d.Dots) != 1 || len(d.Bins) != 3 || d.Few != 2 || strings.Count(d.Line, ",") != 1 {
+		t.Errorf("%+v", d)
+	}
+	row.Reliability = row.Reliability[:2]
+	if d := newDiagram(&row); len(d.Dots) != 0 || d.Few != 2 {
+		t.Errorf("%+v", d)
+	}
+	l := newLab(t, "")
+	l.varqd.young = true
+	_, text := l.get(t, "/honesty")
+	contains(t, text, "Too few probabilities are known yet to draw how often they came true", "<summary>The numbers so far")
+	if strings.Contains(text, "<circle") || strings.Contains(text, "<polyline") {
+		t.Error("it draws what is not known")
 	}
 }
 

@@ -29,10 +29,11 @@ const (
 	fieldProb      = "prob"
 )
 
-// The values of the field that says when the work starts.
+// The values of the field that says what is to be promised by the deadline.
 const (
-	workAny  = "any"  // as soon as the job does, at any time until the deadline
-	workThen = "then" // at the deadline, for which nodes are held
+	workAny  = "any"  // the work starts as soon as the job does, at any time until the deadline
+	workThen = "then" // it starts at the deadline, for which nodes are held
+	workEnd  = "end"  // it has ended by the deadline
 )
 
 // maxField bounds what is in a field, in bytes.
@@ -44,7 +45,7 @@ const clockLayout = "2006-01-02T15:04"
 // field is one field of the form, as it was filled in, and what is wrong with it.
 type field struct{ Name, Label, Value, Wrong string }
 
-// question is the form: which job is to run by when.
+// question is the form: which job is to run, or to have ended, by when.
 type question struct {
 	Nodes, Time, Partition, BeginBy, Work, Prob field
 
@@ -65,8 +66,8 @@ func read(form url.Values, env *cli.Env) *question {
 	const soon, quarter = 4 * 3600, 900
 	q := &question{
 		Nodes: fill(fieldNodes, "Nodes", "1"), Time: fill(fieldTime, "Time limit", "1:00:00"), Partition: fill(fieldPartition, "Partition", ""),
-		BeginBy: fill(fieldBeginBy, "Running by", time.Unix((env.Now()+soon)/quarter*quarter, 0).In(env.Zone).Format(clockLayout)),
-		Work:    fill(fieldWork, "Work starts", workAny), Prob: fill(fieldProb, "Probability", ""),
+		BeginBy: fill(fieldBeginBy, "Deadline", time.Unix((env.Now()+soon)/quarter*quarter, 0).In(env.Zone).Format(clockLayout)),
+		Work:    fill(fieldWork, "The work", workAny), Prob: fill(fieldProb, "Probability", ""),
 	}
 	r := &q.request
 	r.Job.Partition = q.Partition.Value
@@ -103,9 +104,14 @@ func read(form url.Values, env *cli.Env) *question {
 		return nil
 	})
 	q.Work.check(func(text string) error {
-		r.BestEffort = text == workAny
-		if text != workAny && text != workThen {
-			return fmt.Errorf("%q is neither %s nor %s", text, workAny, workThen)
+		switch text {
+		case workAny:
+			r.BestEffort = true
+		case workEnd:
+			r.BeginBy, r.FinishBy = 0, r.BeginBy
+		case workThen:
+		default:
+			return fmt.Errorf("%q is neither %s nor %s nor %s", text, workAny, workThen, workEnd)
 		}
 		return nil
 	})
@@ -131,6 +137,9 @@ func (f *field) check(parse func(text string) error) {
 func (q *question) wrong() []*field {
 	return slices.DeleteFunc(q.fields(), func(f *field) bool { return f.Wrong == "" })
 }
+
+// deadline returns the time that is asked about.
+func (q *question) deadline() int64 { return max(q.request.BeginBy, q.request.FinishBy) }
 
 // query returns the query of the same form with other values of some fields, NAME, VALUE, NAME,
 // VALUE and so on.

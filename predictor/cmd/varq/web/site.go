@@ -54,6 +54,7 @@ type site struct {
 	groups func(context.Context, []api.Reservation) map[string]api.GroupState
 	cancel func(ctx context.Context, job int64) error
 	form   string // is in each form that changes something
+	known  known
 }
 
 //go:embed templates static

@@ -32,6 +32,10 @@ type sizes struct {
 	Why     string   // there is no probability for any size: the reason, if it is the same for all
 	// a shorter job has a lower probability than a longer one, as it may hold its nodes for less
 	Short  bool
+	Ends   bool   // the probabilities are of an end
+	Offer  string // what can be promised of the sizes of which nothing else is told; "" if that is of each
+	Varied bool   // something else is told of a size
+	Apart  bool   // a wait is short and its probability low, which is to be explained
 	First  string // which number of nodes starts first, a sentence, or "" if nobody knows
 	asked  int    // the column of the limit of the form
 	Limits []string
@@ -45,21 +49,22 @@ type sizeRow struct {
 
 // sizeCell is what is told of one size.
 type sizeCell struct {
-	Asked    bool    // it is the size of the form
-	best     float64 // the greatest probability of running by the deadline, 0 if there is none
-	Level    int     // of the colour: tenths of the probability, -1 if there is none
-	Prob     string  // the greatest probability; "" if there is none
-	Promised string  // the probability that can be promised; "" if none can
-	Less     bool    // it is less than was asked for
-	Extra    string  // what it costs if it is promised
-	Why      string  // there is no probability: the reason
-	Wait     string  // expected, if it is submitted now
-	Query    template.URL
+	Asked bool    // it is the size of the form
+	best  float64 // the greatest probability of running by the deadline, 0 if there is none
+	Level int     // of the colour: tenths of the probability, -1 if there is none
+	Prob  string  // the greatest probability; "" if there is none
+	Offer string  // what can be promised, and at what cost; "" if nothing can
+	Said  bool    // Offer is told of several sizes together
+	Why   string  // there is no probability: the reason
+	Wait  string  // expected, if it is submitted now
+	wait  float64 // the same, seconds
+	Query template.URL
 }
 
-// sizes asks varqd about smaller, shorter and larger jobs than that of the form. It returns nil
-// while something is wrong with that.
-func (s *site) sizes(ctx context.Context, q *question) *sizes {
+// sizes asks varqd about smaller, shorter and larger jobs than that of the form. asked is the answer
+// about that itself, or nil if it is not known. sizes returns nil while something is wrong with the
+// form.
+func (s *site) sizes(ctx context.Context, q *question, asked *api.PlanAnswer) *sizes {
 	if len(q.wrong()) > 0 {
 		return nil
 	}
@@ -79,8 +84,12 @@ func (s *site) sizes(ctx context.Context, q *question) *sizes {
 		for i, limit := range limits {
 			shape := q.sized(n, limit)
 			asking.Go(func() (err error) {
-				row.Cells[i], err = s.cell(ctx, &shape)
-				row.Cells[i].Asked = n == int64(q.request.Job.Nodes) && limit == q.request.Job.Limit
+				known, itself := asked, n == int64(q.request.Job.Nodes) && limit == q.request.Job.Limit
+				if !itself {
+					known = nil
+				}
+				row.Cells[i], err = s.cell(ctx, &shape, known)
+				row.Cells[i].Asked = itself
 				row.Cells[i].Query = q.query(fieldNodes, strconv.FormatInt(n, 10), fieldTime, slurmtime.FormatDuration(limit))
 				return err
 			})
@@ -100,6 +109,9 @@ func (s *site) sizes(ctx context.Context, q *question) *sizes {
 	}
 	table.wait(waits)
 	table.share()
+	table.shareOffer()
+	table.Ends = q.request.Finishes()
+	table.Apart = !table.Ends && table.puzzles(q.deadline()-s.env.Now())
 	table.Short = !q.request.BestEffort && table.growing()
 	return table
 }
@@ -118,6 +130,43 @@ func (t *sizes) share() {
 			row.Cells[i].Why = ""
 		}
 	}
+}
+
+// shareOffer tells once what can be promised of several sizes, if that is more than one: what is so
+// of most.
+func (t *sizes) shareOffer() {
+	count := map[string]int{}
+	most := ""
+	for _, row := range t.Rows {
+		for _, c := range row.Cells {
+			if c.Offer == "" {
+				continue
+			}
+			if count[c.Offer]++; count[c.Offer] > max(1, count[most]) {
+				most = c.Offer
+			}
+		}
+	}
+	if t.Offer = most; most == "" {
+		return
+	}
+	for _, row := range t.Rows {
+		for i := range row.Cells {
+			row.Cells[i].Said = row.Cells[i].Offer == most
+			t.Varied = t.Varied || !row.Cells[i].Said
+		}
+	}
+}
+
+// puzzles reports whether a size is expected to wait for a small part of the time until the
+// deadline, which is some seconds ahead, and yet has not nearly certainty.
+func (t *sizes) puzzles(ahead int64) bool {
+	const small, nearly = .1, .95
+	return slices.ContainsFunc(t.Rows, func(r sizeRow) bool {
+		return slices.ContainsFunc(r.Cells, func(c sizeCell) bool {
+			return c.Wait != "" && c.wait < small*float64(ahead) && 0 < c.best && c.best < nearly
+		})
+	})
 }
 
 // growing reports whether a probability is greater than that of a shorter job.
@@ -163,40 +212,68 @@ func (q *question) sized(nodes, limit int64) api.PlanRequest {
 	return r
 }
 
-// cell asks what one size would get.
-func (s *site) cell(ctx context.Context, r *api.PlanRequest) (sizeCell, error) {
-	asked := *r
-	asked.Trajectory = true
-	quote, err := s.varqd.Quote(ctx, asked)
-	c := sizeCell{Level: -1}
-	switch {
-	case api.Refused(err):
-		c.Why = cli.Printable(err.Error())
-		return c, nil
-	case err != nil:
-		return c, err
+// cell asks what one size would get, unless the answer is known.
+func (s *site) cell(ctx context.Context, r *api.PlanRequest, known *api.PlanAnswer) (sizeCell, error) {
+	if r.Finishes() {
+		return s.endCell(ctx, *r)
 	}
-	for _, p := range quote.Trajectory {
+	c := sizeCell{Level: -1}
+	if known == nil {
+		asked := *r
+		asked.Trajectory = true
+		quote, err := s.varqd.Quote(ctx, asked)
+		if err != nil {
+			return refused(err)
+		}
+		known = &quote
+	}
+	for _, p := range known.Trajectory {
 		c.best = max(c.best, p.Prob)
 	}
-	if quote.Plan != nil {
-		c.best = max(c.best, quote.Plan.Estimate)
-		c.Promised, c.Extra = prob.Format(quote.Plan.Prob), extra(quote.Plan.AtMost())
+	if p := known.Plan; p != nil {
+		c.best = max(c.best, p.Estimate)
+		c.Offer = fmt.Sprintf("%s can be promised, %s", prob.Format(p.Prob), extra(p.AtMost()))
 	}
-	if quote.Refusal != nil {
-		for i := range quote.Refusal.Offers {
-			if o := &quote.Refusal.Offers[i]; o.Kind == api.OfferProb {
-				c.Less, c.Promised, c.Extra = true, prob.Format(o.Prob), extra(o.Worst)
+	if no := known.Refusal; no != nil {
+		for i := range no.Offers {
+			if o := &no.Offers[i]; o.Kind == api.OfferProb {
+				c.Offer = fmt.Sprintf("only %s can be promised, %s", prob.Format(o.Prob), extra(o.Worst))
 			}
 		}
 	}
 	switch {
 	case c.best > 0:
 		c.Prob, c.Level = prob.Format(c.best), int(10*c.best)
-	case quote.Refusal != nil:
+	case known.Refusal != nil:
+		c.Why = slurmtime.InZone(known.Refusal.Reason, s.env.Zone)
+	}
+	return c, nil
+}
+
+// endCell asks how likely one size has ended by the deadline: an end that is hardly likely can be
+// promised too, and at no cost.
+func (s *site) endCell(ctx context.Context, r api.PlanRequest) (sizeCell, error) {
+	r.Prob = prob.Least
+	quote, err := s.varqd.Quote(ctx, r)
+	if err != nil {
+		return refused(err)
+	}
+	c := sizeCell{Level: -1}
+	if p := quote.Plan; p != nil {
+		c.best, c.Prob, c.Level, c.Said = p.Estimate, prob.Format(p.Estimate), int(10*p.Estimate), true
+	} else if quote.Refusal != nil {
 		c.Why = slurmtime.InZone(quote.Refusal.Reason, s.env.Zone)
 	}
 	return c, nil
+}
+
+// refused returns what is told of a size to which varqd gives no answer, or the error if that is
+// about something else.
+func refused(err error) (sizeCell, error) {
+	if !api.Refused(err) {
+		return sizeCell{}, err
+	}
+	return sizeCell{Level: -1, Why: cli.Printable(err.Error())}, nil
 }
 
 // wait sets the waits that are expected of the sizes, by columns, and says which has the shortest
@@ -208,7 +285,7 @@ func (t *sizes) wait(columns []api.SizeAnswer) {
 			wait, cell := math.Inf(1), &t.Rows[i].Cells[column]
 			if i < len(answer.Sizes) && answer.Sizes[i].Wait != nil {
 				wait = *answer.Sizes[i].Wait
-				cell.Wait = cli.Rounded(wait)
+				cell.Wait, cell.wait = cli.Rounded(wait), wait
 			}
 			if column == t.asked {
 				asked = append(asked, wait)

@@ -25,7 +25,8 @@ const paramUser = "user"
 // waitingPage tells when jobs that wait are forecast to start and to end.
 type waitingPage struct {
 	User, Partition field // what is selected
-	Asked           bool  // anything is
+	Partitions      partitions
+	Asked           bool // anything is
 	Rows            []waitingRow
 	Others          bool     // rows have users
 	Times           []string // by which each row has the probability of a start
@@ -64,10 +65,11 @@ func (s *site) waiting(r *http.Request) (*page, error) {
 		return nil, err
 	}
 	body.Left, body.Learning = answer.More, answer.Learning
-	me, err := s.user(r.Context())
+	limits, err := s.varqd.Limits(r.Context())
 	if err != nil {
 		return nil, err
 	}
+	body.Partitions = choice(&limits, body.Partition.Value)
 	for i := range answer.Jobs {
 		w := &answer.Jobs[i]
 		if body.Times == nil {
@@ -75,7 +77,7 @@ func (s *site) waiting(r *http.Request) (*page, error) {
 				body.Times = append(body.Times, s.dayAndTime(by.At))
 			}
 		}
-		body.Rows = append(body.Rows, s.waitingRow(w, me))
+		body.Rows = append(body.Rows, s.waitingRow(w, limits.User))
 	}
 	body.Picture = newBars(answer.Jobs, s.env.Now(), s.env.Zone)
 	return &page{Title: "When do my jobs start?", Here: "waiting", Template: "waiting", Body: body}, nil

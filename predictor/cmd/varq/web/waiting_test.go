@@ -37,7 +37,7 @@ func TestWaiting(t *testing.T) {
 func TestWaitingOfOthers(t *testing.T) {
 	l := newLab(t, "")
 	_, text := l.get(t, "/waiting?user=*&partition=gpu,big")
-	contains(t, text, `<a href="waiting-job?job=4800">4800</a>`, `data-name="User">bob<`, `value="*"`, `value="gpu,big"`)
+	contains(t, text, `<a href="waiting-job?job=4800">4800</a>`, `data-name="User">bob<`, `value="*"`, `<option selected>gpu,big</option>`)
 	if strings.Contains(text, "4711") || strings.Contains(text, "Promised") {
 		t.Error("it shows a job of another partition, or what was promised to bob")
 	}
