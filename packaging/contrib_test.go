@@ -1,6 +1,7 @@
 package packaging
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -121,6 +122,109 @@ exit 3
 	if !strings.Contains(card, `href="/node/node7/8765/?token=secret32"`) {
 		t.Error(card)
 	}
+}
+
+// card is what Open OnDemand does with an app's info.html.erb on the card of a session, with as much
+// of the dashboard as the file and the initializer of contrib/ondemand use.
+const card = `require "erb"
+require "ostruct"
+module Rails
+  def self.application = OpenStruct.new(config: self)
+  def self.to_prepare = yield
+end
+module BatchConnect
+  class App
+    def session_info_view = ENV["OWN"]
+  end
+end
+class Session
+  def queued? = ENV["STATE"] == "queued"
+  def cluster_id = :mycluster
+  def job_id = ENV["JOB"]
+  def app = BatchConnect::App.new
+  def render = ERB.new(app.session_info_view, trim_mode: "-").result(binding)
+end
+load ENV["INITIALIZER"] if ENV["INITIALIZER"]
+print Session.new.render
+`
+
+// TestOnDemandWhen: on the card of a session that waits stands by when varq expects it to start. Of
+// others nothing is asked, and where varq does not answer nothing is said.
+func TestOnDemandWhen(t *testing.T) {
+	ruby, err := exec.LookPath("ruby")
+	if err != nil {
+		t.Skip("ruby is not installed")
+	}
+	const (
+		expected = `<p><strong>Expected to start:</strong> by Sat 2026-11-21 13:30 as likely as not, by Sat 2026-11-21 15:00 in 9 cases of 10</p>` + "\n"
+		job      = `{"as_of": 1795266000, "jobs": [{"job": 4711, "start": {"median": 1795267800, "late": 1795273200}`
+	)
+	info := read(t, "../contrib/ondemand/info.html.erb")
+	for name, test := range map[string]struct {
+		state, job  string
+		says        string // varq
+		want, asked string
+	}{
+		"waits":         {"queued", "4711", `echo '` + job + `}]}'`, expected, "when --json 4711\n"},
+		"promised":      {"queued", "4711", `echo '` + job + `, "prob": 0.959, "begin_by": 1795270500}]}'`, expected + "<p><strong>Promised to start:</strong> by Sat 2026-11-21 14:15 with probability 0.95</p>\n", "when --json 4711\n"},
+		"how late":      {"queued", "4711", `echo '{"jobs": [{"job": 4711, "start": {"median": 1795267800, "late": 0}}]}'`, "<p><strong>Expected to start:</strong> by Sat 2026-11-21 13:30 as likely as not</p>\n", "when --json 4711\n"},
+		"beyond":        {"queued", "4711", `echo '{"jobs": [{"job": 4711, "start": {"median": 0, "late": 0}}]}'`, "<p><strong>Expected to start:</strong> nobody knows when</p>\n", "when --json 4711\n"},
+		"unknown":       {"queued", "4711", `printf '{"jobs": [{"job": 4711, "unknown": "it waits for <b>others</b>\\n\\n# (afterok:1)"}]}'`, "<p><strong>Expected to start:</strong> nobody knows when: it waits for &lt;b&gt;others&lt;/b&gt; # (afterok:1)</p>\n", "when --json 4711\n"},
+		"runs":          {"running", "4711", `echo '` + job + `}]}'`, "", ""},
+		"no job yet":    {"queued", "", `echo '` + job + `}]}'`, "", ""},
+		"not a number":  {"queued", "1;id", `echo '` + job + `}]}'`, "", ""},
+		"started since": {"queued", "4711", `echo '{"jobs": []}'; exit 1`, "", "when --json 4711\n"},
+		"no varqd":      {"queued", "4711", `echo "varq: varqd is not reachable" >&2; exit 3`, "", "when --json 4711\n"},
+		"other words":   {"queued", "4711", `echo '[1]'`, "", "when --json 4711\n"},
+		"hangs":         {"queued", "4711", `exec sleep 3600`, "", "when --json 4711\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			asked := filepath.Join(dir, "asked")
+			if err := os.WriteFile(filepath.Join(dir, "varq"), []byte("#!/bin/sh\necho \"$*\" >"+asked+"\n"+test.says+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for _, way := range []string{"its own", "initializer", "none of its own", "both"} {
+				_ = os.Remove(asked)
+				want := test.want
+				cmd := exec.Command(ruby, "-e", card)
+				cmd.Env = append(os.Environ(), "TZ=UTC", "STATE="+test.state, "JOB="+test.job, "PATH="+dir+":"+os.Getenv("PATH"))
+				switch way {
+				case "its own":
+					cmd.Env = append(cmd.Env, "OWN="+info)
+				default:
+					line, initializer := filepath.Join(dir, "info.html.erb"), filepath.Join(dir, "varq.rb")
+					there := strings.ReplaceAll(read(t, "../contrib/ondemand/initializers/varq.rb"), "/var/www/ood/apps/sys/varq/info.html.erb", line)
+					if err := errors.Join(os.WriteFile(line, []byte(info), 0o600), os.WriteFile(initializer, []byte(there), 0o600)); err != nil {
+						t.Fatal(err)
+					}
+					cmd.Env = append(cmd.Env, "INITIALIZER="+initializer)
+					switch way {
+					case "initializer":
+						cmd.Env = append(cmd.Env, "OWN=My app: <%= job_id %>")
+						want = "My app: " + test.job + "\n\n" + want
+					case "both":
+						cmd.Env = append(cmd.Env, "OWN="+info)
+					}
+				}
+				out, err := cmd.CombinedOutput()
+				if got := string(out); err != nil || got != want {
+					t.Errorf("%s: %q, want %q; %v", way, got, want, err)
+				}
+				if got, err := os.ReadFile(asked); string(got) != test.asked || err != nil && test.asked != "" {
+					t.Errorf("%s: varq was asked %q, want %q", way, got, test.asked)
+				}
+			}
+		})
+	}
+	t.Run("varq is not there", func(t *testing.T) {
+		cmd := exec.Command(ruby, "-e", card)
+		cmd.Env = append(os.Environ(), "STATE=queued", "JOB=4711", "PATH="+t.TempDir(), "OWN="+info)
+		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%q, %v", out, err)
+		}
+	})
 }
 
 func absolute(t *testing.T, path string) string {
