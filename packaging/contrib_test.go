@@ -124,8 +124,8 @@ exit 3
 	}
 }
 
-// card is what Open OnDemand does with an app's info.html.erb on the card of a session, with as much
-// of the dashboard as the file and the initializer of contrib/ondemand use.
+// card is what Open OnDemand does with an app's info.html.erb on the card of a session. It has as
+// much of the dashboard as the file and the initializer of contrib/ondemand use.
 const card = `require "erb"
 require "ostruct"
 module Rails

@@ -67,8 +67,8 @@ func access(format string, args ...any) *Rule {
 	return &Rule{Name: "access", Says: fmt.Sprintf(format, args...)}
 }
 
-// PartitionsOf returns the partitions that are open to an account of a user's, in the order of their
-// names. Where no account of hers is known, all are.
+// PartitionsOf returns the partitions that are open to an account of a user's, in the order of
+// their names. Where no account of hers is known, all are.
 func (c *Cluster) PartitionsOf(user string) []string {
 	accounts := c.Associations.Accounts(user)
 	var open []string

@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// End tells of a plan for the end of a job, at the time now and with times in zone, when the job runs
-// and what may come between.
+// End tells of a plan for the end of a job, at the time now and with times in zone, when the job
+// runs and what may come between.
 func End(p *api.Plan, now int64, zone *time.Location) []Line {
 	var lines []Line
 	line := func(name, format string, args ...any) {

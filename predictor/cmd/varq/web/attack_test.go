@@ -155,8 +155,8 @@ func TestOnDemandNeighbour(t *testing.T) {
 	l.unharmed(t)
 }
 
-// Users give jobs any name. That of another one's job is text to these pages, has no characters that
-// change how others are read, is cut off in lists, and makes no page wider than its screen.
+// Users give jobs any name. That of another one's job is text to these pages, has no characters
+// that change how others are read, is cut off in lists, and makes no page wider than its screen.
 func TestHostileName(t *testing.T) {
 	ctx, l := open(t)
 	const script = `<script>document.title = "hers"</script><img src=x onerror="document.title = 'hers'"></svg>`

@@ -73,8 +73,8 @@ func TestAnyTime(t *testing.T) {
 	}
 }
 
-// The end of a job can be asked about: with the line to paste, other deadlines, and how likely other
-// sizes have ended by then.
+// The end of a job can be asked about: with the line to paste, other deadlines, and how likely
+// other sizes have ended by then.
 func TestEnd(t *testing.T) {
 	l := newLab(t, "")
 	_, text := l.get(t, "/?nodes=1&time=1:00:00&begin-by=2026-11-22T01:00&work=end&prob=0.8")
@@ -347,8 +347,8 @@ func TestReservations(t *testing.T) {
 	}
 }
 
-// Open reservations come first, of these the nearest deadline, and those whose jobs run are open. Of
-// the others the latest comes first.
+// Open reservations come first, of these the nearest deadline, and those whose jobs run are open.
+// Of the others the latest comes first.
 func TestOrder(t *testing.T) {
 	l := newLab(t, "")
 	l.varqd.operator = true

@@ -33,7 +33,7 @@ type sizes struct {
 	// a shorter job has a lower probability than a longer one, as it may hold its nodes for less
 	Short  bool
 	Ends   bool   // the probabilities are of an end
-	Offer  string // what can be promised of the sizes of which nothing else is told; "" if that is of each
+	Offer  string // what can be promised of the sizes of which nothing else is told, or ""
 	Varied bool   // something else is told of a size
 	Apart  bool   // a wait is short and its probability low, which is to be explained
 	First  string // which number of nodes starts first, a sentence, or "" if nobody knows
@@ -61,9 +61,9 @@ type sizeCell struct {
 	Query template.URL
 }
 
-// sizes asks varqd about smaller, shorter and larger jobs than that of the form. asked is the answer
-// about that itself, or nil if it is not known. sizes returns nil while something is wrong with the
-// form.
+// sizes asks varqd about smaller, shorter and larger jobs than that of the form. asked is the
+// answer about that itself, or nil if it is not known. sizes returns nil while something is wrong
+// with the form.
 func (s *site) sizes(ctx context.Context, q *question, asked *api.PlanAnswer) *sizes {
 	if len(q.wrong()) > 0 {
 		return nil

@@ -136,8 +136,8 @@ func (s *site) forecast(f *api.Forecast) (median, late string) {
 	return moment(f.Median), moment(f.Late)
 }
 
-// storyLink returns the link to the page about the reservation of a job, for the user me. That about
-// her own lets her change it.
+// storyLink returns the link to the page about the reservation of a job, for the user me. That
+// about her own lets her change it.
 func storyLink(user string, job int64, me string) template.URL {
 	if user == me {
 		return "reservation?" + queryOfJob(job)

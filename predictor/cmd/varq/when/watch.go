@@ -12,8 +12,8 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
-// watch asks and shows again after each pause, until the user interrupts it. An error that may pass,
-// as while varqd restarts, is told, and one that lasts ends it.
+// watch asks and shows again after each pause, until the user interrupts it. An error that may
+// pass, as while varqd restarts, is told, and one that lasts ends it.
 func watch(ctx context.Context, env *cli.Env, pause time.Duration, ask func(context.Context) error) error {
 	for {
 		err := ask(ctx)
