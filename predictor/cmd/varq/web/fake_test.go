@@ -27,6 +27,7 @@ type fakeVarqd struct {
 	private  bool  // Slurm shows nobody the jobs of others (PrivateData)
 	waiting  []api.Waiting
 	more     int  // jobs that wait and are not told of
+	shadow   bool // it only watches
 	young    bool // few forecasts were scored yet
 	older    bool // it tells of no partitions
 	learning bool // it knows only the newest part of the past
@@ -75,6 +76,10 @@ func (f *fakeVarqd) Quote(_ context.Context, r api.PlanRequest) (a api.PlanAnswe
 		}
 		a.Trajectory = append(a.Trajectory, api.Point{BeginTime: begin, TimeLimit: r.Job.Limit + r.BeginBy - begin, Prob: p, Class: "main"})
 		best = max(best, p)
+	}
+	if f.shadow {
+		a.Refusal = &api.Refusal{Rule: "plan.mode", Reason: "varqd only watches on this cluster; it would have promised a start"}
+		return a, nil
 	}
 	if r.BestEffort && a.Trajectory[0].Prob >= asked {
 		a.Plan = &api.Plan{

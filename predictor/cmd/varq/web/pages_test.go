@@ -137,18 +137,18 @@ func TestSharedOffer(t *testing.T) {
 		{[]string{most, most, most}, most, false},
 		{[]string{other, most, "", most}, most, true},
 		{[]string{most, other, ""}, "", false},
-		{[]string{"", ""}, "", false},
+		{[]string{"", ""}, "", false}, // and that is told once
 	} {
 		var table sizes
 		for _, offer := range c.offers {
 			table.Rows = append(table.Rows, sizeRow{Cells: []sizeCell{{Offer: offer}}})
 		}
 		table.shareOffer()
-		if table.Offer != c.told || table.Varied != c.varied {
-			t.Errorf("%q: %q %t", c.offers, table.Offer, table.Varied)
+		if table.Offer != c.told || table.Varied != c.varied || table.None != (strings.Join(c.offers, "") == "") {
+			t.Errorf("%q: %+v", c.offers, table)
 		}
 		for i, row := range table.Rows {
-			if said := row.Cells[0].Said; said != (c.told != "" && c.offers[i] == c.told) {
+			if said := row.Cells[0].Said; said != ((c.told != "" || table.None) && c.offers[i] == c.told) {
 				t.Errorf("%q: %d: %t", c.offers, i, said)
 			}
 		}
@@ -157,6 +157,20 @@ func TestSharedOffer(t *testing.T) {
 	_, text := l.get(t, "/sizes?nodes=1&time=30&begin-by=2026-11-22T01:00&prob=0.5")
 	if n := strings.Count(text, "can be promised, at no extra cost"); n != 1 {
 		t.Errorf("it is said %d times: %s", n, text)
+	}
+}
+
+// Where varqd only watches, the page says what it would have promised, once that nothing is, and
+// offers nothing.
+func TestShadowed(t *testing.T) {
+	l := newLab(t, "")
+	l.varqd.shadow = true
+	_, text := l.get(t, "/?nodes=1&time=30&begin-by=2026-11-22T01:00&prob=0.5")
+	contains(t, text, "Cannot be promised: varqd only watches on this cluster; it would have promised a start", "Nothing can be promised of any size.", "<b>0.95</b> (asked)")
+	for _, odd := range []string{"cannot be promised", "promised either", "What can be promised instead"} {
+		if strings.Contains(text, odd) {
+			t.Errorf("it says %q: %s", odd, text)
+		}
 	}
 }
 

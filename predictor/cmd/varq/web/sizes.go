@@ -34,6 +34,7 @@ type sizes struct {
 	Short  bool
 	Ends   bool   // the probabilities are of an end
 	Offer  string // what can be promised of the sizes of which nothing else is told, or ""
+	None   bool   // nothing can be promised of any
 	Varied bool   // something else is told of a size
 	Apart  bool   // a wait is short and its probability low, which is to be explained
 	First  string // which number of nodes starts first, a sentence, or "" if nobody knows
@@ -109,8 +110,8 @@ func (s *site) sizes(ctx context.Context, q *question, asked *api.PlanAnswer) *s
 	}
 	table.wait(waits)
 	table.share()
-	table.shareOffer()
 	table.Ends = q.request.Finishes()
+	table.shareOffer()
 	table.Apart = !table.Ends && table.puzzles(q.deadline()-s.env.Now())
 	table.Short = !q.request.BestEffort && table.growing()
 	return table
@@ -133,7 +134,7 @@ func (t *sizes) share() {
 }
 
 // shareOffer tells once what can be promised of several sizes, if that is more than one: what is so
-// of most.
+// of most. If nothing can be promised of any, it tells that once.
 func (t *sizes) shareOffer() {
 	count := map[string]int{}
 	most := ""
@@ -147,13 +148,15 @@ func (t *sizes) shareOffer() {
 			}
 		}
 	}
-	if t.Offer = most; most == "" {
+	t.None = !t.Ends && len(count) == 0
+	if t.Offer = most; most == "" && !t.None {
 		return
 	}
 	for _, row := range t.Rows {
 		for i := range row.Cells {
-			row.Cells[i].Said = row.Cells[i].Offer == most
-			t.Varied = t.Varied || !row.Cells[i].Said
+			c := &row.Cells[i]
+			c.Said = c.Offer == most && c.Why == ""
+			t.Varied = t.Varied || !c.Said
 		}
 	}
 }
