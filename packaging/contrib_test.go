@@ -176,10 +176,14 @@ func TestOnDemandWhen(t *testing.T) {
 		"started since": {"queued", "4711", `echo '{"jobs": []}'; exit 1`, "", "when --json 4711\n"},
 		"no varqd":      {"queued", "4711", `echo "varq: varqd is not reachable" >&2; exit 3`, "", "when --json 4711\n"},
 		"other words":   {"queued", "4711", `echo '[1]'`, "", "when --json 4711\n"},
-		"hangs":         {"queued", "4711", `exec sleep 3600`, "", "when --json 4711\n"},
+		"hangs":         {"queued", "4711", `exec sleep 3600`, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			info, hangs := info, name == "hangs"
+			if !hangs { // however busy the machine is
+				info = strings.Replace(info, `"timeout", "2"`, `"timeout", "600"`, 1)
+			}
 			dir := t.TempDir()
 			asked := filepath.Join(dir, "asked")
 			if err := os.WriteFile(filepath.Join(dir, "varq"), []byte("#!/bin/sh\necho \"$*\" >"+asked+"\n"+test.says+"\n"), 0o700); err != nil {
@@ -212,7 +216,7 @@ func TestOnDemandWhen(t *testing.T) {
 				if got := string(out); err != nil || got != want {
 					t.Errorf("%s: %q, want %q; %v", way, got, want, err)
 				}
-				if got, err := os.ReadFile(asked); string(got) != test.asked || err != nil && test.asked != "" {
+				if got, err := os.ReadFile(asked); !hangs && (string(got) != test.asked || err != nil && test.asked != "") {
 					t.Errorf("%s: varq was asked %q, want %q", way, got, test.asked)
 				}
 			}
