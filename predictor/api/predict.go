@@ -49,13 +49,13 @@ type Blocked struct {
 }
 
 // Bound is a forecast of one quantile of the wait. Expected is the best estimate of the
-// quantile. Seconds is an upper confidence bound on the quantile, on which promises rest.
+// quantile. Seconds is the wait within which a start can be promised with it.
 // Either is nil if too little is known.
 type Bound struct {
 	Quantile   float64  `json:"quantile"`
 	Expected   *float64 `json:"expected"`   // seconds
 	Seconds    *float64 `json:"seconds"`    // seconds
-	Confidence float64  `json:"confidence"` // the level of the bound Seconds
+	Confidence float64  `json:"confidence"` // of the lower bounds on which promises rest
 }
 
 // maxQuantiles is how many quantiles a request can have.

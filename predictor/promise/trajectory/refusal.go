@@ -42,7 +42,10 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if b.asleep(r, Submission{Begin: r.Now}) {
 		return &Refusal{Reason: b.resumeRule.Says + ", longer than until the deadline", Limit: b.resumeRule.Name}
 	}
-	crowded := slices.IndexFunc(points, func(pt Point) bool { return 1-pt.Taken < r.Prob && 1-pt.Taken <= pt.free.Prob })
+	crowded := slices.IndexFunc(points, func(pt Point) bool {
+		left := 1 - pt.Taken
+		return left < r.Prob && (left <= pt.free.Prob || pt.Beyond > 0) // simulations know of room, too
+	})
 	crowd := ""
 	if crowded >= 0 {
 		late := slices.ContainsFunc(points, func(pt Point) bool { return pt.late })

@@ -75,7 +75,7 @@ func TestReserveBare(t *testing.T) {
 	reserve := []string{"reserve", "--clusters=all", "--latest=2026-11-21T17:00:00", "--prefer=cost"}
 	job := []string{"--", "sbatch", "--output=x"}
 	code, out, errs := runBare(config, append(append(reserve, "--dry-run"), job...)...)
-	if want := `Cluster Partition RunningBy           EndsBy              Nodes     Time Prob Forecast Cost     Method
+	if want := `Cluster Partition RunningBy           EndsBy              Nodes     Time Prob Estimate Cost     Method
 ------- --------- ------------------- ------------------- ----- -------- ---- -------- -------- ------
 bare    main      2026-11-21T16:00:00 2026-11-21T17:00:00     2 01:00:00 0.99     0.99 1.00 EUR load
 own     main      2026-11-21T16:00:00 2026-11-21T17:00:00     2 01:00:00 0.90     0.97 4.00 EUR varq

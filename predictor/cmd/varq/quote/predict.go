@@ -14,7 +14,6 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/options"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/cmd/varq/told"
-	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -24,9 +23,10 @@ func NewPredict(env *cli.Env, link *link.Link) *cobra.Command {
 		Use:   "predict [options] [options of sbatch]",
 		Short: "Tell how long a job would wait if it were submitted now",
 		Long: `Predict tells how long a job would wait in the queue if it were submitted now.
-In nine cases of ten a job waits no longer than its wait at quantile 0.9. How
-long exactly that is nobody knows: it is at most what stands beside it, with the
-confidence given, and on that reservations rest.`,
+In nine cases of ten a job waits no longer than its wait at quantile 0.9. That
+is a forecast. A promise is more careful: a start within the time beside it, or
+by StartBy, is what varq promises with this probability to work that starts as
+soon as its job does (varq quote --best-effort tells the same).`,
 		Example: `  varq predict -N4 -t 1:00:00
   varq predict -p gpu --gpus=2 -t 30 --quantile=0.5,0.99
   varq predict -N4 -t 1:00:00 --why
@@ -98,18 +98,12 @@ func showPrediction(env *cli.Env, p api.Prediction) error {
 	columns := []table.Column[api.Bound]{
 		table.Number("Quantile", func(b api.Bound) string { return strconv.FormatFloat(b.Quantile, 'g', -1, 64) }),
 		table.Number("Wait", func(b api.Bound) string { return wait(b.Expected) }),
-		table.Number("AtMost", func(b api.Bound) string { return wait(b.Seconds) }),
+		table.Number("Promised", func(b api.Bound) string { return wait(b.Seconds) }),
 		table.Text("StartBy", func(b api.Bound) string {
 			if b.Seconds == nil {
 				return cli.None
 			}
 			return env.Moment(now + int64(math.Ceil(*b.Seconds)))
-		}),
-		table.Number("Confidence", func(b api.Bound) string {
-			if b.Seconds == nil {
-				return cli.None
-			}
-			return prob.Format(b.Confidence)
 		}),
 	}
 	return table.Write(env.Stdout, columns, p.Bounds, table.Style{})

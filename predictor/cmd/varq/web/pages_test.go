@@ -78,7 +78,7 @@ func TestAnyTime(t *testing.T) {
 func TestEnd(t *testing.T) {
 	l := newLab(t, "")
 	_, text := l.get(t, "/?nodes=1&time=1:00:00&begin-by=2026-11-22T01:00&work=end&prob=0.8")
-	contains(t, text, "Can be promised: finished by 2026-11-22T01:00:00 with probability 0.80 (forecast 0.90), at no extra cost.", "as likely as not by 2026-11-21T13:20:00; it is submitted at once", "the job goes on",
+	contains(t, text, "Can be promised: finished by 2026-11-22T01:00:00 with probability 0.80 (estimate 0.90), at no extra cost.", "as likely as not by 2026-11-21T13:20:00; it is submitted at once", "the job goes on",
 		"sbatch --nodes=1 --time=01:00:00 --finish-by=2026-11-22T01:00:00 --prob=0.8 job.sh", "Finished by 2026-11-22T10:00:00</a>: probability 0.95, at no extra cost",
 		"begin-by=2026-11-22T10%3A00", "sbatch --nodes=1 --time=01:00:00 --finish-by=2026-11-22T10:00:00 --prob=0.95 job.sh", `<option value="end" selected>`, "work=end",
 		"A probability of <a", "prob=0.9", "how probable it is at best that it has ended by the same time, and how long", "<b>0.90</b> (asked)", "<b>0.81</b>")
