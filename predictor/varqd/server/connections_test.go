@@ -75,11 +75,12 @@ func TestConnections(t *testing.T) {
 	if !cs.prove(extra, userKey(1001)) || !proven.gone {
 		t.Error("the idle one did not make room")
 	}
-	// Too many unproven: the address with most of them makes room.
+	// Too many unproven: the address with most of them makes room, until each address has one. Then
+	// any may.
 	for i := range maxUnproven {
 		admit(remote(t, fmt.Sprint("host", i)))
 	}
-	if cs.unproven != maxUnproven || len(cs.open["a"]) != 1 {
+	if cs.unproven != maxUnproven || len(cs.open["a"]) > 1 {
 		t.Errorf("%d unproven, %d of the address with most", cs.unproven, len(cs.open["a"]))
 	}
 	for _, of := range cs.open {
