@@ -110,6 +110,8 @@ type job struct {
 	Mode     string
 	Prob     float64
 	Deadline int64
+	// Patience is after how many seconds the user took the offer that the job is, or 0.
+	Patience int
 
 	// ID is the job's number, 0 if it was refused, and Said what sbatch wrote then.
 	ID   int64

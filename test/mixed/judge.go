@@ -42,7 +42,11 @@ func (c *campaign) judge(ctx context.Context) (*Report, error) {
 	}
 	r := newReport()
 	for _, j := range c.jobs {
+		if j.Patience != 0 {
+			r.offer(j)
+		}
 		switch {
+		case j.Patience != 0 && j.ID == 0:
 		case j.Prob == 0 && j.kind.tasks > 0: // of an array no wait was forecast
 		case j.Prob == 0:
 			if s, ok := starts[j.ID]; ok {

@@ -92,8 +92,11 @@ func (c *campaign) submitAll(ctx context.Context, compose func(n int, random *ra
 		j := compose(n, random)
 		turns <- struct{}{}
 		under.Go(func() {
-			defer func() { <-turns }()
 			c.submit(ctx, j)
+			<-turns
+			if j.Prob != 0 && j.ID == 0 {
+				c.takeOffer(ctx, j, rand.New(rand.NewPCG(c.o.Seed, uint64(n))))
+			}
 		})
 		if time.Since(told) > time.Minute {
 			told = time.Now()

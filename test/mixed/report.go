@@ -41,16 +41,22 @@ type Report struct {
 	Kinds, Modes map[string]*Promises
 	Bands        map[float64]*Promises
 	Waits        map[string]*Waits // by the kind of job
+	Offers       map[int]*Offers   // by the seconds after which they were taken
 	// Reasons are why requests were refused, and Unforecast why waits were not forecast, with N for
 	// numbers, and how often.
 	Reasons, Unforecast map[string]int
 	// Wrong are promises of which varq and the job say different things, one a line, and Missed those
 	// that were not kept.
 	Wrong, Missed []string
+	// Broken are offers that could no longer be promised when they were taken.
+	Broken []string
 }
 
 func newReport() *Report {
-	return &Report{Kinds: map[string]*Promises{}, Modes: map[string]*Promises{}, Bands: map[float64]*Promises{}, Waits: map[string]*Waits{}, Reasons: map[string]int{}, Unforecast: map[string]int{}}
+	return &Report{
+		Kinds: map[string]*Promises{}, Modes: map[string]*Promises{}, Bands: map[float64]*Promises{},
+		Waits: map[string]*Waits{}, Offers: map[int]*Offers{}, Reasons: map[string]int{}, Unforecast: map[string]int{},
+	}
 }
 
 // all is the name of the row for all jobs.
@@ -173,13 +179,16 @@ func (r *Report) Write(out io.Writer) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	if err := r.writeOffers(out); err != nil {
+		return err
+	}
 	var b strings.Builder
 	reasons(&b, "Refused", r.Reasons)
 	reasons(&b, "Not forecast", r.Unforecast)
 	for _, list := range []struct {
 		title string
 		lines []string
-	}{{"Not kept", r.Missed}, {"Of these varq says something else", r.Wrong}} {
+	}{{"Not kept", r.Missed}, {"Of these varq says something else", r.Wrong}, {"Offers that could no longer be promised", r.Broken}} {
 		fmt.Fprintf(&b, "\n%s: %d\n", list.title, len(list.lines))
 		for _, l := range list.lines {
 			fmt.Fprintf(&b, "  %s\n", l)
