@@ -157,6 +157,16 @@ func (f *Forest) simulate(q *forecast.Question, since int64) twin.Point {
 	return p.Serving(windows, q.Now)
 }
 
+// Gather tells the twin that many jobs which wait are asked about now; see twin.Twin.Gather.
+func (f *Forest) Gather(now int64) {
+	if f.twin == nil {
+		return
+	}
+	f.simulating.Lock()
+	defer f.simulating.Unlock()
+	f.twin.Gather(now)
+}
+
 // Windows returns what Slurm's reservations leave of the nodes of a place; see
 // twin.Twin.Windows. Without a twin none are known.
 func (f *Forest) Windows(place workload.Place) rollout.Windows {

@@ -151,6 +151,10 @@ func (p *Predictor) rest(q *forecast.Question, a *forecast.Answer) bool {
 	return clocked{aged{p.present}, p.forest}.Forecast(q, a)
 }
 
+// Gather tells the Predictor that many jobs which wait are asked about at a time; see
+// twin.Twin.Gather.
+func (p *Predictor) Gather(now int64) { p.forest.Gather(now) }
+
 // Lets returns the share of others that a job lets go before it; see twin.Twin.Lets.
 func (p *Predictor) Lets(r *workload.Request) float64 { return p.forest.Lets(r) }
 

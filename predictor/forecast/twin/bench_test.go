@@ -98,3 +98,30 @@ func BenchmarkEvents(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkGather measures the Points of jobs that wait, by their number: those of all when they are
+// asked about together, and that of one.
+func BenchmarkGather(b *testing.B) {
+	for _, n := range []int{100, 1000, 10_000} {
+		w, now := busy(n, 200)
+		var jobs []workload.Job
+		for j := range w.queue.Pending() {
+			jobs = append(jobs, j.Job)
+		}
+		ask := func(j *workload.Job) { w.PointAt(&j.Request, now, j.Since(), j.ID) }
+		b.Run(fmt.Sprintf("all/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				w.Gather(now)
+				for i := range jobs {
+					ask(&jobs[i])
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("one/%d", n), func(b *testing.B) {
+			w.Gather(0)
+			for b.Loop() {
+				ask(&jobs[n/2])
+			}
+		})
+	}
+}

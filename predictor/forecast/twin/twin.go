@@ -23,6 +23,7 @@ type Twin struct {
 	longest    int64                // longest run time ever seen, seconds
 	added      int                  // how many jobs have become known
 	priorities priorities
+	crowd      crowd
 
 	// Scratch of one question.
 	snapshot Snapshot
@@ -63,6 +64,7 @@ func (t *Twin) Queue() *queue.Queue { return t.queue }
 // Resize takes in the pools as they are now, and what jobs that wait take of them. A Twin that has
 // learnt its pools goes on learning them. For n such jobs it takes O(n).
 func (t *Twin) Resize(pools Pools) {
+	t.disperse()
 	used := make(map[*partition]bool)
 	for _, k := range t.jobs {
 		used[k.in] = true
@@ -85,10 +87,14 @@ func (t *Twin) Windows(place workload.Place) rollout.Windows {
 }
 
 // Age takes in how Slurm's priorities grow.
-func (t *Twin) Age(a workload.Aging) { t.priorities.aging = a }
+func (t *Twin) Age(a workload.Aging) {
+	t.disperse()
+	t.priorities.aging = a
+}
 
 // Submitted notes that j waits from now on.
 func (t *Twin) Submitted(j *workload.Job) {
+	t.disperse()
 	t.priorities.submitted(j)
 	k := t.add(j)
 	t.came(k, j)
@@ -99,6 +105,7 @@ func (t *Twin) Submitted(j *workload.Job) {
 // Changed notes that j may have another request, priority, or a limit that keeps it from starting,
 // if it waits, and another time limit, other nodes and more processors if it runs.
 func (t *Twin) Changed(j *workload.Job) {
+	t.disperse()
 	k, ok := t.jobs[j.ID]
 	switch {
 	case ok && k.runs:
@@ -132,6 +139,7 @@ func (t *Twin) matches(k *job, j *workload.Job) bool {
 
 // Started notes that j has run since j.Start. It learns from j's wait.
 func (t *Twin) Started(j *workload.Job) {
+	t.disperse()
 	k, ok := t.jobs[j.ID]
 	switch {
 	case !ok:
@@ -154,6 +162,7 @@ func (t *Twin) Started(j *workload.Job) {
 // Ended notes that j ended at j.End, or that j was cancelled if it has no start. It learns
 // from j's run time.
 func (t *Twin) Ended(j *workload.Job) {
+	t.disperse()
 	k, ok := t.jobs[j.ID]
 	if !ok {
 		return

@@ -48,6 +48,9 @@ type Outlook interface {
 	// Wait forecasts the rest of the wait of a job that has waited for some seconds, or would wait
 	// if it were submitted now. It reports false if too little is known; a.Down may then say why.
 	Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool
+	// Gather tells that many jobs which wait are asked about by Wait at a time, which then costs
+	// little more than to ask about one of them.
+	Gather(now int64)
 	// Prospect forecasts the end of a job from the forecast of its wait. It reports false if
 	// nothing is known yet.
 	Prospect(q *forecast.Question, c completion.Circumstances, wait *delay.Distribution) (negotiate.Prospect, bool)

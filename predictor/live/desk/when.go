@@ -51,6 +51,9 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 		}
 	}
 	answer.More = max(0, len(selected)-api.MostWhen)
+	if len(selected) > 1 {
+		d.Outlook.Gather(w.now)
+	}
 	for n, i := range selected[:len(selected)-answer.More] {
 		if ctx.Err() != nil || n > 0 && time.Since(began) > whenTime {
 			answer.More = len(selected) - n

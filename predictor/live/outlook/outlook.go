@@ -104,6 +104,18 @@ func (o *Outlook) Predict(r workload.Request, job int64) (a forecast.Answer, ok 
 	return a, ok
 }
 
+// Gather tells the Outlook that many jobs which wait are asked about by Wait at a time. Their
+// answers then cost little more than one of them, as long as the queue stays as it is.
+func (o *Outlook) Gather(now int64) {
+	m := o.model.Load()
+	if m == nil {
+		return
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	m.predictor.Gather(now)
+}
+
 // Downey is Predict by Downey's predictors with their bias corrected. Its answers have no Lower
 // bounds.
 func (o *Outlook) Downey(r workload.Request) (a forecast.Answer, ok bool) {

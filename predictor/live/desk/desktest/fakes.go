@@ -284,6 +284,9 @@ func (end) TimeOut() float64 { return .05 }
 // Lost implements negotiate.Prospect.
 func (end) Lost(float64) float64 { return .01 }
 
+// Gather implements desk.Outlook.
+func (p *Outlook) Gather(int64) {}
+
 // Wait forecasts the rest of the wait.
 func (p *Outlook) Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool {
 	*a, _ = p.Predict(q.Request, 0)
