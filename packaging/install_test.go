@@ -107,7 +107,7 @@ func TestInstall(t *testing.T) {
 		t.Errorf("make install (-want +got):\n%s", diff)
 	}
 	for file, line := range map[string]string{
-		"opt/lib/systemd/system/varqd.service":      "ExecStart=/opt/sbin/varqd",
+		"opt/lib/systemd/system/varqd.service":      "ExecStart=/opt/sbin/varqd\n# Reads the site's policy anew. A configuration with errors is told, and changes nothing.\nExecReload=/opt/sbin/varqd --check\nExecReload=/bin/kill -HUP $MAINPID",
 		"opt/lib/systemd/system/varq-agent.service": "ExecStart=/opt/sbin/varq-agent",
 		"etc/slurm/plugstack.conf.d/varq.conf":      "optional spank_varq.so wrapper=/opt/bin/varq-wrapper filter=/opt/bin/varq-filter",
 		"opt/share/varq/cli_filter.lua":             `local found, varq = pcall(dofile, "/opt/share/varq/varq.lua")`,

@@ -40,7 +40,7 @@ func killAndRestart(t *testing.T, s *site.Site, lead time.Duration) (id int64, r
 	ctx := t.Context()
 	file, out := script(t, s, "faults", "", "")
 	id, promised, at := reserveIn(t, s, lead, "alice", "--prob=0.6", "--time=5", file)
-	if err := syscall.Kill(s.VarqdPID(), syscall.SIGHUP); err != nil { // which does nothing
+	if err := syscall.Kill(s.VarqdPID(), syscall.SIGHUP); err != nil { // which ends nothing
 		t.Fatal(err)
 	}
 	mustRun(t, s, "alice", "varq", "predict", "-N1", "-t", "5")

@@ -21,19 +21,20 @@ import (
 func main() { os.Exit(run()) }
 
 func run() int {
-	// What other daemons read their configuration again at, ends this one no more than a terminal
-	// that is closed does.
-	signal.Ignore(syscall.SIGHUP)
+	// A terminal that is closed does not end varqd: it reads its policy anew.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := command().ExecuteContext(ctx); err != nil {
+	if err := command(hangups).ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "varqd:", err)
 		return 1
 	}
 	return 0
 }
 
-func command() *cobra.Command {
+// command returns the command varqd, which reads its policy anew at each of the signals hangups.
+func command(hangups <-chan os.Signal) *cobra.Command {
 	var path string
 	var check, live, asJSON, standby bool
 	cmd := &cobra.Command{
@@ -59,7 +60,8 @@ func command() *cobra.Command {
 			if live || asJSON {
 				return errors.New("--live and --json go with --check")
 			}
-			return daemon.Main(cmd.Context(), c, standby, os.Stderr)
+			reload := daemon.Reload{Signals: hangups, Read: func() (config.Config, error) { return config.Load(path) }}
+			return daemon.Main(cmd.Context(), c, reload, standby, os.Stderr)
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", config.Path(os.Getenv), "configuration file")

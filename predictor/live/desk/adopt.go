@@ -39,7 +39,7 @@ func (d *Desk) Adopt(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) 
 		return rule.Says + ", too little for the work and the time to hold it", nil
 	}
 	who := policy.Who{User: is.User, Account: is.Account, Partition: is.Partition, QOS: is.QOS}
-	if rule := d.Policy.For(who).Admit(who, e.Prob, 0, "--prob"); rule != nil {
+	if rule := d.policy().For(who).Admit(who, e.Prob, 0, "--prob"); rule != nil {
 		return rule.What, nil
 	}
 	if refusal, err = d.crowded(ctx, &is, j); refusal != "" || err != nil {

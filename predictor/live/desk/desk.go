@@ -107,7 +107,7 @@ type Options struct {
 	Confidence float64
 	// Shadow is true if nothing is promised.
 	Shadow bool
-	// Policy has the site's rules.
+	// Policy has the site's rules, until SetPolicy.
 	Policy policy.Rules
 	// Horizon is how long before BeginBy a job may become eligible.
 	Horizon int64
@@ -123,6 +123,8 @@ type Desk struct {
 	*occupancy
 	// queue has the jobs of the whole queue, by id, as of the last ObserveQueue.
 	queue atomic.Pointer[map[int64]*slurm.QueueEntry]
+	// newer are the rules of SetPolicy, or nil.
+	newer atomic.Pointer[policy.Rules]
 	// looked is the time of the last look at the queue after which the jobs of all promises in it
 	// were bound.
 	looked atomic.Int64

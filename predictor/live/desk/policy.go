@@ -27,6 +27,17 @@ const (
 	optionMinProb = "--min-prob"
 )
 
+// SetPolicy replaces the site's rules, for all that is asked and promised from now on.
+func (d *Desk) SetPolicy(rules policy.Rules) { d.newer.Store(&rules) }
+
+// policy returns the site's rules.
+func (d *Desk) policy() policy.Rules {
+	if newer := d.newer.Load(); newer != nil {
+		return *newer
+	}
+	return d.Policy
+}
+
 // terms returns the rules that apply to a request. It fills in the site's defaults for r's
 // probability and for the ceiling.
 func (d *Desk) terms(planner *trajectory.Planner, r *trajectory.Request, req *api.PlanRequest) terms {
@@ -34,14 +45,14 @@ func (d *Desk) terms(planner *trajectory.Planner, r *trajectory.Request, req *ap
 	if req.Tentative != 0 {
 		t.option = optionMinProb
 	}
-	if len(d.Policy) > 0 {
+	if rules := d.policy(); len(rules) > 0 {
 		job := r.Job
 		// the planner reports the error
 		if whole, err := planner.Cluster.Complete(job); err == nil {
 			job = whole
 		}
 		t.who = policy.Who{User: job.User, Account: job.Account, Partition: job.Partition, QOS: job.QOS}
-		t.rules = d.Policy.For(t.who)
+		t.rules = rules.For(t.who)
 	}
 	if !t.asked {
 		t.cost = api.MaxCost(t.rules.Cost())
@@ -113,7 +124,7 @@ func (d *Desk) WithinCost(ctx context.Context, e *ledger.Entry, worst api.Cost, 
 	}
 	defer granted()
 	who := policy.Who{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS}
-	rules := d.Policy.For(who)
+	rules := d.policy().For(who)
 	no := rules.CheckCost(who, e.Worst.NodeSeconds, worst.NodeSeconds)
 	if no == nil {
 		more := policy.Use{NodeSeconds: worst.NodeSeconds - e.Idle(e.Progress.Earliest).NodeSeconds}
@@ -161,8 +172,9 @@ func (d *Desk) Limits(ctx context.Context, user string) (api.Limits, error) {
 	if c := d.Premises.Limits(); c != nil {
 		answer.Partitions, answer.DefaultPartition = c.PartitionsOf(user), c.DefaultPartition()
 	}
-	for i := range d.Policy {
-		r := &d.Policy[i]
+	rules := d.policy()
+	for i := range rules {
+		r := &rules[i]
 		hers := slices.DeleteFunc(slices.Clone(accounts), func(a string) bool { return !r.SelectsAccount(a) })
 		if r.SelectsUser(user) && len(hers) > 0 {
 			answer.Rules = append(answer.Rules, limitRule(r, user, hers, open))
@@ -178,7 +190,7 @@ func (d *Desk) UnknownNames() []policy.Unknown {
 	if c == nil {
 		return nil
 	}
-	return d.Policy.Unknown(c)
+	return d.policy().Unknown(c)
 }
 
 // accounts returns the accounts that user may use. If Slurm knows none, it returns "", like the

@@ -66,7 +66,7 @@ func planned(e *ledger.Entry, j *slurm.QueueEntry) (place workload.Place, others
 // a fault of package api.
 func (d *Desk) Objection(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry) (string, error) {
 	who := policy.Who{User: e.User, Account: e.Account, Partition: e.Partition, QOS: e.QOS}
-	rule, err := d.checkUse(ctx, d.Policy.For(who), who, policy.Use{Open: 1, NodeSeconds: e.AtMost().NodeSeconds})
+	rule, err := d.checkUse(ctx, d.policy().For(who), who, policy.Use{Open: 1, NodeSeconds: e.AtMost().NodeSeconds})
 	if err != nil {
 		return "", err
 	}

@@ -267,8 +267,8 @@ func Parse(name string, data []byte) (Config, error) {
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return Config{}, fmt.Errorf("%s: more than one YAML document", name)
 	}
-	if err := c.check(); err != nil {
-		return Config{}, fmt.Errorf("%s: %w", name, err)
+	if err := c.check(func(key string) string { return where(name, data, key) }); err != nil {
+		return Config{}, err
 	}
 	return c, nil
 }
@@ -312,11 +312,12 @@ func located(name string, err error) error {
 // often, much is missed each time.
 const longestPause = Duration(30 * time.Minute)
 
-// check refuses values that no part of varq could work with.
-func (c *Config) check() error {
+// check refuses values that no part of varq could work with. where returns the file of a key, and
+// its line.
+func (c *Config) check(where func(key string) string) error {
 	var errs []error
 	bad := func(key, format string, args ...any) {
-		errs = append(errs, fmt.Errorf(key+": "+format, args...))
+		errs = append(errs, fmt.Errorf("%s: %s: "+format, append([]any{where(key), key}, args...)...))
 	}
 	probability := func(key string, p float64) {
 		if !(p > 0 && p < 1) {

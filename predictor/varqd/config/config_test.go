@@ -212,6 +212,41 @@ func TestErrorsNameTheLine(t *testing.T) {
 	}
 }
 
+// What has no meaning is told with its line, or with that of the nearest key above it.
+func TestLines(t *testing.T) {
+	const text = `plan: {mode: live}
+policy:
+- name: all
+  max_prob: 0.9
+- partition: gpu
+  per_user:
+    reservations: 0
+- partition: [a, a]
+  reserve: no
+server:
+  socket: ""
+watch:
+  interval: 1h
+`
+	_, err := Parse("varq.yaml", []byte(text))
+	for _, want := range []string{
+		"varq.yaml:7: policy[1].per_user.reservations: 0 does not lie", `varq.yaml:8: policy[2].partition: "a" is in the list twice`,
+		"varq.yaml:11: server.socket: must not be empty", "varq.yaml:13: watch.interval: 1h",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	for key, want := range map[string]string{"policy[1].per_user.node_hours": "f:6", "policy[9].name": "f:2", "sites[0]": "f", "policy[x]": "f:2"} {
+		if got := where("f", []byte(text), key); got != want {
+			t.Errorf("%s is at %s, want %s", key, got, want)
+		}
+	}
+	if got := where("f", []byte("a: &a {b: 1}\nc: *a\n"), "c.b"); got != "f:1" {
+		t.Errorf("by an alias: %s", got)
+	}
+}
+
 func TestLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "varq.yaml")
 	if _, err := Load(path); !errors.Is(err, fs.ErrNotExist) {
@@ -235,6 +270,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("client: {endpoint: unix:///x}\nplan: {horizon: 1-0, prob: .5}\n"))
 	f.Add([]byte("a: &a [*a]\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		where("fuzz", data, "policy[0].name")
 		c, err := Parse("fuzz", data)
 		if err == nil && !(c.Plan.Prob > 0 && c.Plan.Prob < 1 && c.Watch.Interval > 0) {
 			t.Errorf("%q gives %+v", data, c)

@@ -63,8 +63,9 @@ type Options struct {
 	Scontrol scontrol.Command
 	Sacctmgr sacctmgr.Command
 	// Now is the host's clock, with a monotonic reading; nil stands for time.Now.
-	Now func() time.Time
-	Log *slog.Logger
+	Now    func() time.Time
+	Reload Reload
+	Log    *slog.Logger
 }
 
 // Daemon is one varqd.
@@ -104,6 +105,8 @@ type Daemon struct {
 	nodesAt   atomic.Int64              // when the nodes were read last, Unix seconds, or 0
 	running   atomic.Pointer[[]running] // the jobs that run and have nodes
 	sites     forecasters               // the site's own
+	anew      Reload
+	unread    atomic.Pointer[string] // why the policy could not be read anew, or nil
 	problems  *problems
 	reads     *reads // of the queue
 	looks     *looks // at the queue
@@ -133,7 +136,7 @@ func New(o Options) (_ *Daemon, err error) {
 		o.Now = time.Now
 	}
 	d := &Daemon{
-		config: c, log: o.Log, clock: newClock(o.Now), problems: newProblems(o.Log), reads: newReads(c.Watch, o.Now), looks: newLooks(c.Watch, o.Now),
+		config: c, log: o.Log, anew: o.Reload, clock: newClock(o.Now), problems: newProblems(o.Log), reads: newReads(c.Watch, o.Now), looks: newLooks(c.Watch, o.Now),
 		seen: make(chan *look.Look, 1), limitsRead: newLatch(), queueTried: newLatch(), pastLoaded: newLatch(), nodesSeen: newLatch(), addresses: nodeaddr.New(),
 	}
 	defer func() {
@@ -351,6 +354,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		running.Go(func() { d.messenger.Run(ctx) })
 	}
 	running.Go(func() { d.watchdog(ctx) })
+	running.Go(func() { d.reload(ctx) })
 	running.Go(func() { d.sites.run(ctx, d.pastLoaded, d.nodesSeen) })
 
 	<-ctx.Done()

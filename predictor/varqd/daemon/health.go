@@ -126,6 +126,9 @@ func (s service) Health(context.Context) api.Health {
 	if err := d.cache.Unstored(); err != nil {
 		h.Notes = append(h.Notes, fmt.Sprintf("the history is in memory, and is read again when varqd starts next: %v", err))
 	}
+	if note := d.unread.Load(); note != nil {
+		h.Notes = append(h.Notes, *note)
+	}
 	for _, u := range d.desk.UnknownNames() {
 		h.Policy = append(h.Policy, u.String())
 	}

@@ -25,14 +25,14 @@ const (
 
 // Main runs a daemon with the configuration c, which logs to log, until ctx is done. With standby
 // it is one that StandBy returns.
-func Main(ctx context.Context, c config.Config, standby bool, log io.Writer) error {
+func Main(ctx context.Context, c config.Config, reload Reload, standby bool, log io.Writer) error {
 	debug.SetGCPercent(gcPercent)
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
 	logger := newLogger(c.Log, log)
 	logger.Info("varqd starts", "version", api.Version)
-	o := Options{Config: c, Log: logger}
+	o := Options{Config: c, Reload: reload, Log: logger}
 	open := func() (*Daemon, error) { return New(o) }
 	if standby {
 		open = func() (*Daemon, error) { return StandBy(ctx, o) }

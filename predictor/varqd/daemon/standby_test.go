@@ -77,7 +77,7 @@ func TestStandByEnds(t *testing.T) {
 	if _, err := StandBy(ctx, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped while it stands by: %v", err)
 	}
-	if err := Main(ctx, c, true, os.Stderr); err != nil {
+	if err := Main(ctx, c, Reload{}, true, os.Stderr); err != nil {
 		t.Errorf("Main, stopped while it stands by: %v", err)
 	}
 }
