@@ -200,14 +200,10 @@ func (s *Submission) refuse(l *lines, r *api.Refusal) {
 // asked returns in brackets by when what was to be promised, so that a mistyped time is seen at
 // once.
 func (s *Submission) asked() string {
-	does, at := "running", s.Request.BeginBy
-	if s.Request.FinishBy != 0 {
-		does, at = "finished", s.Request.FinishBy
+	if asked := s.Request.AskedFor(s.now, s.zone); asked != "" {
+		return " (asked for: " + asked + ")"
 	}
-	if at == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (asked for: %s by %s, in %s)", does, s.time(at), slurmtime.FormatDuration(at-s.now))
+	return ""
 }
 
 // offer tells what else can be promised.

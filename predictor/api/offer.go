@@ -45,6 +45,20 @@ type Offer struct {
 	Worst Cost               `json:"worst"`
 }
 
+// AskedFor says by when the request asks for a start or an end, as of now (Unix seconds), so that a
+// mistyped time is seen at once: "running by 2027-01-15T10:00:00, in 02:00:00". It is "" of a request
+// without a deadline.
+func (r *PlanRequest) AskedFor(now int64, zone *time.Location) string {
+	does, at := "running", r.BeginBy
+	if r.FinishBy != 0 {
+		does, at = "finished", r.FinishBy
+	}
+	if at == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s by %s, in %s", does, slurmtime.Format(at, zone), slurmtime.FormatDuration(at-now))
+}
+
 // Options returns the options of sbatch that turn the request refused into the offer. Times
 // are in zone, the time zone of the user who will call sbatch.
 func (o *Offer) Options(refused *PlanRequest, zone *time.Location) []string {

@@ -16,6 +16,9 @@ import (
 func showRefusal(env *cli.Env, asked *api.PlanRequest, r *api.Refusal, options []string) error {
 	var s strings.Builder
 	fmt.Fprintf(&s, "Cannot be promised: %s.\n", strings.TrimSuffix(slurmtime.InZone(r.Reason, env.Zone), "."))
+	if by := asked.AskedFor(env.Now(), env.Zone); by != "" {
+		fmt.Fprintf(&s, "Asked for: %s.\n", by)
+	}
 	if r.Limit != "" {
 		fmt.Fprintf(&s, "The limit that binds: %s.\n", r.Limit)
 	}

@@ -3,6 +3,7 @@ package told
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -91,11 +92,18 @@ func Evidence(e *api.Evidence, now int64) string {
 		return "no past wait: none of jobs like it is known"
 	}
 	text := fmt.Sprintf("%d past waits", e.Sample)
+	simulated := slices.ContainsFunc(e.Components, func(c api.Component) bool { return c.Simulated != "" && c.Share > 0 })
+	if simulated { // their number is then a mean over forecasters, and tells nothing of these jobs
+		text = "past waits"
+	}
 	if e.Class != "" {
 		text += fmt.Sprintf(" of jobs like it (%s)", e.Class)
 	}
 	if e.Learning {
 		text += ", the newest: varqd is still learning from those before, and may answer otherwise in some minutes"
+	}
+	if simulated && e.Beyond == 0 {
+		text += ", and from simulations of the queue"
 	}
 	if e.Beyond > 0 {
 		text += " and, as more work is ahead than was ever learnt from, simulations of the queue"

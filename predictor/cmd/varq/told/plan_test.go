@@ -9,6 +9,7 @@ import (
 
 func TestEvidence(t *testing.T) {
 	const now = 1_700_000_000
+	simulating := []api.Component{{Forecaster: "qbets", Share: .4}, {Forecaster: "forest", Share: .6, Simulated: "FCFS with EASY backfilling"}}
 	for want, e := range map[string]api.Evidence{
 		"no past wait: none of jobs like it is known": {},
 		"12 past waits":                        {Sample: 12},
@@ -17,6 +18,8 @@ func TestEvidence(t *testing.T) {
 		"12 past waits, the newest: varqd is still learning from those before, and may answer otherwise in some minutes": {Sample: 12, Learning: true},
 		"12 past waits and, as more work is ahead than was ever learnt from, simulations of the queue":                   {Sample: 12, Beyond: .2},
 		"12 past waits; with a probability of 7 % running jobs leave no room for it now":                                 {Sample: 12, Taken: .07},
+		"past waits of jobs like it (main), and from simulations of the queue":                                           {Sample: 887, Class: "main", Components: simulating},
+		"past waits and, as more work is ahead than was ever learnt from, simulations of the queue":                      {Sample: 887, Beyond: .2, Components: simulating},
 		"12 past waits; the queue was read 00:00:45 ago, and jobs that came since are not counted":                       {Sample: 12, AsOf: now - 45},
 	} {
 		if got := Evidence(&e, now); got != want {
