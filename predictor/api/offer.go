@@ -45,9 +45,9 @@ type Offer struct {
 	Worst Cost               `json:"worst"`
 }
 
-// AskedFor says by when the request asks for a start or an end, as of now (Unix seconds), so that a
-// mistyped time is seen at once: "running by 2027-01-15T10:00:00, in 02:00:00". It is "" of a request
-// without a deadline.
+// AskedFor says by when the request asks for a start or an end, as of now (Unix seconds), so that
+// a mistyped time is seen at once: "running by 2027-01-15T10:00:00, in 02:00:00". It is "" of a
+// request without a deadline.
 func (r *PlanRequest) AskedFor(now int64, zone *time.Location) string {
 	does, at := "running", r.BeginBy
 	if r.FinishBy != 0 {

@@ -28,8 +28,8 @@ type Level struct {
 }
 
 // Add adds a forecast and its outcome: the wait, or the time until the end, in seconds. v is drawn
-// from [0,1) for each forecast; see Quantiles. It does not know the median of the past, which AddPast
-// adds.
+// from [0,1) for each forecast; see Quantiles. It does not know the median of the past, which
+// AddPast adds.
 func (s *Sums) Add(forecast *delay.Distribution, seconds, v float64) {
 	s.Forecasts++
 	last := delay.At(delay.Points - 1)

@@ -11,8 +11,8 @@ import (
 // mostRecent is how many of the last times are stored of each kind.
 const mostRecent = 300
 
-// recent has the last times that came, in seconds, by kind: the oldest first. Their median is what a
-// forecast says that knows nothing of the job.
+// recent has the last times that came, in seconds, by kind: the oldest first. Their median is what
+// a forecast says that knows nothing of the job.
 type recent map[string][]int64
 
 // kindOf returns the kind of the times that come of a job: of its end, its wait, or, of a job that
@@ -61,8 +61,8 @@ func (r recent) median(kind string) (seconds float64, ok bool) {
 
 // add adds a time to those of a kind.
 func (r recent) add(kind string, seconds int64) {
-	list := append(r[kind], seconds)
-	r[kind] = list[max(0, len(list)-mostRecent):]
+	r[kind] = append(r[kind], seconds)
+	r[kind] = r[kind][max(0, len(r[kind])-mostRecent):]
 }
 
 func (r recent) store(ctx context.Context, tx *sql.Tx) error {

@@ -82,8 +82,8 @@ func sweep(path string) error {
 	})
 }
 
-// signed returns the steps, of which the last also notes that this varq has brought the file to their
-// schema version: the note is in the file if and only if the step is.
+// signed returns the steps, of which the last also notes that this varq has brought the file to
+// their schema version: the note is in the file if and only if the step is.
 func signed(steps []string) []string {
 	last := len(steps) - 1
 	if len(steps) < signedSince {

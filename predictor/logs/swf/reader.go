@@ -107,7 +107,8 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 
 // Read reads the next record into rec without changing its values. It returns io.EOF after
 // the last record. The error of a bad line names the file, line and field, and ends the
-// reading. A number that is too large is Unknown, and counted, in a field that no forecast needs. Read does not check the order of submission.
+// reading. A number that is too large is Unknown, and counted, in a field that no forecast needs.
+// Read does not check the order of submission.
 func (r *Reader) Read(rec *Record) error {
 	line := r.next
 	r.next = nil

@@ -460,7 +460,8 @@ func (c *Client) unreachable(err error, timeout time.Duration) error {
 	if errors.As(err, &wrapped) {
 		why = wrapped.Err.Error()
 	}
-	if dial, is := errors.AsType[*net.OpError](err); is && dial.Op == "dial" { // the endpoint is named already
+	// the endpoint is named already
+	if dial, is := errors.AsType[*net.OpError](err); is && dial.Op == "dial" {
 		why = dial.Err.Error()
 		if number, is := errors.AsType[syscall.Errno](err); is {
 			why = number.Error()

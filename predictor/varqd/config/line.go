@@ -11,9 +11,9 @@ import (
 // step is one step of a key such as policy[1].max_prob: a name, or a place in a list.
 var step = regexp.MustCompile(`[^.\[\]]+`)
 
-// where returns the place of a key in a file of this name, as name:line, by the text of the file. It
-// is the line of the nearest key above where the key itself is not there, and name alone where there
-// is none.
+// where returns the place of a key in a file of this name, as name:line, by the text of the file.
+// It is the line of the nearest key above where the key itself is not there, and name alone where
+// there is none.
 func where(name string, data []byte, key string) string {
 	var root yaml.Node
 	if yaml.Unmarshal(data, &root) != nil || len(root.Content) == 0 {

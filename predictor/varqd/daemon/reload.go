@@ -29,7 +29,8 @@ func (d *Daemon) reload(ctx context.Context) {
 	}
 }
 
-// readPolicy reads the policy. If that fails, the one from before stays, and varqd's health says so.
+// readPolicy reads the policy. If that fails, the one from before stays, and varqd's health says
+// so.
 func (d *Daemon) readPolicy() {
 	c, err := d.anew.Read()
 	if err != nil {

@@ -484,7 +484,7 @@ func (f *fakeVarqd) reservations(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusForbidden, api.Error{Error: "only operators see the reservations of others"})
 		return
 	}
-	if r.FormValue(api.ParamName) == "held" { // of the first of pastRuns, whose work began 30 min after its start
+	if r.FormValue(api.ParamName) == "held" { // of the first of pastRuns, which held for 30 min
 		const start = 1794000005
 		reply(w, http.StatusOK, []api.Reservation{{Job: 21, User: "me", State: api.StateKept, Start: start, WorkStart: start + 1800, Plan: api.Plan{ID: "heldheldheld", BeginBy: start + 1800}}})
 		return

@@ -29,8 +29,8 @@ func showNear(env *cli.Env, c api.Calibration) error {
 	return table.Write(env.Stdout, nearColumns(c.By), rows, table.Style{})
 }
 
-// nearRows returns the medians of the forecasters of each outcome, and after these the forecasts that
-// know nothing of the job: once where several forecasters were asked about the same jobs.
+// nearRows returns the medians of the forecasters of each outcome, and after these the forecasts
+// that know nothing of the job: once where several forecasters were asked about the same jobs.
 func nearRows(all []api.CalibrationRow) (rows []nearRow) {
 	var trivial []nearRow
 	for i, r := range all {

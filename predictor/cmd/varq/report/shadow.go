@@ -40,8 +40,8 @@ func reportShadow(ctx context.Context, env *cli.Env, link *link.Link, q api.Shad
 	return options.Show(env, columns, s.Rows, style, false)
 }
 
-// shadowSummary says in a few sentences what would have come of it for jobs that began to wait until
-// a time, 0 for no bound.
+// shadowSummary says in a few sentences what would have come of it for jobs that began to wait
+// until a time, 0 for no bound.
 func shadowSummary(env *cli.Env, s *api.Shadow, until int64) string {
 	var text strings.Builder
 	if !s.Watching {
