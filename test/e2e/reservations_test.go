@@ -69,6 +69,7 @@ func TestSite(t *testing.T) {
 		test func(*testing.T, *site.Site)
 	}{
 		{"every among others", everyAmongOthers},
+		{"when", whenWaiting},
 		{"faults", faults},
 		{"policy", policy},
 		{"shadow", shadow},
