@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -15,8 +16,10 @@ import (
 // sbatch. options are those of the request.
 func showRefusal(env *cli.Env, asked *api.PlanRequest, r *api.Refusal, options []string) error {
 	var s strings.Builder
-	fmt.Fprintf(&s, "Cannot be promised: %s.\n", strings.TrimSuffix(slurmtime.InZone(r.Reason, env.Zone), "."))
-	if by := asked.AskedFor(env.Now(), env.Zone); by != "" {
+	reason := strings.TrimSuffix(slurmtime.InZone(r.Reason, env.Zone), ".")
+	fmt.Fprintf(&s, "Cannot be promised: %s.\n", reason)
+	named := strings.Contains(reason, slurmtime.Format(cmp.Or(asked.FinishBy, asked.BeginBy), env.Zone))
+	if by := asked.AskedFor(env.Now(), env.Zone); by != "" && !named {
 		fmt.Fprintf(&s, "Asked for: %s.\n", by)
 	}
 	if r.Limit != "" {
