@@ -8,7 +8,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
 )
 
-// A user who takes an offer that can no longer be promised is told that the queue has changed since.
+// A user who takes an offer that can no longer be promised is told that the queue has changed.
 func TestOfferTakenTooLate(t *testing.T) {
 	const changed = "the queue has changed since "
 	for _, c := range []struct {
