@@ -49,6 +49,7 @@ type remembered struct {
 	warning  warning
 	retry    int64 // when to repeat a failed call
 	changed  int64 // when its job was changed, outside Watch
+	moved    int64 // when Watch moved the begin time of its job
 	absent   int64 // since when the queue has not shown its job
 }
 
@@ -192,6 +193,25 @@ func (m *memory) changedSince(plan string, t int64) bool {
 	defer m.mu.Unlock()
 	at := m.of(plan).changed
 	return at != 0 && t <= at+course.Skew
+}
+
+// settled is for how many seconds a job that was moved is not put off again, so that a forecast that
+// wavers does not move it to and fro.
+const settled = 300
+
+// move notes that Watch moves the begin time of plan's job.
+func (m *memory) move(plan string, now int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(plan).moved = now
+}
+
+// mayPutOff reports whether plan's job has not been moved of late.
+func (m *memory) mayPutOff(plan string, now int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := m.of(plan).moved
+	return at == 0 || now < at || now >= at+settled
 }
 
 // inTurn sorts entries of an urgency by their jobs. It begins with the job that follows the one

@@ -103,8 +103,13 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	}
 	k.setForecast(planner, &r, e, j, &revised)
 	to := k.permitted(current, revised.Submission, now)
-	if to == current || k.memory.postponed(e.ID, now) {
+	switch {
+	case to == current, k.memory.postponed(e.ID, now):
 		return nil
+	case to.Begin > current.Begin && !requeued && !k.memory.mayPutOff(e.ID, now):
+		return nil
+	case to.Begin != current.Begin:
+		k.memory.move(e.ID, now)
 	}
 	if err := k.changeJob(ctx, e, j, c, to, why(e, &revised, to)); err != nil {
 		return err
