@@ -60,6 +60,11 @@ func (c *campaign) judge(ctx context.Context) (*Report, error) {
 				return nil, err
 			}
 			r.promised(j, kept, settled[j.ID])
+			moves, err := c.moves(ctx, j)
+			if err != nil {
+				return nil, err
+			}
+			r.Moves = append(r.Moves, moves)
 		}
 	}
 	return r, nil
@@ -133,6 +138,26 @@ func (c *campaign) settled(ctx context.Context) (of map[int64]*api.Reservation, 
 		}
 	}
 	return of, open, nil
+}
+
+// moves returns how often varq moved the begin time of a job.
+func (c *campaign) moves(ctx context.Context, j *job) (n int, err error) {
+	r, err := c.Run(ctx, "root", "varq", "status", "--json", strconv.FormatInt(j.ID, 10))
+	if err != nil {
+		return 0, err
+	}
+	var list []api.Reservation
+	if err := json.Unmarshal([]byte(r.Stdout), &list); err != nil {
+		return 0, fmt.Errorf("varq status %d: %w: %s", j.ID, err, r.Stderr)
+	}
+	for i := range list {
+		for _, e := range list[i].Events {
+			if e.Kind == "moved" {
+				n++
+			}
+		}
+	}
+	return n, nil
 }
 
 // slack is how many seconds a job may write later than what it writes of.

@@ -42,6 +42,7 @@ type Report struct {
 	Bands        map[float64]*Promises
 	Waits        map[string]*Waits // by the kind of job
 	Offers       map[int]*Offers   // by the seconds after which they were taken
+	Moves        []int             // how often varq moved the begin time of a promised job
 	// Reasons are why requests were refused, and Unforecast why waits were not forecast, with N for
 	// numbers, and how often.
 	Reasons, Unforecast map[string]int
@@ -183,6 +184,10 @@ func (r *Report) Write(out io.Writer) error {
 		return err
 	}
 	var b strings.Builder
+	if n := len(r.Moves); n > 0 {
+		slices.Sort(r.Moves)
+		fmt.Fprintf(&b, "\nMoves of a promised job: median %d, .9 of them at most %d, most %d\n", r.Moves[n/2], r.Moves[n*9/10], r.Moves[n-1])
+	}
 	reasons(&b, "Refused", r.Reasons)
 	reasons(&b, "Not forecast", r.Unforecast)
 	for _, list := range []struct {
