@@ -188,22 +188,18 @@ func (s *Submission) span(p *api.Plan) string {
 }
 
 func (s *Submission) refuse(l *lines, r *api.Refusal) {
-	l.add(wordRefuse, "no promise: %s", slurmtime.InZone(r.Reason, s.zone))
-	nothing := "nothing was submitted" + s.asked() + "."
+	reason := slurmtime.InZone(r.Reason, s.zone)
+	l.add(wordRefuse, "no promise: %s", reason)
+	nothing := "nothing was submitted"
+	if asked := s.Request.AskedFor(reason, s.now, s.zone); asked != "" {
+		nothing += " (asked for: " + asked + ")"
+	}
+	nothing += "."
 	if len(r.Offers) > 0 {
 		nothing += " Add one of these to the same command:"
 	}
 	l.add(wordRefuse, "%s", nothing)
 	s.offer(l, wordRefuse, r.Offers)
-}
-
-// asked returns in brackets by when what was to be promised, so that a mistyped time is seen at
-// once.
-func (s *Submission) asked() string {
-	if asked := s.Request.AskedFor(s.now, s.zone); asked != "" {
-		return " (asked for: " + asked + ")"
-	}
-	return ""
 }
 
 // offer tells what else can be promised.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -47,13 +48,14 @@ type Offer struct {
 
 // AskedFor says by when the request asks for a start or an end, as of now (Unix seconds), so that
 // a mistyped time is seen at once: "running by 2027-01-15T10:00:00, in 02:00:00". It is "" of a
-// request without a deadline.
-func (r *PlanRequest) AskedFor(now int64, zone *time.Location) string {
+// request without a deadline, and if the reason for the refusal, with times in zone, names the
+// deadline.
+func (r *PlanRequest) AskedFor(reason string, now int64, zone *time.Location) string {
 	does, at := "running", r.BeginBy
 	if r.FinishBy != 0 {
 		does, at = "finished", r.FinishBy
 	}
-	if at == 0 {
+	if at == 0 || strings.Contains(reason, slurmtime.Format(at, zone)) {
 		return ""
 	}
 	return fmt.Sprintf("%s by %s, in %s", does, slurmtime.Format(at, zone), slurmtime.FormatDuration(at-now))

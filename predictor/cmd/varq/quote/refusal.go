@@ -1,7 +1,6 @@
 package quote
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -18,8 +17,7 @@ func showRefusal(env *cli.Env, asked *api.PlanRequest, r *api.Refusal, options [
 	var s strings.Builder
 	reason := strings.TrimSuffix(slurmtime.InZone(r.Reason, env.Zone), ".")
 	fmt.Fprintf(&s, "Cannot be promised: %s.\n", reason)
-	named := strings.Contains(reason, slurmtime.Format(cmp.Or(asked.FinishBy, asked.BeginBy), env.Zone))
-	if by := asked.AskedFor(env.Now(), env.Zone); by != "" && !named {
+	if by := asked.AskedFor(reason, env.Now(), env.Zone); by != "" {
 		fmt.Fprintf(&s, "Asked for: %s.\n", by)
 	}
 	if r.Limit != "" {
