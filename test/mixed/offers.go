@@ -44,8 +44,8 @@ func (c *campaign) takeOffer(ctx context.Context, j *job, random *rand.Rand) {
 	}
 }
 
-// with returns a job with more options, which an offer names. It is nil if the offer is a time limit
-// in which the work does not end, or fewer tasks.
+// with returns a job with more options, which an offer names. It is nil if the offer is a time
+// limit in which the work does not end, or fewer tasks.
 func (j *job) with(options []string) *job {
 	again := *j
 	again.Name += "again"

@@ -24,8 +24,8 @@ const (
 	mostBisections = 64  // per trajectory
 )
 
-// Forecast implements trajectory.Forecaster. Of a candidate whose Submit lies in the past, and which
-// is a job that waits, it estimates the rest of the wait.
+// Forecast implements trajectory.Forecaster. Of a candidate whose Submit lies in the past, and
+// which is a job that waits, it estimates the rest of the wait.
 func (t Trajectory) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
 	if len(c) == 0 {
 		return

@@ -83,7 +83,8 @@ func (p *Predictor) Forecast(r workload.Request, now int64, c []workload.Candida
 			est[i].Held = d.Held(float64(c[i].Budget))
 		}
 		k, n := e.trials(c[i].Budget)
-		if waited := now - c[i].Submit; c[i].Job != 0 && waited > 0 { // of those that had waited as long
+		if waited := now - c[i].Submit; c[i].Job != 0 && waited > 0 {
+			// of those that had waited as long
 			before, _ := e.trials(waited)
 			k, n = max(0, k-before), max(0, n-before)
 		}

@@ -99,8 +99,8 @@ func BenchmarkEvents(b *testing.B) {
 	}
 }
 
-// BenchmarkGather measures the Points of jobs that wait, by their number: those of all when they are
-// asked about together, and that of one.
+// BenchmarkGather measures the Points of jobs that wait, by their number: those of all when they
+// are asked about together, and that of one.
 func BenchmarkGather(b *testing.B) {
 	for _, n := range []int{100, 1000, 10_000} {
 		w, now := busy(n, 200)

@@ -195,8 +195,8 @@ func (m *memory) changedSince(plan string, t int64) bool {
 	return at != 0 && t <= at+course.Skew
 }
 
-// settled is for how many seconds a job that was moved is not put off again, so that a forecast that
-// wavers does not move it to and fro.
+// settled is for how many seconds a job that was moved is not put off again, so that a forecast
+// that wavers does not move it to and fro.
 const settled = 300
 
 // move notes that Watch moves the begin time of plan's job.

@@ -116,8 +116,8 @@ func earliest(p Prospect, r *Request, prob float64) (o Offer, ok bool) {
 // needs an end has no use for one that comes less than half as often.
 const leastShare = .5
 
-// offered returns the offer of the earliest deadline with a probability, as earliest does, so that it
-// still holds when somebody takes it.
+// offered returns the offer of the earliest deadline with a probability, as earliest does, so that
+// it still holds when somebody takes it.
 func offered(p Prospect, r *Request, prob float64) (o Offer, ok bool) {
 	later := *r
 	later.Now += offer.Patience

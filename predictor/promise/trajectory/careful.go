@@ -8,7 +8,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// leastCare is by how much less than the forecast can be promised at least where users are told why.
+// leastCare is by how much less than the forecast can be promised at least where users are told
+// why.
 const leastCare = .05
 
 // Careful says why less than the forecast of a start can be promised, whatever the room is: a

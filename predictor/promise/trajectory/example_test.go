@@ -3,6 +3,7 @@ package trajectory_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/varq-project/varq/predictor/promise/trajectory"
@@ -60,13 +61,15 @@ func ExamplePlanner_Plan_refusal() {
 		Deadline: now + 3600,
 		Prob:     .9,
 	})
-	fmt.Println(answer.Refusal.Reason)
+	reason, instead, _ := strings.Cut(answer.Refusal.Reason, ", can be promised ")
+	fmt.Printf("%s\n  can be promised %s\n", reason, instead)
 	for _, offer := range answer.Refusal.Offers {
 		r := offer.Request
 		fmt.Printf("%s: by %s with %.2f\n", offer.Kind, time.Unix(r.Deadline, 0).UTC().Format("15:04"), r.Prob)
 	}
 	// Output:
-	// a start by 2026-03-03T17:00:00Z, in 01:00:00, can be promised with probability 0.86 at best, not 0.9
+	// a start by 2026-03-03T17:00:00Z, in 01:00:00
+	//   can be promised with probability 0.86 at best, not 0.9
 	// probability: by 17:00 with 0.84
 	// deadline: by 17:17 with 0.90
 }

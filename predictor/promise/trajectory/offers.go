@@ -94,8 +94,8 @@ func noCeiling(r *Request) bool {
 // serves better.
 const leastShare = .5
 
-// lessProb lowers the probability to the highest one of the trajectory that can be offered, in whole
-// percents. It returns false if that is too little to be of use.
+// lessProb lowers the probability to the highest one of the trajectory that can be offered, in
+// whole percents. It returns false if that is too little to be of use.
 func lessProb(r *Request, points []Point) bool {
 	asked := r.Prob
 	r.Prob = offer.Most(highest(points))

@@ -246,7 +246,7 @@ func TestReplanMovesToWhatIsAgreed(t *testing.T) {
 // plateau is a Forecaster by which an earlier submission is a little more probable.
 type plateau struct{ base, slope float64 }
 
-func (f plateau) Forecast(_ workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+func (f plateau) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
 	for i := range c {
 		p := f.base + f.slope*float64(c[i].Budget)/hour
 		est[i] = workload.Estimate{Prob: p, Forecast: p + .2, Sample: 1000}
