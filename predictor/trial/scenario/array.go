@@ -170,10 +170,10 @@ func (r *runner) startTask(now int64, j *sched.Job, p *promise) {
 	p.worked, p.held = p.worked+done, p.held+held
 	if p.starts == int(p.Tasks) {
 		if now <= p.Deadline {
-			v.week(p.Deadline).N++
+			r.weeks.at(p.Deadline).Kept++
 		}
 		r.answered(Outcome{
-			Job: p.ID, Asked: p.asked, Deadline: p.Deadline, Prob: p.forecast, Begin: p.Begin, Start: now,
+			Job: p.ID, Asked: p.asked, Wanted: p.wanted, Deadline: p.Deadline, Prob: p.forecast, Begin: p.Begin, Start: now,
 			Work: p.worked, Held: p.held, Quoted: p.quoted,
 		})
 	}

@@ -34,7 +34,7 @@ const mostCost = 1000
 // ParseReservations reads "none", or reservations of one kind with their settings:
 //
 //	hard=10%,ahead=2h,protected=100%,restart=0.8
-//	varq=10%,prob=0.95,every=6h,replan=4m,max-hold=4,max-cost=1x,best-effort,forecaster=blend
+//	varq=10%,prob=0.95,every=6h,replan=4m,max-hold=4,max-cost=1x,best-effort,take-offers,forecaster=blend
 //
 // Every setting but the share has a default. Hard reservations protect the whole queue
 // and stop no job by default. VARQ's reservations are by default what varqd makes: planned
@@ -83,6 +83,9 @@ func ParseReservations(text string) (Reservations, error) {
 			return Reservations{}, fmt.Errorf("%.40s: %w", key, err)
 		}
 	}
+	if seen["take-offers"] && seen["arrays"] {
+		return Reservations{}, errors.New("take-offers: no offers are made to arrays; leave out arrays")
+	}
 	if r.VARQ != nil && !seen["max-hold"] {
 		r.VARQ.MaxHold = r.VARQ.Method.maxHold()
 	}
@@ -125,16 +128,23 @@ func (v *VARQ) set(key, value string) (err error) {
 	case "arrays":
 		v.Arrays, err = parseArrays(value)
 	case "best-effort":
-		v.BestEffort = true
-		if value != "" {
-			err = errors.New("takes no value")
-		}
+		v.BestEffort, err = true, noValue(value)
+	case "take-offers":
+		v.TakeOffers, err = true, noValue(value)
 	case "forecaster":
 		v.Method, err = parseMethod(value)
 	default:
-		err = errors.New("VARQ's reservations have only prob, arrays, every, replan, max-hold, max-cost, best-effort and forecaster")
+		err = errors.New("VARQ's reservations have only prob, arrays, every, replan, max-hold, max-cost, best-effort, take-offers and forecaster")
 	}
 	return err
+}
+
+// noValue returns an error if a setting that takes no value has one.
+func noValue(value string) error {
+	if value != "" {
+		return errors.New("takes no value")
+	}
+	return nil
 }
 
 // maxHold returns the default of VARQ.MaxHold: varqd's bound for Blend, and no bound for
@@ -217,6 +227,9 @@ func (r Reservations) String() string {
 		}
 		if v.BestEffort {
 			text += ",best-effort"
+		}
+		if v.TakeOffers {
+			text += ",take-offers"
 		}
 		if v.Method != defaultMethod {
 			text += ",forecaster=" + v.Method.String()

@@ -37,6 +37,10 @@ type VARQ struct {
 	// BestEffort means that the work starts as soon as the job does. Otherwise the job
 	// holds its processors, and the work starts at the deadline.
 	BestEffort bool
+	// TakeOffers means that whoever is refused takes the later deadline that is offered, if
+	// there is one, and joins the queue at once if not. Otherwise all who are refused join the
+	// queue at once. There must be no Arrays.
+	TakeOffers bool
 	Method     Method // of forecasting waits
 	// MaxHold bounds how long a job may hold its processors before the work, as a
 	// multiple of the job's time limit; see trajectory.Planner.MaxHold. An hour is

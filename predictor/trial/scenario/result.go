@@ -30,6 +30,7 @@ type Result struct {
 
 	Stops  int    `json:"stops"` // how often a running job was stopped for a hard reservation
 	Series Series `json:"series"`
+	Weeks  []Week `json:"weeks"` // ascending; those in which there was something to count
 }
 
 // Waits summarises how long jobs waited, from their submission to their last start.
@@ -78,8 +79,29 @@ type VARQResult struct {
 	// Overhead is the processor time held before the work, divided by the processor
 	// time of the work. The paper's Table 3 prints 1 + Overhead.
 	Overhead float64 `json:"overhead"`
+	// Work, Held and Booked are processor seconds of the jobs with promises: of their
+	// work, held before it, and of the time limits that their users asked for.
+	Work   float64 `json:"work"`
+	Held   float64 `json:"held"`
+	Booked float64 `json:"booked"`
 	// Moves counts how often the begin time of a pending reservation changed.
 	Moves int `json:"moves"`
+	// Offers tells what became of the refused if they take what is offered.
+	Offers *OffersResult `json:"offers,omitempty"`
+}
+
+// OffersResult tells what those were offered who could not be promised what they asked for. They
+// are not among VARQResult's promises, but their jobs are in its processor time.
+type OffersResult struct {
+	Refused int `json:"refused"` // who asked and got no promise for their deadline
+	Offered int `json:"offered"` // who got an offer of any kind
+	// Later counts the offers of a later deadline with the same probability. Each was taken:
+	// it is a promise, of which Kept were kept.
+	Later int `json:"later"`
+	Kept  int `json:"kept"`
+	// KeptLow and KeptHigh are as in VARQResult, for Kept / Later.
+	KeptLow  float64 `json:"kept_low"`
+	KeptHigh float64 `json:"kept_high"`
 }
 
 // Series has means over steps of time. Each step lasts Step seconds. The first step

@@ -31,6 +31,7 @@ type runner struct {
 	busy, busyToLast float64
 	held, lost       float64 // processor seconds
 	stops            int
+	weeks            weeks
 	others           waits   // of the jobs that are not excluded
 	unreserved       waits   // of the excluded jobs without a reservation
 	exact            int     // jobs with hard reservations that got the time asked for
@@ -197,6 +198,9 @@ func (r *runner) Ended(now int64, j *sched.Job) {
 	switch wait, ran := j.Start-j.Submit, j.End-j.Start; {
 	case c == nil:
 		r.others.add(wait, ran)
+		week := r.weeks.at(j.Submit)
+		week.Others++
+		week.Wait += float64(wait)
 	case !c.hard && c.promise == nil:
 		r.unreserved.add(wait, ran)
 	case c.promise != nil:
@@ -230,7 +234,7 @@ func (r *runner) result() *Result {
 		result.UtilisationToEnd = r.busy / procs / span
 		result.Held, result.Lost = r.held/procs/span, r.lost/procs/span
 	}
-	result.Series = r.series.result(r.Procs)
+	result.Series, result.Weeks = r.series.result(r.Procs), r.weeks
 	result.Others = r.others.result()
 	r.others.merge(&r.unreserved)
 	result.All = r.others.result()
@@ -238,7 +242,7 @@ func (r *runner) result() *Result {
 		result.Hard = r.hardResult()
 	}
 	if r.varqd != nil {
-		result.VARQ = r.varqd.result()
+		result.VARQ = r.varqd.result(r.weeks)
 	}
 	return result
 }

@@ -72,8 +72,11 @@ type Callbacks struct {
 // Outcome is what became of a request for a reservation of VARQ's: a refusal, or a
 // promise and the start of its job. Times are in the clock of the jobs' Submit.
 type Outcome struct {
-	Job             int64 // ID
-	Asked, Deadline int64
+	Job   int64 // ID
+	Asked int64
+	// Wanted is the deadline that the job asked for. Deadline is the one promised, which is
+	// later if the job has taken an offer.
+	Wanted, Deadline int64
 	// Refusal is the reason for a refusal, in one sentence. It is empty if there is a
 	// promise. Without a promise, the fields after Down are zero.
 	Refusal string

@@ -2,13 +2,12 @@ package scenario
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/forecast"
-	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
-	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -21,13 +20,14 @@ type varqd struct {
 	forecaster forecaster
 	planner    trajectory.Planner
 
-	asked      int          // requests
-	promises   score.Weekly // how many were kept, by the week of the deadline
-	moves      int          // changes of a begin time
-	down       int          // refusals because the cluster seemed to be down
-	why        string       // the reason given with the last refusal counted in down
-	prob       float64      // sum of the promises' forecasts
-	work, held float64      // processor seconds of jobs with promises
+	asked   int     // requests
+	offered int     // of those refused, who got an offer
+	moves   int     // changes of a begin time
+	down    int     // refusals because the cluster seemed to be down
+	why     string  // the reason given with the last refusal counted in down
+	prob    float64 // sum of the promises' forecasts, without those of offers
+	// processor seconds of jobs with promises
+	work, held, booked float64
 }
 
 // promise is a reservation that was granted.
@@ -35,6 +35,7 @@ type promise struct {
 	trajectory.Request
 	trajectory.Submission         // the present plan
 	asked                 int64   // when the job asked
+	wanted                int64   // the deadline that it asked for
 	forecast              float64 // the probability at the time of the promise
 	// processor seconds held before the work, at most, at that time
 	quoted                    float64
@@ -120,23 +121,43 @@ func (r *runner) ask(j *sched.Job, tasks int32) *promise {
 	if !v.BestEffort {
 		request.HoldUntil = request.Deadline
 	}
-	answer := v.planner.Decide(request)
-	if answer.Plan == nil {
+	decide := v.planner.Decide
+	if v.TakeOffers {
+		decide = v.planner.Plan // with offers
+	}
+	wanted := request.Deadline
+	answer := decide(request)
+	plan := answer.Plan
+	switch {
+	case plan != nil:
+		r.weeks.at(wanted).Promised++
+		v.prob += plan.Estimate.Prob
+		request.Job = answer.Job
+	case len(answer.Refusal.Offers) > 0:
+		v.offered++
+		offers := answer.Refusal.Offers
+		later := slices.IndexFunc(offers, func(o trajectory.Offer) bool { return o.Kind == trajectory.OfferLater })
+		if later < 0 {
+			r.refused(j, &request, &answer)
+			return nil
+		}
+		request, plan = offers[later].Request, offers[later].Plan
+		r.weeks.at(request.Deadline).Later++
+	default:
 		r.refused(j, &request, &answer)
 		return nil
 	}
-	v.week(request.Deadline).Of++
-	v.prob += answer.Plan.Estimate.Prob
-	request.Job = answer.Job
+	v.booked += float64(request.Job.Limit) * float64(j.Procs) * float64(max(1, tasks))
 	if v.MaxCost > 0 {
-		request.Earliest = request.Ceiling(answer.Plan.Begin, v.MaxCost)
+		request.Earliest = request.Ceiling(plan.Begin, v.MaxCost)
 	}
 	return &promise{
 		Request:    request,
-		Submission: trajectory.Submission{Begin: answer.Plan.Begin, Limit: answer.Plan.Limit},
+		Submission: trajectory.Submission{Begin: plan.Begin, Limit: plan.Limit},
 		asked:      now,
-		forecast:   answer.Plan.Estimate.Prob,
-		quoted:     float64(max(0, request.HoldUntil-answer.Plan.Begin)) * float64(j.Procs) * float64(max(1, tasks)),
+		wanted:     wanted,
+		forecast:   plan.Estimate.Prob,
+		quoted:     float64(max(0, request.HoldUntil-plan.Begin)) * float64(j.Procs) * float64(max(1, tasks)),
 	}
 }
 
@@ -187,12 +208,17 @@ func (r *runner) startPromised(now int64, j *sched.Job, p *promise) {
 	v := r.varqd
 	p.started = true
 	if now <= p.Deadline {
-		v.week(p.Deadline).N++
+		week := r.weeks.at(p.Deadline)
+		if p.Deadline == p.wanted {
+			week.Kept++
+		} else {
+			week.LaterKept++
+		}
 	}
 	hold := max(0, p.HoldUntil-now) // seconds
 	work := min(j.Run, p.Job.Limit) // seconds
 	o := Outcome{
-		Job: j.ID, Asked: p.asked, Deadline: p.Deadline, Prob: p.forecast, Begin: p.Begin, Start: now,
+		Job: j.ID, Asked: p.asked, Wanted: p.wanted, Deadline: p.Deadline, Prob: p.forecast, Begin: p.Begin, Start: now,
 		Work: float64(work) * float64(j.Procs), Held: float64(hold) * float64(j.Procs), Quoted: p.quoted,
 	}
 	v.work += o.Work
@@ -215,7 +241,7 @@ func (r *runner) refused(j *sched.Job, q *trajectory.Request, a *trajectory.Answ
 		r.varqd.down++
 		r.varqd.why = why
 	}
-	r.answered(Outcome{Job: j.ID, Asked: q.Now, Deadline: q.Deadline, Refusal: why, Down: down})
+	r.answered(Outcome{Job: j.ID, Asked: q.Now, Wanted: q.Deadline, Deadline: q.Deadline, Refusal: why, Down: down})
 }
 
 // answered calls Callbacks.Answered, if any.
@@ -225,21 +251,15 @@ func (r *runner) answered(o Outcome) {
 	}
 }
 
-// week returns the count of the promises with deadlines in the same week.
-func (v *varqd) week(deadline int64) *stats.Count {
-	return v.promises.At(score.Week(score.Day(deadline)))
-}
-
-func (v *varqd) result() *VARQResult {
-	all := v.promises.Sum()
-	result := &VARQResult{Asked: v.asked, Promised: all.Of, Kept: all.N, KeptHigh: 1, Down: v.down, Why: v.why, Moves: v.moves}
-	if all.Of > 0 {
-		result.Prob = v.prob / float64(all.Of)
-		kept := v.promises.Proportion()
-		result.KeptLow, result.KeptHigh = kept.Low, kept.High
+// result summarises what became of the requests. The weeks count the promises.
+func (v *varqd) result(weeks weeks) *VARQResult {
+	result := &VARQResult{
+		Asked: v.asked, Down: v.down, Why: v.why, Moves: v.moves,
+		Work: v.work, Held: v.held, Booked: v.booked,
 	}
-	if v.work > 0 {
-		result.Overhead = v.held / v.work
+	if v.TakeOffers {
+		result.Offers = &OffersResult{Offered: v.offered}
 	}
+	result.conclude(weeks, v.prob)
 	return result
 }

@@ -46,6 +46,14 @@ func showTrial(out io.Writer, s setting, t *trial) error {
 			l.Line("Used", "%s times what the work took", ratio(v))
 		}
 	}
+	if t.VARQ != nil && t.VARQ.Offers != nil {
+		o := t.VARQ.Offers
+		l.Line("Offers", "for %s of %s without a promise, of which %s took a later deadline", cli.Thousands(o.Offered), cli.Thousands(o.Refused), cli.Thousands(o.Later))
+		if o.Later > 0 {
+			share := float64(o.Kept) / float64(o.Later)
+			l.Line("", "%s of these kept: %s (%s to %s with 95 %% confidence)", cli.Thousands(o.Kept), cli.Share(share), cli.Share(o.KeptLow), cli.Share(o.KeptHigh))
+		}
+	}
 	if t.VARQ != nil && t.VARQ.Down > 0 {
 		l.Line("Refused", "%s while nothing could be promised to anybody, the last as", cli.Thousands(t.VARQ.Down))
 		l.Line("", "%s", t.VARQ.Why)

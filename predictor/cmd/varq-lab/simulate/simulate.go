@@ -20,7 +20,7 @@ const kinds = `  none
       ahead, and take the nearest that the scheduler offers. It does not delay the
       protected share of the queue, nor stop jobs that run unless restart lets it.
   varq=SHARE[,prob=0.95][,every=6h][,replan=4m][,max-hold=4][,max-cost=1x]
-      [,arrays=all|half|first][,best-effort][,forecaster=blend]
+      [,arrays=all|half|first][,best-effort][,take-offers][,forecaster=blend]
       This share of the jobs are submitted as varqd would submit them, to be running
       by the next deadline with this probability; there is one every six hours. They
       hold their processors before their work for max-hold time limits at most, and
@@ -28,7 +28,8 @@ const kinds = `  none
       ceiling. They are planned by varqd's blend, by all of it but its simulations,
       or, much faster, by plain QBETS as in 2007: blend, history, qbets. With arrays,
       bursts of like jobs of a user are job arrays, of which so many tasks are
-      promised; this share is then one of the arrays, and single jobs reserve nothing.`
+      promised; this share is then one of the arrays, and single jobs reserve nothing.
+      With take-offers, whoever is refused takes the later deadline that varqd offers.`
 
 // New returns the command simulate, with its subcommand compare.
 func New(env *cli.Env) *cobra.Command {
