@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
 )
 
 // TestTakeOffers: with take-offers, those who are refused take the later deadline that they are
@@ -35,7 +36,7 @@ func TestTakeOffers(t *testing.T) {
 		if taken != (v.Offers != nil) || taken != (later > 0) || v.Asked != v.Promised+later+refused {
 			t.Fatalf("%s: %+v, %d later and %d refused", text, v, later, refused)
 		}
-		if o := v.Offers; taken && (o.Refused != later+refused || o.Later != later || o.Kept != kept || o.Offered < later || o.Offered > o.Refused ||
+		if o := v.Offers; taken && (o.Kinds[trajectory.OfferLater] != later || o.Refused != later+refused || o.Later != later || o.Kept != kept || o.Offered < later || o.Offered > o.Refused ||
 			o.KeptLow > float64(kept)/float64(later) || o.KeptHigh < float64(kept)/float64(later)) {
 			t.Errorf("%+v, of %d refused %d later, %d of them kept", o, refused, later, kept)
 		}

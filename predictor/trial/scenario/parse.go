@@ -34,7 +34,8 @@ const mostCost = 1000
 // ParseReservations reads "none", or reservations of one kind with their settings:
 //
 //	hard=10%,ahead=2h,protected=100%,restart=0.8
-//	varq=10%,prob=0.95,every=6h,replan=4m,max-hold=4,max-cost=1x,best-effort,take-offers,forecaster=blend
+//	varq=10%,prob=0.95,every=6h,replan=4m,max-hold=4,max-cost=1x,best-effort,forecaster=blend
+//	varq=10%,take-offers
 //
 // Every setting but the share has a default. Hard reservations protect the whole queue
 // and stop no job by default. VARQ's reservations are by default what varqd makes: planned

@@ -1,5 +1,7 @@
 package scenario
 
+import "github.com/varq-project/varq/predictor/promise/trajectory"
+
 // Pool returns the results of runs of one scenario with several seeds as one result. Counts and
 // processor seconds are sums, shares and waits those of all runs together. Only Median, P95 and
 // Percentiles are means over the runs, and First, Last, End, Series and Why are those of the first.
@@ -110,7 +112,10 @@ func poolVARQ(runs []*Result, weeks weeks) *VARQResult {
 		prob += v.Prob * float64(v.Promised)
 		if v.Offers != nil {
 			if pooled.Offers == nil {
-				pooled.Offers = &OffersResult{}
+				pooled.Offers = &OffersResult{Kinds: make(map[trajectory.Kind]int)}
+			}
+			for kind, n := range v.Offers.Kinds {
+				pooled.Offers.Kinds[kind] += n
 			}
 			pooled.Offers.Offered += v.Offers.Offered
 		}

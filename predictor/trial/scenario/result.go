@@ -1,5 +1,7 @@
 package scenario
 
+import "github.com/varq-project/varq/predictor/promise/trajectory"
+
 // Result is the result of simulating a scenario. Times are in the clock of the jobs'
 // Submit, durations are in seconds, and shares are from 0 to 1.
 type Result struct {
@@ -95,6 +97,8 @@ type VARQResult struct {
 type OffersResult struct {
 	Refused int `json:"refused"` // who asked and got no promise for their deadline
 	Offered int `json:"offered"` // who got an offer of any kind
+	// Kinds counts the offers of each kind; a job may have several.
+	Kinds map[trajectory.Kind]int `json:"kinds"`
 	// Later counts the offers of a later deadline with the same probability. Each was taken:
 	// it is a promise, of which Kept were kept.
 	Later int `json:"later"`

@@ -20,12 +20,13 @@ type varqd struct {
 	forecaster forecaster
 	planner    trajectory.Planner
 
-	asked   int     // requests
-	offered int     // of those refused, who got an offer
-	moves   int     // changes of a begin time
-	down    int     // refusals because the cluster seemed to be down
-	why     string  // the reason given with the last refusal counted in down
-	prob    float64 // sum of the promises' forecasts, without those of offers
+	asked   int                     // requests
+	offered int                     // of those refused, who got an offer
+	kinds   map[trajectory.Kind]int // of offers
+	moves   int                     // changes of a begin time
+	down    int                     // refusals because the cluster seemed to be down
+	why     string                  // the reason given with the last refusal counted in down
+	prob    float64                 // sum of the promises' forecasts, without those of offers
 	// processor seconds of jobs with promises
 	work, held, booked float64
 }
@@ -46,7 +47,7 @@ type promise struct {
 }
 
 func newVarqd(s *Scenario) *varqd {
-	v := &varqd{VARQ: s.Reservations.VARQ, request: s.Request}
+	v := &varqd{VARQ: s.Reservations.VARQ, request: s.Request, kinds: make(map[trajectory.Kind]int)}
 	if v.request == nil {
 		v.request = func(j *sched.Job) workload.Request {
 			return workload.Request{Size: workload.Size{Nodes: j.Procs, CPUs: j.Procs}, Limit: j.Limit}
@@ -136,6 +137,9 @@ func (r *runner) ask(j *sched.Job, tasks int32) *promise {
 	case len(answer.Refusal.Offers) > 0:
 		v.offered++
 		offers := answer.Refusal.Offers
+		for _, o := range offers {
+			v.kinds[o.Kind]++
+		}
 		later := slices.IndexFunc(offers, func(o trajectory.Offer) bool { return o.Kind == trajectory.OfferLater })
 		if later < 0 {
 			r.refused(j, &request, &answer)
@@ -258,7 +262,7 @@ func (v *varqd) result(weeks weeks) *VARQResult {
 		Work: v.work, Held: v.held, Booked: v.booked,
 	}
 	if v.TakeOffers {
-		result.Offers = &OffersResult{Offered: v.offered}
+		result.Offers = &OffersResult{Offered: v.offered, Kinds: v.kinds}
 	}
 	result.conclude(weeks, v.prob)
 	return result

@@ -39,8 +39,8 @@ func (w *weeks) numbered(week int64) *Week {
 	return &(*w)[i]
 }
 
-// conclude fills in what follows from the promises of the weeks, from what else is in the result, and
-// from the sum of the forecasts of the promises.
+// conclude fills in what follows from the promises of the weeks, from what else is in the result,
+// and from the sum of the forecasts of the promises.
 func (r *VARQResult) conclude(w weeks, prob float64) {
 	kept := w.proportion(func(w *Week) stats.Count { return stats.Count{N: w.Kept, Of: w.Promised} })
 	r.Promised, r.Kept = kept.Of, kept.n

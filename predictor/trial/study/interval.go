@@ -1,8 +1,6 @@
 package study
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/varq-project/varq/predictor/stats"
@@ -17,12 +15,11 @@ func intervalOf(x []float64) Interval {
 		return Interval{}
 	}
 	mean := stat.Mean(x, nil)
-	half := 0.
-	if n > 1 {
-		t := stats.StudentQuantile(.975, float64(n-1))
-		half = t * stat.StdDev(x, nil) / math.Sqrt(float64(n))
+	low, high, ok := stats.MeanInterval(x, .95)
+	if !ok {
+		low, high = mean, mean
 	}
-	return Interval{Mean: mean, Low: mean - half, High: mean + half, N: n}
+	return Interval{Mean: mean, Low: low, High: high, N: n}
 }
 
 // within returns the part of the interval between low and high, with the mean. Where all

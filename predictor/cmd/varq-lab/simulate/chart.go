@@ -24,7 +24,7 @@ type bar struct {
 // charts returns the charts of the page that have any bars.
 func (c *comparison) charts() []chart {
 	var charts []chart
-	for _, chart := range []chart{c.waitChart(), c.keptChart(), c.grantChart(), c.costChart(), c.busyChart()} {
+	for _, chart := range []chart{c.keptChart(), c.grantChart(), c.costChart(), c.waitChart(), c.busyChart()} {
 		if len(chart.Bars) > 0 {
 			charts = append(charts, chart)
 		}
@@ -33,7 +33,7 @@ func (c *comparison) charts() []chart {
 }
 
 func (c *comparison) waitChart() chart {
-	chart := chart{Title: "What all others wait", Note: "The mean wait of the jobs that never reserve, the same jobs in every bar."}
+	chart := chart{Title: "What it costs all others", Note: "The mean wait of the jobs that never reserve, the same jobs in every bar; how much more that is than without reservations, and between what that lies with 95 % confidence."}
 	longest := 0.
 	for _, r := range c.Trials {
 		longest = max(longest, r.Others.Mean)
@@ -41,7 +41,11 @@ func (c *comparison) waitChart() chart {
 	for _, r := range c.Trials {
 		value := cli.Rounded(r.Others.Mean)
 		if r.Change != nil {
-			value += fmt.Sprintf(" (%s)", signed(r.Change.Wait))
+			value += fmt.Sprintf(" (%s", signed(r.Change.Wait))
+			if within := r.Change.WaitWithin; within != nil {
+				value += fmt.Sprintf("; %s to %s", signed(&within.Low), signed(&within.High))
+			}
+			value += ")"
 		}
 		chart.Bars = append(chart.Bars, r.bar(value, r.Others.Mean/max(1, longest)))
 	}
@@ -49,10 +53,13 @@ func (c *comparison) waitChart() chart {
 }
 
 func (c *comparison) keptChart() chart {
-	chart := chart{Title: "Promises kept", Note: "Of the promises that varq made. The mark is what was promised."}
+	chart := chart{Title: "What it gives: promises kept", Note: "Of the promises that varq made. The mark is what was promised. Plain is how many of the same jobs have started by then if they are simply submitted, and how many in the quarter of an hour that was wanted: the others start at any time before."}
 	for _, r := range c.Trials[1:] {
 		if v := r.VARQ; v != nil && v.Promised > 0 {
 			value := fmt.Sprintf("%s of %s: %s (%s promised)", cli.Thousands(v.Kept), cli.Thousands(v.Promised), cli.Percent(delivered(v)), cli.Percent(r.kind.VARQ.Prob))
+			if p := r.Plain; p != nil && p.Promised > 0 {
+				value += fmt.Sprintf("; plain %s, %s at that time", cli.Percent(p.inTime()), cli.Percent(p.atTime()))
+			}
 			b := r.bar(value, delivered(v))
 			b.Mark = 100 * r.kind.VARQ.Prob
 			chart.Bars = append(chart.Bars, b)
@@ -67,7 +74,11 @@ func (c *comparison) grantChart() chart {
 		asked, got := r.asked()
 		if asked > 0 {
 			share := float64(got) / float64(asked)
-			chart.Bars = append(chart.Bars, r.bar(fmt.Sprintf("%s of %s: %s", cli.Thousands(got), cli.Thousands(asked), cli.Percent(share)), share))
+			value := fmt.Sprintf("%s of %s: %s", cli.Thousands(got), cli.Thousands(asked), cli.Percent(share))
+			if v := r.VARQ; v != nil && v.Offers != nil {
+				value += fmt.Sprintf(", and %s take a later time", cli.Thousands(v.Offers.Later))
+			}
+			chart.Bars = append(chart.Bars, r.bar(value, share))
 		}
 	}
 	return chart
@@ -86,7 +97,7 @@ func (r compared) asked() (asked, got int) {
 }
 
 func (c *comparison) costChart() chart {
-	chart := chart{Title: "What a promise costs", Note: "The processor time that jobs with promises used, holding included, in times of what their work took. The mark is the work itself."}
+	chart := chart{Title: "What it costs who reserves", Note: fmt.Sprintf("The processor time that jobs with promises used, holding included, in times of what their work took. The mark is the work itself. Last what hard reservations cost for the jobs of the first, where a site charges %.4g times the booked time, 60 hours ahead and without refund.", hardPrice)}
 	dearest := 0.
 	promising := func(yield func(compared, *scenario.VARQResult) bool) {
 		for _, r := range c.Trials[1:] {
@@ -96,12 +107,17 @@ func (c *comparison) costChart() chart {
 		}
 	}
 	for _, v := range promising {
-		dearest = max(dearest, 1+v.Overhead)
+		dearest = max(dearest, 1+v.Overhead, hardCost(v))
 	}
 	for r, v := range promising {
 		b := r.bar(ratio(v)+" times", (1+v.Overhead)/dearest)
 		b.Mark = 100 / dearest
 		chart.Bars = append(chart.Bars, b)
+	}
+	for _, v := range promising {
+		length := hardCost(v) / dearest
+		chart.Bars = append(chart.Bars, bar{Name: "hard reservations", Value: hardRatio(v) + " times", Kind: "hard", Length: 100 * length, Mark: 100 / dearest})
+		break
 	}
 	return chart
 }

@@ -29,6 +29,9 @@ const (
 	mostLoad = 2
 )
 
+// stretch is the time of jobs that are enough for a verdict, in seconds: eight weeks.
+const stretch = 8 * 7 * 24 * 3600
+
 // jobsFlags has the options for the simulated jobs and the size of the machine.
 type jobsFlags struct {
 	trace, model string
@@ -36,6 +39,7 @@ type jobsFlags struct {
 	jobs         int
 	load         float64
 	seed         uint64
+	enough       bool // without --jobs, as many jobs as are enough for a verdict
 }
 
 func addJobs(cmd *cobra.Command) *jobsFlags {
@@ -52,10 +56,12 @@ func addJobs(cmd *cobra.Command) *jobsFlags {
 	return f
 }
 
-// jobs is the source of simulated jobs. Every call of open returns the same jobs.
+// jobs is the source of simulated jobs. Every call of open with the same seed returns the same
+// jobs.
 type jobs struct {
 	name string // for people
-	open func() (jobLog, error)
+	log  bool   // the jobs are those of a log, the same with every seed
+	open func(seed uint64) (jobLog, error)
 }
 
 // jobLog is an open log of jobs, such as a trace.Trace.
@@ -95,30 +101,49 @@ func (f *jobsFlags) source(flags *pflag.FlagSet) (jobs, error) {
 }
 
 func (f *jobsFlags) fromTrace() jobs {
-	return jobs{filepath.Base(f.trace), func() (jobLog, error) {
+	return jobs{filepath.Base(f.trace), true, func(uint64) (jobLog, error) {
 		log, err := trace.Open(f.trace, trace.Options{Procs: f.procs})
 		switch {
 		case err != nil:
 			return nil, err
-		case f.jobs == 0:
-			return log, nil
+		case f.jobs > 0:
+			return &head{jobLog: log, jobs: f.jobs}, nil
+		case f.enough:
+			return enoughOf(log), nil
 		default:
-			return &head{jobLog: log, most: f.jobs}, nil
+			return log, nil
 		}
 	}}
 }
 
-// head is the beginning of a log: at most its first most jobs.
+// head is the beginning of a log: its first jobs, so many and of so long a time at least.
 type head struct {
 	jobLog
-	most, read int
+	jobs int
+	time int64 // seconds
+
+	read        int
+	first, last int64 // submissions
+	cut         bool  // the log may go on
 }
+
+// enoughOf returns as many of the first jobs as are enough for a verdict.
+func enoughOf(log jobLog) *head { return &head{jobLog: log, jobs: defaultJobs, time: stretch} }
 
 func (h *head) Jobs() iter.Seq2[sched.Job, error] {
 	return func(yield func(sched.Job, error) bool) {
 		for job, err := range h.jobLog.Jobs() {
+			if err == nil {
+				if h.read == 0 {
+					h.first = job.Submit
+				}
+				if h.cut = h.read >= h.jobs && job.Submit-h.first >= h.time; h.cut {
+					return
+				}
+				h.last = job.Submit
+			}
 			h.read++
-			if !yield(job, err) || h.read == h.most {
+			if !yield(job, err) {
 				return
 			}
 		}
@@ -128,21 +153,35 @@ func (h *head) Jobs() iter.Seq2[sched.Job, error] {
 // Progress returns the share of the beginning that has been read, or that of the whole log
 // if it is larger.
 func (h *head) Progress() float64 {
-	return max(h.jobLog.Progress(), float64(h.read)/float64(h.most))
+	part := float64(h.read) / float64(h.jobs)
+	if h.time > 0 {
+		part = min(part, float64(h.last-h.first)/float64(h.time))
+	}
+	return max(h.jobLog.Progress(), part)
 }
 
 func (f *jobsFlags) fromModel() jobs {
 	if f.procs == 0 {
 		f.procs = defaultProcs
 	}
-	if f.jobs == 0 {
-		f.jobs = defaultJobs
-	}
 	if f.load == 0 {
 		f.load = defaultLoad
 	}
 	name := fmt.Sprintf("Downey's model (load %v)", f.load)
-	return jobs{name, func() (jobLog, error) { return &modelled{jobsFlags: *f}, nil }}
+	return jobs{name, false, func(seed uint64) (jobLog, error) {
+		m := &modelled{jobsFlags: *f}
+		m.seed = seed
+		switch {
+		case f.jobs > 0:
+			return m, nil
+		case f.enough:
+			m.jobs = mostJobs
+			return enoughOf(m), nil
+		default:
+			m.jobs = defaultJobs
+			return m, nil
+		}
+	}}
 }
 
 // modelled is a log of Downey's model.

@@ -24,9 +24,12 @@ func (t *trial) name() string {
 		return "no reservations"
 	}
 	name += fmt.Sprintf(", %.4g %%", 100*t.share())
+	if v := t.kind.VARQ; v != nil && v.TakeOffers {
+		name += ", offers taken"
+	}
 	var settings []string
 	for _, setting := range strings.Split(t.Reservations, ",")[1:] {
-		if !strings.HasPrefix(setting, "prob=") {
+		if setting != "take-offers" && !strings.HasPrefix(setting, "prob=") {
 			settings = append(settings, setting)
 		}
 	}

@@ -38,9 +38,10 @@ func (c *comparison) page() ([]byte, error) {
 	}
 	var page bytes.Buffer
 	err = t.Execute(&page, map[string]any{
-		"Summary": c.summary(), "Replayed": c.replayed(), "Charts": c.charts(), "Sentences": c.sentences(),
+		"Summary": c.summary(), "Replayed": c.replayed(), "Charts": c.charts(), "Sentences": c.sentences(), "Certainty": c.certainty(),
 		"Others": cli.Thousands(c.Trials[0].Others.Jobs), "OthersTable": cells(othersColumns(), c.Trials), "ReserversTable": cells(reserversColumns(), c.Trials[1:]),
-		"Cut": c.cut, "Seed": c.Seed, "Speed": c.speed(),
+		"RefusedTable": cells(refusedColumns(), c.refusing()), "Refusing": len(c.refusing()) > 0,
+		"Cut": c.cut, "Seed": c.Seed, "Seeds": c.Seeds, "HardPrice": hardPrice, "Speed": c.speed(),
 	})
 	return page.Bytes(), err
 }

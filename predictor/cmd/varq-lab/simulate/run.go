@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
-	"sync"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
@@ -22,6 +21,7 @@ import (
 type simulation struct {
 	setting
 	jobs     jobs
+	cut      bool              // the jobs are the first of a log that may have more
 	scenario scenario.Scenario // without reservations
 }
 
@@ -33,6 +33,7 @@ type setting struct {
 	Backfill string `json:"backfill"`
 	Outage   string `json:"outage,omitempty"`
 	Seed     uint64 `json:"seed"`
+	Seeds    int    `json:"seeds,omitempty"` // of a comparison: so many from Seed on
 	// Seconds is the duration of the command. JobsPerSecond is the number of jobs of
 	// all trials, divided by Seconds.
 	Seconds       float64 `json:"seconds"`
@@ -44,6 +45,10 @@ type trial struct {
 	Reservations string `json:"reservations"`
 	kind         scenario.Reservations
 	*scenario.Result
+
+	Plain  *plain  `json:"plain,omitempty"` // what else would have become of those who asked
+	starts starts  // nil if nobody needs them
+	asked  []asked // those who asked for a promise, while starts are needed
 }
 
 // newTrial reads --reservations.
@@ -105,13 +110,36 @@ func (s *simulation) check(trials []*trial) error {
 	return nil
 }
 
-// run runs the trials on the same jobs. It shows progress on standard error, and at the end
-// the warnings about the jobs. If schedule is not empty, run writes the schedule of the first
-// trial to that file.
-func (s *simulation) run(ctx context.Context, env *cli.Env, trials []*trial, schedule string) error {
+// run runs trials on the same jobs, and after these those of the next round, with the next seed. So
+// no more than one round is in memory. It shows progress on standard error, and at the end the
+// warnings about the jobs. If schedule is not empty, run writes the schedule of the first trial to
+// that file.
+func (s *simulation) run(ctx context.Context, env *cli.Env, rounds [][]*trial, schedule string) error {
+	meter := progress.New(env.Stderr, env.Elapsed)
+	defer meter.Close()
+	total := newTotals(meter, rounds)
+	for i, trials := range rounds {
+		if err := s.runRound(ctx, env, s.Seed+uint64(i), trials, schedule, total); err != nil {
+			return err
+		}
+		schedule = ""
+	}
+	jobs := 0
+	for _, trials := range rounds {
+		for _, t := range trials {
+			jobs += t.Jobs
+		}
+	}
+	s.Seconds = env.Elapsed().Seconds()
+	s.JobsPerSecond = float64(jobs) / s.Seconds
+	return nil
+}
+
+// runRound runs trials with a seed, as run does. It says the warnings if the seed is the first.
+func (s *simulation) runRound(ctx context.Context, env *cli.Env, seed uint64, trials []*trial, schedule string, total *totals) error {
 	logs := make([]jobLog, len(trials))
 	for i := range logs {
-		log, err := s.jobs.open()
+		log, err := s.jobs.open(seed)
 		if err != nil {
 			return err
 		}
@@ -119,7 +147,7 @@ func (s *simulation) run(ctx context.Context, env *cli.Env, trials []*trial, sch
 		logs[i] = log
 	}
 	s.Procs = logs[0].Procs()
-	s.scenario.Procs = s.Procs
+	s.scenario.Procs, s.scenario.Seed = s.Procs, seed
 	var file *trace.Schedule
 	if schedule != "" {
 		header := logs[0].Header()
@@ -129,23 +157,22 @@ func (s *simulation) run(ctx context.Context, env *cli.Env, trials []*trial, sch
 			return fmt.Errorf("--schedule: %w", err)
 		}
 	}
-	err := s.runAll(ctx, trials, logs, file, progress.New(env.Stderr, env.Elapsed))
-	for _, w := range logs[0].Warnings() {
-		fmt.Fprintf(env.Stderr, "varq-lab: %s: %v\n", s.Source, w)
+	err := s.runAll(ctx, trials, logs, file, total)
+	if seed == s.Seed {
+		for _, w := range logs[0].Warnings() {
+			fmt.Fprintf(env.Stderr, "varq-lab: %s: %v\n", s.Source, w)
+		}
 	}
 	if file != nil {
 		err = closeSchedule(file, err)
 	}
-	if err != nil {
-		return err
+	if first, ok := logs[0].(*head); ok {
+		s.cut = s.jobs.log && first.cut
 	}
-	total := 0
-	for _, t := range trials {
-		total += t.Jobs
+	if trials[0].starts != nil && err == nil {
+		compareWithPlain(trials)
 	}
-	s.Seconds = env.Elapsed().Seconds()
-	s.JobsPerSecond = float64(total) / s.Seconds
-	return nil
+	return err
 }
 
 // closeSchedule writes the schedule if the run ended without an error.
@@ -158,21 +185,19 @@ func closeSchedule(file *trace.Schedule, err error) error {
 
 // runAll runs each trial on its log, as many at a time as Go has processors. The first
 // error ends them all.
-func (s *simulation) runAll(parent context.Context, trials []*trial, logs []jobLog, schedule *trace.Schedule, meter *progress.Meter) error {
-	defer meter.Close()
+func (s *simulation) runAll(parent context.Context, trials []*trial, logs []jobLog, schedule *trace.Schedule, total *totals) error {
 	workers, ctx := errgroup.WithContext(parent)
 	workers.SetLimit(runtime.GOMAXPROCS(0))
-	total := totals{meter: meter, of: make([]done, len(trials))}
 	for i, t := range trials {
 		workers.Go(func() error {
 			cluster := s.scenario
 			cluster.Reservations = t.kind
 			cluster.Request = trace.Requests(logs[i].Header())
-			var callbacks scenario.Callbacks
+			callbacks := t.callbacks()
 			if i == 0 && schedule != nil {
 				callbacks.Ended = schedule.Add
 			}
-			result, err := cluster.Run(watched(ctx, logs[i], func(d done) { total.show(i, d) }), callbacks)
+			result, err := cluster.Run(watched(ctx, logs[i], func(d done) { total.show(t, d) }), callbacks)
 			if err == nil && result.Jobs == 0 {
 				err = fmt.Errorf("%s: there is no job to simulate", s.Source)
 			}
@@ -185,31 +210,6 @@ func (s *simulation) runAll(parent context.Context, trials []*trial, logs []jobL
 		return cli.ErrInterrupted
 	}
 	return err
-}
-
-// done is the progress of a trial.
-type done struct {
-	part float64 // of the log, 0 to 1
-	jobs int
-}
-
-// totals shows the progress of all trials together.
-type totals struct {
-	meter *progress.Meter
-	mu    sync.Mutex
-	of    []done // each trial
-}
-
-func (t *totals) show(trial int, d done) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.of[trial] = d
-	var all done
-	for _, d := range t.of {
-		all.part += d.part / float64(len(t.of))
-		all.jobs += d.jobs
-	}
-	t.meter.Show(all.part, cli.Thousands(all.jobs)+" jobs")
 }
 
 // glance is the number of jobs after which progress is shown.

@@ -3,7 +3,9 @@ package simulate
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
@@ -50,8 +52,7 @@ func showTrial(out io.Writer, s setting, t *trial) error {
 		o := t.VARQ.Offers
 		l.Line("Offers", "for %s of %s without a promise, of which %s took a later deadline", cli.Thousands(o.Offered), cli.Thousands(o.Refused), cli.Thousands(o.Later))
 		if o.Later > 0 {
-			share := float64(o.Kept) / float64(o.Later)
-			l.Line("", "%s of these kept: %s (%s to %s with 95 %% confidence)", cli.Thousands(o.Kept), cli.Share(share), cli.Share(o.KeptLow), cli.Share(o.KeptHigh))
+			l.Line("", "%s of these kept: %s (%s to %s with 95 %% confidence)", cli.Thousands(o.Kept), cli.Share(keptOffers(o)), cli.Share(o.KeptLow), cli.Share(o.KeptHigh))
 		}
 	}
 	if t.VARQ != nil && t.VARQ.Down > 0 {
@@ -83,6 +84,37 @@ func delivered(v *scenario.VARQResult) float64 { return float64(v.Kept) / float6
 // ratio writes the processor time that jobs with promises used, divided by that of their
 // work.
 func ratio(v *scenario.VARQResult) string { return strconv.FormatFloat(1+v.Overhead, 'f', 2, 64) }
+
+// keptOffers returns the share of the offers taken that were kept. There must be one.
+func keptOffers(o *scenario.OffersResult) float64 { return float64(o.Kept) / float64(o.Later) }
+
+// hardPrice is what some sites charge for a hard reservation, in times of the time that is booked.
+// It is to be booked 60 hours ahead, and nothing is given back of what the job does not use.
+const hardPrice = 1.5
+
+// hardCost returns what hard reservations for the jobs with promises would cost by hardPrice, in
+// times of what their work takes. Users book what they ask for as time limits. There must be a
+// promise.
+func hardCost(v *scenario.VARQResult) float64 { return hardPrice * v.Booked / v.Work }
+
+// hardRatio writes the hardCost of jobs with promises.
+func hardRatio(v *scenario.VARQResult) string { return strconv.FormatFloat(hardCost(v), 'f', 2, 64) }
+
+// spoken shows a duration as one says it.
+func spoken(d float64) string {
+	for _, unit := range []struct {
+		seconds float64
+		one     string
+		many    string
+	}{{24 * 3600, "day", "days"}, {3600, "hour", "hours"}, {60, "minute", "minutes"}} {
+		if n := strconv.FormatFloat(d/unit.seconds, 'f', 1, 64); d >= 2*unit.seconds {
+			return strings.TrimSuffix(n, ".0") + " " + unit.many
+		} else if d >= unit.seconds && n == "1.0" {
+			return "1 " + unit.one
+		}
+	}
+	return cli.Count(int(math.Round(d)), "second", "seconds")
+}
 
 // seconds shows a duration.
 func seconds(d int64) string { return slurmtime.FormatDuration(d) }

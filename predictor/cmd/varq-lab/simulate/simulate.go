@@ -74,7 +74,7 @@ varqd nor Slurm takes part. 'varq-lab simulate compare' tells what reservations 
 			trials = append(trials, &trial{Reservations: "none"})
 			s.scenario.Aside = t.share()
 		}
-		if err := s.run(cmd.Context(), env, trials, *schedule); err != nil {
+		if err := s.run(cmd.Context(), env, [][]*trial{trials}, *schedule); err != nil {
 			return err
 		}
 		if f.plot != "" {

@@ -3,37 +3,43 @@ package simulate
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/stats"
 )
 
 // summary is what a comparison says first. It is about one kind of reservations: the first of
 // VARQ's, or the first of all if none are VARQ's.
 type summary struct {
-	Headline string        // one sentence without a full stop
+	Headline string        // one sentence without a full stop, which says no more than the verdict
 	Verdict  score.Verdict // on the promises, or ""
 	Reason   string        // sentences
-	Numbers  []number      // three, or fewer if there are no promises
+	Numbers  []number      // three or four, or fewer if there are no promises
 }
 
 // number is a figure with its meaning.
 type number struct {
 	Value  string
-	Of     string // what it is a figure of
-	Beside string // what to hold it against, or ""
+	Of     string   // what it is a figure of
+	Beside []string // what to hold it against
+}
+
+// lead returns the trial that the summary is about.
+func (c *comparison) lead() compared {
+	for _, r := range c.Trials[1:] {
+		if r.VARQ != nil {
+			return r
+		}
+	}
+	return c.Trials[1]
 }
 
 // summary returns the summary of the comparison.
 func (c *comparison) summary() summary {
-	lead := c.Trials[1]
-	for _, r := range c.Trials[1:] {
-		if r.VARQ != nil {
-			lead = r
-			break
-		}
-	}
+	lead := c.lead()
 	if lead.VARQ == nil {
 		return c.hardSummary(lead)
 	}
@@ -48,8 +54,8 @@ func (c *comparison) hardSummary(r compared) summary {
 	if h := r.Hard; h.Jobs > 0 {
 		s.Reason = fmt.Sprintf("All %s that reserve start at a fixed time, %s of them at the very one they asked for.", cli.Thousands(h.Jobs), cli.Thousands(h.Exact))
 		s.Numbers = append(s.Numbers,
-			number{cli.Percent(float64(h.Exact) / float64(h.Jobs)), "of those who reserve start at the very time they asked for", ""},
-			number{cli.Rounded(h.Offset), "from the time asked for, on average", ""})
+			number{cli.Percent(float64(h.Exact) / float64(h.Jobs)), "of those who reserve start at the very time they asked for", nil},
+			number{cli.Rounded(h.Offset), "from the time asked for, on average", nil})
 	}
 	return s
 }
@@ -64,15 +70,20 @@ func (c *comparison) varqSummary(r compared) summary {
 		}
 	}
 	s := summary{
-		Headline: fmt.Sprintf("varq kept %s of its promises, and all others waited %s", cli.Percent(delivered(v)), r.wait()),
-		Verdict:  score.Judge(v.KeptLow, v.KeptHigh, promised),
+		Verdict: score.Judge(v.KeptLow, v.KeptHigh, promised),
 		Reason: fmt.Sprintf("Of the %s jobs that asked, %s were promised to be running by their deadline with probability %s, and %s were. With 95 %% confidence varq keeps %s to %s of such promises.",
 			cli.Thousands(v.Asked), cli.Thousands(v.Promised), prob.Format(promised), cli.Thousands(v.Kept), cli.Percent(v.KeptLow), cli.Percent(v.KeptHigh)),
-		Numbers: []number{
-			{cli.Percent(delivered(v)), "of the promises kept", cli.Percent(promised) + " promised"},
-			{ratio(v) + " times", "the cost of the work, for work with a promise", "what it holds included; who reserves pays"},
-			c.othersWait(r),
-		},
+		Numbers: []number{r.keptNumber(), c.granted(r), c.price(r), c.othersWait(r)},
+	}
+	if s.Verdict == score.TooLittle {
+		s.Headline = fmt.Sprintf("It is too little to tell whether varq keeps its promises: it made %s, in %s",
+			cli.Thousands(v.Promised), cli.Count(r.weeksPromised(), "week", "weeks"))
+		s.Reason += " " + c.more(r)
+	} else {
+		s.Headline = fmt.Sprintf("varq kept %s of its promises, %s (%s), and all others waited %s", cli.Percent(delivered(v)), s.Verdict, cli.Percent(promised), r.wait())
+	}
+	if p := r.Plain; p != nil && p.Promised > 0 {
+		s.Reason += " " + p.sentence()
 	}
 	if rival, ok := c.rival(r); ok {
 		s.Reason += fmt.Sprintf(" Fixed times for as many jobs make all others wait %s.", rival.wait())
@@ -80,25 +91,143 @@ func (c *comparison) varqSummary(r compared) summary {
 	return s
 }
 
-// othersWait returns the change of the mean wait of the jobs that never reserve.
-func (c *comparison) othersWait(r compared) number {
-	n := number{
-		Value:  signed(r.Change.Wait),
-		Of:     "on what all others wait",
-		Beside: fmt.Sprintf("%s on average, %s without reservations", cli.Rounded(r.Others.Mean), cli.Rounded(c.Trials[0].Others.Mean)),
+// more says what would make a verdict on the promises.
+func (c *comparison) more(r compared) string {
+	what := "a longer log does"
+	switch {
+	case c.cut || !c.log:
+		what = "more jobs do (--jobs)"
+	case r.weeksPromised() >= stats.LeastBlocks:
+		what = "more seeds do (--seeds)"
 	}
-	if rival, ok := c.rival(r); ok {
-		n.Beside += "; " + signed(rival.Change.Wait) + " with fixed times"
+	return fmt.Sprintf("A verdict takes more promises, and of %d weeks or more, as weeks differ: %s.", stats.LeastBlocks, what)
+}
+
+// sentence says what a plain submission reaches.
+func (p *plain) sentence() string {
+	s := fmt.Sprintf("Simply submitted, %s of the same jobs have started by then, too", cli.Percent(p.inTime()))
+	if p.InTime > 0 {
+		s += fmt.Sprintf(", but at any time before, which nobody knows beforehand: half of them %s early or more, and %s of all in the quarter of an hour that was wanted", spoken(float64(p.Early)), cli.Percent(p.atTime()))
+	}
+	return s + "."
+}
+
+// weeksPromised returns how many weeks had promises.
+func (r compared) weeksPromised() int {
+	n := 0
+	for _, w := range r.Weeks {
+		if w.Promised > 0 {
+			n++
+		}
 	}
 	return n
 }
 
-// wait says how long the jobs that never reserve wait, against the trial without reservations.
+// keptNumber is how many promises were kept: a share only where that tells something.
+func (r compared) keptNumber() number {
+	v := r.VARQ
+	n := number{cli.Percent(delivered(v)), "of the promises kept", []string{
+		cli.Percent(r.kind.VARQ.Prob) + " promised",
+		fmt.Sprintf("%s to %s with 95 %% confidence", cli.Percent(v.KeptLow), cli.Percent(v.KeptHigh)),
+	}}
+	if score.Judge(v.KeptLow, v.KeptHigh, r.kind.VARQ.Prob) == score.TooLittle {
+		n.Value, n.Of = fmt.Sprintf("%s of %s", cli.Thousands(v.Kept), cli.Thousands(v.Promised)), "promises kept, too few for a share"
+	}
+	return n
+}
+
+// granted is how many who ask get a promise, and what becomes of the others.
+func (c *comparison) granted(r compared) number {
+	v := r.VARQ
+	n := number{Value: cli.Percent(float64(v.Promised) / float64(v.Asked)), Of: "of the jobs that ask get a promise for the time they want"}
+	if taker, ok := c.taker(r); ok {
+		n.Beside = taker.refusal("of the others")
+	}
+	return n
+}
+
+// taker returns the first trial like r in which those who are refused take offers.
+func (c *comparison) taker(r compared) (compared, bool) {
+	for _, t := range c.Trials[1:] {
+		if v := t.VARQ; v != nil && v.Offers != nil && t.share() == r.share() && t.kind.VARQ.Prob == r.kind.VARQ.Prob {
+			return t, true
+		}
+	}
+	return compared{}, false
+}
+
+// refusal says what becomes of those who are refused, and take offers. It begins with the words for
+// them.
+func (r compared) refusal(whose string) []string {
+	o := r.VARQ.Offers
+	if o.Refused == 0 {
+		return []string{"nobody else asks"}
+	}
+	says := []string{fmt.Sprintf("%s %s get an offer", whose, cli.Percent(float64(o.Offered)/float64(o.Refused)))}
+	if o.Later > 0 {
+		kept := fmt.Sprintf("%s of %s are kept", cli.Thousands(o.Kept), cli.Thousands(o.Later))
+		if score.Judge(o.KeptLow, o.KeptHigh, r.kind.VARQ.Prob) != score.TooLittle {
+			kept = cli.Percent(keptOffers(o)) + " are kept"
+		}
+		says = append(says, fmt.Sprintf("%s get one for a later time, half of them for %s later or less: if they take it, %s",
+			cli.Percent(float64(o.Later)/float64(o.Refused)), spoken(float64(r.Plain.Later)), kept))
+	}
+	return says
+}
+
+// price is what a promise costs who has it, beside what a hard reservation does.
+func (c *comparison) price(r compared) number {
+	v := r.VARQ
+	return number{ratio(v) + " times", "the cost of the work, for work with a promise", []string{
+		fmt.Sprintf("users pay for what their jobs hold: %s processor-hours in %s, %s of the cluster",
+			hours(v.Held/float64(max(1, c.Seeds))), cli.Count(c.weeks(), "week", "weeks"), cli.Percent(r.Held)),
+		fmt.Sprintf("%s times for a hard reservation where %.4g times the booked time is charged, 60 hours ahead and without refund", hardRatio(v), hardPrice),
+	}}
+}
+
+// hours writes seconds as hours.
+func hours(seconds float64) string { return cli.Thousands(int(seconds/3600 + .5)) }
+
+// othersWait returns the change of the mean wait of the jobs that never reserve.
+func (c *comparison) othersWait(r compared) number {
+	n := number{Value: signed(r.Change.Wait), Of: "on what all others wait"}
+	if within := r.Change.WaitWithin; within != nil {
+		n.Beside = append(n.Beside, fmt.Sprintf("%s to %s with 95 %% confidence, over %s", signed(&within.Low), signed(&within.High), within.Over))
+	}
+	n.Beside = append(n.Beside, fmt.Sprintf("%s on average, %s without reservations", spoken(r.Others.Mean), spoken(c.Trials[0].Others.Mean)))
+	if rival, ok := c.rival(r); ok {
+		n.Beside = append(n.Beside, signed(rival.Change.Wait)+" with fixed times")
+	}
+	return n
+}
+
+// vagueWait is the change of a wait below which others wait about as long as before, if that is all
+// that is certain.
+const vagueWait = .1
+
+// wait says how long the jobs that never reserve wait, against the trial without reservations, and
+// how sure that is.
 func (r compared) wait() string {
 	if r.Change.Wait == nil {
 		return fmt.Sprintf("for %s on average, where nobody did before", cli.Rounded(r.Others.Mean))
 	}
-	return longer(r.Change.Wait)
+	within := r.Change.WaitWithin
+	if within == nil {
+		return longer(r.Change.Wait)
+	}
+	ends := fmt.Sprintf("(%s to %s)", longer(&within.Low), longer(&within.High))
+	switch {
+	case *within == interval{Over: within.Over}:
+		return longer(r.Change.Wait) // nothing has changed
+	case within.Low > 0:
+		return fmt.Sprintf("%s (%s to %s)", longer(r.Change.Wait), cli.Percent(within.Low), cli.Percent(within.High))
+	case within.High < 0:
+		return fmt.Sprintf("%s (%s to %s)", longer(r.Change.Wait), cli.Percent(-within.High), cli.Percent(-within.Low))
+	case within.Low > -vagueWait && within.High < vagueWait:
+		return "about as long as before " + ends
+	default:
+		return "for a time of which too little is known to compare it " + ends
+	}
 }
 
 // rival returns the first trial with hard reservations for as many jobs as r, if r is VARQ's.
@@ -116,8 +245,10 @@ func (s summary) show(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\n", wrap(s.Headline+"."))
 	for _, n := range s.Numbers {
 		fmt.Fprintf(w, "  %12s  %s\n", n.Value, n.Of)
-		if n.Beside != "" {
-			fmt.Fprintf(w, "  %12s  %s\n", "", n.Beside)
+		for _, beside := range n.Beside {
+			for line := range strings.Lines(wrapTo(79-16, beside)) {
+				fmt.Fprintf(w, "  %12s  %s\n", "", strings.TrimSuffix(line, "\n"))
+			}
 		}
 	}
 	if s.Verdict != "" {
