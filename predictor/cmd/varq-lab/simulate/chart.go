@@ -53,12 +53,12 @@ func (c *comparison) waitChart() chart {
 }
 
 func (c *comparison) keptChart() chart {
-	chart := chart{Title: "What it gives: promises kept", Note: "Of the promises that varq made. The mark is what was promised. Plain is how many of the same jobs have started by then if they are simply submitted, and how many in the quarter of an hour that was wanted: the others start at any time before."}
+	chart := chart{Title: "What it gives: promises kept", Note: "Of the promises that varq made. The mark is what was promised. Beside it how many of the same jobs have started by then if they are simply submitted, at any time before, and how many in the quarter of an hour that was wanted."}
 	for _, r := range c.Trials[1:] {
 		if v := r.VARQ; v != nil && v.Promised > 0 {
-			value := fmt.Sprintf("%s of %s: %s (%s promised)", cli.Thousands(v.Kept), cli.Thousands(v.Promised), cli.Percent(delivered(v)), cli.Percent(r.kind.VARQ.Prob))
+			value := fmt.Sprintf("%s of %s: %s (%s promised)", cli.Thousands(v.Kept), cli.Thousands(v.Promised), cli.Percent(delivered(v)), r.level())
 			if p := r.Plain; p != nil && p.Promised > 0 {
-				value += fmt.Sprintf("; plain %s, %s at that time", cli.Percent(p.inTime()), cli.Percent(p.atTime()))
+				value += fmt.Sprintf("; simply submitted %s, %s at that time", cli.Percent(p.inTime()), cli.Percent(p.atTime()))
 			}
 			b := r.bar(value, delivered(v))
 			b.Mark = 100 * r.kind.VARQ.Prob

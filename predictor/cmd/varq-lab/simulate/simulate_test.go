@@ -163,11 +163,11 @@ func TestSummary(t *testing.T) {
 		headline string
 		verdict  score.Verdict
 	}{
-		{base, "varq=10%", 1100, kept(96, 100, .91, .99), nil, "varq kept 96.0 % of its promises, as promised (95.0 %), and all others waited 10.0 % longer", score.AsPromised},
-		{base, "varq=10%", 900, kept(80, 100, .7, .9), nil, "varq kept 80.0 % of its promises, less than promised (95.0 %), and all others waited 10.0 % less", score.LessThanPromised},
-		{base, "varq=10%,prob=.5", 1000, kept(80, 100, .7, .9), nil, "varq kept 80.0 % of its promises, more than promised (50.0 %), and all others waited as long as before", score.MoreThanPromised},
+		{base, "varq=10%", 1100, kept(96, 100, .91, .99), nil, "varq kept 96.0 % of its promises, as promised (95 %), and all others waited 10.0 % longer", score.AsPromised},
+		{base, "varq=10%", 900, kept(80, 100, .7, .9), nil, "varq kept 80.0 % of its promises, less than promised (95 %), and all others waited 10.0 % less", score.LessThanPromised},
+		{base, "varq=10%,prob=.5", 1000, kept(80, 100, .7, .9), nil, "varq kept 80.0 % of its promises, more than promised (50 %), and all others waited as long as before", score.MoreThanPromised},
 		{base, "varq=10%", 1000, kept(9, 10, .1, 1), nil, "It is too little to tell whether varq keeps its promises: it made 10, in 0 weeks", score.TooLittle},
-		{idle, "varq=10%", 5, kept(96, 100, .91, .99), nil, "varq kept 96.0 % of its promises, as promised (95.0 %), and all others waited for 00:00:05 on average, where nobody did before", score.AsPromised},
+		{idle, "varq=10%", 5, kept(96, 100, .91, .99), nil, "varq kept 96.0 % of its promises, as promised (95 %), and all others waited for 00:00:05 on average, where nobody did before", score.AsPromised},
 		{base, "varq=10%", 1000, kept(0, 0, 0, 1), nil, "varq could promise nothing to any of the 500 jobs that asked", ""},
 		{base, "hard=10%", 1500, nil, &scenario.HardResult{Jobs: 10, Exact: 5}, "With fixed times for 10 % of the jobs, all others wait 50.0 % longer", ""},
 	} {
@@ -200,6 +200,13 @@ func TestNoHeadlineIsTakenBack(t *testing.T) {
 		Weeks:  []scenario.Week{{Week: 1, Promised: 60, Kept: 59}, {Week: 2, Promised: 40, Kept: 40}, {Week: 3}},
 	}
 	got := newComparison(new(simulation), [][]*trial{{base, reserved}}).summary()
+	if n := got.Numbers[3]; n.Value != "+10.0 %" {
+		t.Errorf("without an interval, others wait %+v", n)
+	}
+	vague := compared{trial: reserved, Change: &change{Wait: new(float64), WaitWithin: &interval{Low: -.3, High: .2}}}
+	if n := (&comparison{Trials: []compared{{trial: base}, vague}}).othersWait(vague); n.Value != "not known" {
+		t.Errorf("with a vague interval, others wait %+v", n)
+	}
 	if want := "It is too little to tell whether varq keeps its promises: it made 100, in 2 weeks"; got.Headline != want || got.Numbers[0].Value != "99 of 100" {
 		t.Errorf("%q, %+v; want %q", got.Headline, got.Numbers[0], want)
 	}

@@ -22,6 +22,7 @@ type summary struct {
 
 // number is a figure with its meaning.
 type number struct {
+	Asks   string // the question that it answers, as a title
 	Value  string
 	Of     string   // what it is a figure of
 	Beside []string // what to hold it against
@@ -54,8 +55,8 @@ func (c *comparison) hardSummary(r compared) summary {
 	if h := r.Hard; h.Jobs > 0 {
 		s.Reason = fmt.Sprintf("All %s that reserve start at a fixed time, %s of them at the very one they asked for.", cli.Thousands(h.Jobs), cli.Thousands(h.Exact))
 		s.Numbers = append(s.Numbers,
-			number{cli.Percent(float64(h.Exact) / float64(h.Jobs)), "of those who reserve start at the very time they asked for", nil},
-			number{cli.Rounded(h.Offset), "from the time asked for, on average", nil})
+			number{"What it gives", cli.Percent(float64(h.Exact) / float64(h.Jobs)), "of those who reserve start at the very time they asked for", nil},
+			number{"How exact it is", spoken(h.Offset), "from the time asked for, on average", nil})
 	}
 	return s
 }
@@ -80,7 +81,7 @@ func (c *comparison) varqSummary(r compared) summary {
 			cli.Thousands(v.Promised), cli.Count(r.weeksPromised(), "week", "weeks"))
 		s.Reason += " " + c.more(r)
 	} else {
-		s.Headline = fmt.Sprintf("varq kept %s of its promises, %s (%s), and all others waited %s", cli.Percent(delivered(v)), s.Verdict, cli.Percent(promised), r.wait())
+		s.Headline = fmt.Sprintf("varq kept %s of its promises, %s (%s), and all others waited %s", cli.Percent(delivered(v)), s.Verdict, r.level(), r.wait())
 	}
 	if p := r.Plain; p != nil && p.Promised > 0 {
 		s.Reason += " " + p.sentence()
@@ -123,11 +124,14 @@ func (r compared) weeksPromised() int {
 	return n
 }
 
+// level is the probability that was promised, as a percentage.
+func (r compared) level() string { return fmt.Sprintf("%.4g %%", 100*r.kind.VARQ.Prob) }
+
 // keptNumber is how many promises were kept: a share only where that tells something.
 func (r compared) keptNumber() number {
 	v := r.VARQ
-	n := number{cli.Percent(delivered(v)), "of the promises kept", []string{
-		cli.Percent(r.kind.VARQ.Prob) + " promised",
+	n := number{"What it gives", cli.Percent(delivered(v)), "of the promises kept", []string{
+		r.level() + " promised",
 		fmt.Sprintf("%s to %s with 95 %% confidence", cli.Percent(v.KeptLow), cli.Percent(v.KeptHigh)),
 	}}
 	if score.Judge(v.KeptLow, v.KeptHigh, r.kind.VARQ.Prob) == score.TooLittle {
@@ -139,7 +143,7 @@ func (r compared) keptNumber() number {
 // granted is how many who ask get a promise, and what becomes of the others.
 func (c *comparison) granted(r compared) number {
 	v := r.VARQ
-	n := number{Value: cli.Percent(float64(v.Promised) / float64(v.Asked)), Of: "of the jobs that ask get a promise for the time they want"}
+	n := number{Asks: "To whom, and what of the refused", Value: cli.Percent(float64(v.Promised) / float64(v.Asked)), Of: "of the jobs that ask get a promise for the time they want"}
 	if taker, ok := c.taker(r); ok {
 		n.Beside = taker.refusal("of the others")
 	}
@@ -178,7 +182,7 @@ func (r compared) refusal(whose string) []string {
 // price is what a promise costs who has it, beside what a hard reservation does.
 func (c *comparison) price(r compared) number {
 	v := r.VARQ
-	return number{ratio(v) + " times", "the cost of the work, for work with a promise", []string{
+	return number{"What it costs its user", ratio(v) + " times", "the cost of the work, for work with a promise", []string{
 		fmt.Sprintf("users pay for what their jobs hold: %s processor-hours in %s, %s of the cluster",
 			hours(v.Held/float64(max(1, c.Seeds))), cli.Count(c.weeks(), "week", "weeks"), cli.Percent(r.Held)),
 		fmt.Sprintf("%s times for a hard reservation where %.4g times the booked time is charged, 60 hours ahead and without refund", hardRatio(v), hardPrice),
@@ -190,8 +194,11 @@ func hours(seconds float64) string { return cli.Thousands(int(seconds/3600 + .5)
 
 // othersWait returns the change of the mean wait of the jobs that never reserve.
 func (c *comparison) othersWait(r compared) number {
-	n := number{Value: signed(r.Change.Wait), Of: "on what all others wait"}
+	n := number{Asks: "What it costs all others", Value: signed(r.Change.Wait), Of: "on what all others wait"}
 	if within := r.Change.WaitWithin; within != nil {
+		if within.vague() {
+			n.Value, n.Of = "not known", "is how much longer all others wait: too little to tell"
+		}
 		n.Beside = append(n.Beside, fmt.Sprintf("%s to %s with 95 %% confidence, over %s", signed(&within.Low), signed(&within.High), within.Over))
 	}
 	n.Beside = append(n.Beside, fmt.Sprintf("%s on average, %s without reservations", spoken(r.Others.Mean), spoken(c.Trials[0].Others.Mean)))
@@ -199,6 +206,11 @@ func (c *comparison) othersWait(r compared) number {
 		n.Beside = append(n.Beside, signed(rival.Change.Wait)+" with fixed times")
 	}
 	return n
+}
+
+// vague reports whether the interval tells neither a direction nor that the change is small.
+func (i *interval) vague() bool {
+	return i.Low <= 0 && i.High >= 0 && (i.Low <= -vagueWait || i.High >= vagueWait)
 }
 
 // vagueWait is the change of a wait below which others wait about as long as before, if that is all
@@ -223,10 +235,10 @@ func (r compared) wait() string {
 		return fmt.Sprintf("%s (%s to %s)", longer(r.Change.Wait), cli.Percent(within.Low), cli.Percent(within.High))
 	case within.High < 0:
 		return fmt.Sprintf("%s (%s to %s)", longer(r.Change.Wait), cli.Percent(-within.High), cli.Percent(-within.Low))
-	case within.Low > -vagueWait && within.High < vagueWait:
-		return "about as long as before " + ends
-	default:
+	case within.vague():
 		return "for a time of which too little is known to compare it " + ends
+	default:
+		return "about as long as before " + ends
 	}
 }
 
