@@ -37,9 +37,9 @@ type VARQ struct {
 	// BestEffort means that the work starts as soon as the job does. Otherwise the job
 	// holds its processors, and the work starts at the deadline.
 	BestEffort bool
-	// TakeOffers means that whoever is refused takes the later deadline that is offered, if
-	// there is one, and joins the queue at once if not. Otherwise all who are refused join the
-	// queue at once. There must be no Arrays.
+	// TakeOffers means that whoever is refused takes the later deadline that is offered, if it is
+	// MostLater later at most, and joins the queue at once if not. Otherwise all who are refused join
+	// the queue at once. There must be no Arrays.
 	TakeOffers bool
 	Method     Method // of forecasting waits
 	// MaxHold bounds how long a job may hold its processors before the work, as a
@@ -55,3 +55,7 @@ type VARQ struct {
 	// Every/30 forecasts, which take most of a simulation's time.
 	Replan int64
 }
+
+// MostLater is how much later than asked for, in seconds, an offered deadline may be that is taken:
+// a day.
+const MostLater = 24 * 3600

@@ -99,8 +99,8 @@ type OffersResult struct {
 	Offered int `json:"offered"` // who got an offer of any kind
 	// Kinds counts the offers of each kind; a job may have several.
 	Kinds map[trajectory.Kind]int `json:"kinds"`
-	// Later counts the offers of a later deadline with the same probability. Each was taken:
-	// it is a promise, of which Kept were kept.
+	// Later counts the offers of a deadline with the same probability that is at most MostLater
+	// later. Each was taken: it is a promise, of which Kept were kept.
 	Later int `json:"later"`
 	Kept  int `json:"kept"`
 	// KeptLow and KeptHigh are as in VARQResult, for Kept / Later.

@@ -140,7 +140,9 @@ func (r *runner) ask(j *sched.Job, tasks int32) *promise {
 		for _, o := range offers {
 			v.kinds[o.Kind]++
 		}
-		later := slices.IndexFunc(offers, func(o trajectory.Offer) bool { return o.Kind == trajectory.OfferLater })
+		later := slices.IndexFunc(offers, func(o trajectory.Offer) bool {
+			return o.Kind == trajectory.OfferLater && o.Request.Deadline <= wanted+MostLater
+		})
 		if later < 0 {
 			r.refused(j, &request, &answer)
 			return nil

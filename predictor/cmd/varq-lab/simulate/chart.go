@@ -76,7 +76,7 @@ func (c *comparison) grantChart() chart {
 			share := float64(got) / float64(asked)
 			value := fmt.Sprintf("%s of %s: %s", cli.Thousands(got), cli.Thousands(asked), cli.Percent(share))
 			if v := r.VARQ; v != nil && v.Offers != nil {
-				value += fmt.Sprintf(", and %s take a later time", cli.Thousands(v.Offers.Later))
+				value += fmt.Sprintf(", and %s more at most a day later", cli.Thousands(v.Offers.Later))
 			}
 			chart.Bars = append(chart.Bars, r.bar(value, share))
 		}

@@ -52,7 +52,7 @@ and High. Plain is how many of the same jobs would have started by then if simpl
 submitted. Ratio is what their jobs used, holding included, / what the work took,
 and HardRatio what hard reservations for them cost where 1.5 times the booked time
 is charged. Of the Refused, so many are Offered something, and so many a Later
-deadline, half of them by By or less, which they take.
+deadline, half of them by By or less, which they take if it is within a day.
 
 --reservations says who reserves, and how, once for each kind; varq-lab-simulate(1) tells more:
 

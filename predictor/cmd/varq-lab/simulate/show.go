@@ -50,7 +50,7 @@ func showTrial(out io.Writer, s setting, t *trial) error {
 	}
 	if t.VARQ != nil && t.VARQ.Offers != nil {
 		o := t.VARQ.Offers
-		l.Line("Offers", "for %s of %s without a promise, of which %s took a later deadline", cli.Thousands(o.Offered), cli.Thousands(o.Refused), cli.Thousands(o.Later))
+		l.Line("Offers", "for %s of %s without a promise, of which %s took a deadline at most a day later", cli.Thousands(o.Offered), cli.Thousands(o.Refused), cli.Thousands(o.Later))
 		if o.Later > 0 {
 			l.Line("", "%s of these kept: %s (%s to %s with 95 %% confidence)", cli.Thousands(o.Kept), cli.Share(keptOffers(o)), cli.Share(o.KeptLow), cli.Share(o.KeptHigh))
 		}

@@ -29,7 +29,8 @@ const kinds = `  none
       or, much faster, by plain QBETS as in 2007: blend, history, qbets. With arrays,
       bursts of like jobs of a user are job arrays, of which so many tasks are
       promised; this share is then one of the arrays, and single jobs reserve nothing.
-      With take-offers, whoever is refused takes the later deadline that varqd offers.`
+      With take-offers, those that are refused take the later deadline that varqd
+      offers, if it is a day later at most.`
 
 // New returns the command simulate, with its subcommand compare.
 func New(env *cli.Env) *cobra.Command {

@@ -173,7 +173,7 @@ func (r compared) refusal(whose string) []string {
 		if score.Judge(o.KeptLow, o.KeptHigh, r.kind.VARQ.Prob) != score.TooLittle {
 			kept = cli.Percent(keptOffers(o)) + " are kept"
 		}
-		says = append(says, fmt.Sprintf("%s get one for a later time, half of them for %s later or less: if they take it, %s",
+		says = append(says, fmt.Sprintf("%s get one for at most a day later, half of them for %s later or less: if they take it, %s",
 			cli.Percent(float64(o.Later)/float64(o.Refused)), spoken(float64(r.Plain.Later)), kept))
 	}
 	return says

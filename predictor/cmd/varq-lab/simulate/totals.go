@@ -51,7 +51,7 @@ func (t *trial) effort() float64 {
 	case v == nil || v.Method == scenario.QBETS:
 		return 1
 	case v.TakeOffers:
-		return 40
+		return 60
 	default:
 		return 20
 	}
