@@ -97,7 +97,7 @@ func (r compared) asked() (asked, got int) {
 }
 
 func (c *comparison) costChart() chart {
-	chart := chart{Title: "What it costs who reserves", Note: fmt.Sprintf("The processor time that jobs with promises used, holding included, in times of what their work took. The mark is the work itself. Last what hard reservations cost for the jobs of the first, where a site charges %.4g times the booked time, 60 hours ahead and without refund.", hardPrice)}
+	chart := chart{Title: "What it costs its user", Note: fmt.Sprintf("The processor time that jobs with promises used, holding included, in times of what their work took. The mark is the work itself. Last what hard reservations cost for the jobs of the first, where a site charges %.4g times the booked time, 60 hours ahead and without refund.", hardPrice)}
 	dearest := 0.
 	promising := func(yield func(compared, *scenario.VARQResult) bool) {
 		for _, r := range c.Trials[1:] {

@@ -38,12 +38,13 @@ wait, what becomes of those that are refused, and how sure all that is.
 
 It takes the jobs of the log's first eight weeks, and 10,000 at least, unless
 --jobs says otherwise, with three seeds: some minutes, nearly all of them for
-varqd's forecasts. In the tables, "varq at 0.75, 10 %"
-stands for 10 % of the jobs, which ask for promises of .75. Change is against the
-cluster without reservations; the jobs whose waits are compared are the same in
-every line, those that never reserve; with 95 % confidence that of their mean
-wait lies between Low and High. Utilisation counts what varq's jobs hold before
-their work.
+varqd's forecasts.
+
+In the tables, "varq at 0.75, 10 %" stands for 10 % of the jobs, which ask for
+promises of .75. Change is against the cluster without reservations; that of the
+mean wait lies with 95 % confidence between Low and High. The jobs whose waits are
+compared are the same in every line, those that never reserve. Utilisation counts
+what varq's jobs hold before their work.
 
 Of those with fixed times, Exact start at the very time they asked for; Offset is
 the mean distance of all of them from it. Of varq's promises, which Granted counts,
@@ -68,7 +69,7 @@ deadline, half of them by By or less, which they take if it is within a day.
 	f.enough = true
 	cmd.Flags().Lookup("jobs").Usage = fmt.Sprintf("this `number` of the log's first jobs, or of the model's (default: those of eight weeks, and %d at least)", defaultJobs)
 	cmd.Flags().Lookup("seed").Usage = "who reserves is drawn by this `number`, and by those after it"
-	seeds := cmd.Flags().Int("seeds", usualSeeds, "replay it all with so many seeds, one after the other: this `number`")
+	seeds := cmd.Flags().Int("seeds", usualSeeds, "the `number` of seeds with which all is replayed, one after the other")
 	kinds := cmd.Flags().StringArray("reservations", usualKinds, "the `kind` of the reservations, and how many, as told above; any number of times")
 	cmd.Flags().Lookup("reservations").DefValue = strings.Join(usualKinds, " ")
 	cmd.Flags().Lookup("plot").Usage = "write a page that tells it all, " + comparePage + ", into the folder `DIR`"
