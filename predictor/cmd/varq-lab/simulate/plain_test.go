@@ -56,8 +56,8 @@ func TestPrices(t *testing.T) {
 	}
 }
 
-// TestRefusal: the offers of the refused are told, and a share of them that were kept only where that
-// tells something.
+// TestRefusal: the offers of the refused are told, and a share of them that were kept only where
+// that tells something.
 func TestRefusal(t *testing.T) {
 	r, err := newTrial("varq=10%,take-offers")
 	if err != nil {

@@ -159,6 +159,7 @@ func (s *simulation) runRound(ctx context.Context, env *cli.Env, seed uint64, tr
 	}
 	err := s.runAll(ctx, trials, logs, file, total)
 	if seed == s.Seed {
+		total.meter.Close() // no bar stands beside the warnings
 		for _, w := range logs[0].Warnings() {
 			fmt.Fprintf(env.Stderr, "varq-lab: %s: %v\n", s.Source, w)
 		}
@@ -202,6 +203,9 @@ func (s *simulation) runAll(parent context.Context, trials []*trial, logs []jobL
 				err = fmt.Errorf("%s: there is no job to simulate", s.Source)
 			}
 			t.Result = result
+			if err == nil {
+				total.show(t, done{1, result.Jobs})
+			}
 			return err
 		})
 	}
