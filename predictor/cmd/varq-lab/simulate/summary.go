@@ -198,6 +198,8 @@ func (c *comparison) othersWait(r compared) number {
 	if within := r.Change.WaitWithin; within != nil {
 		if within.vague() {
 			n.Value, n.Of = "not known", "is how much longer all others wait: too little to tell"
+		} else if within.Low <= -vagueWait && within.High >= 0 {
+			n.Value = "at most " + signed(&within.High)
 		}
 		n.Beside = append(n.Beside, fmt.Sprintf("%s to %s with 95 %% confidence, over %s", signed(&within.Low), signed(&within.High), within.Over))
 	}
@@ -208,10 +210,8 @@ func (c *comparison) othersWait(r compared) number {
 	return n
 }
 
-// vague reports whether the interval tells neither a direction nor that the change is small.
-func (i *interval) vague() bool {
-	return i.Low <= 0 && i.High >= 0 && (i.Low <= -vagueWait || i.High >= vagueWait)
-}
+// vague reports whether the interval tells neither a direction nor that others wait not much longer.
+func (i *interval) vague() bool { return i.Low <= 0 && i.High >= vagueWait }
 
 // vagueWait is the change of a wait below which others wait about as long as before, if that is all
 // that is certain.
@@ -236,7 +236,9 @@ func (r compared) wait() string {
 	case within.High < 0:
 		return fmt.Sprintf("%s (%s to %s)", longer(r.Change.Wait), cli.Percent(-within.High), cli.Percent(-within.Low))
 	case within.vague():
-		return "for a time of which too little is known to compare it " + ends
+		return fmt.Sprintf("%s to %s: too little to tell", longer(&within.Low), longer(&within.High))
+	case within.Low <= -vagueWait:
+		return fmt.Sprintf("%s at most %s", longer(&within.High), ends)
 	default:
 		return "about as long as before " + ends
 	}
