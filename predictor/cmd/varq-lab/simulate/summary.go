@@ -210,7 +210,8 @@ func (c *comparison) othersWait(r compared) number {
 	return n
 }
 
-// vague reports whether the interval tells neither a direction nor that others wait not much longer.
+// vague reports whether the interval tells neither a direction nor that others wait not much
+// longer.
 func (i *interval) vague() bool { return i.Low <= 0 && i.High >= vagueWait }
 
 // vagueWait is the change of a wait below which others wait about as long as before, if that is all
