@@ -34,34 +34,33 @@ type crowdOf struct {
 func (t *Twin) Gather(now int64) { t.crowd = crowd{at: now} }
 
 // disperse forgets the Points of the jobs that wait, as the queue has changed.
-func (t *Twin) disperse() { t.crowd.of = nil }
+func (c *crowd) disperse() { c.of = nil }
 
-// gathered returns the Point of a request, as a task, of a job that has waited since the task's
-// Submit, if the Twin was told to Gather and the job waits as the request says.
-func (t *Twin) gathered(r *workload.Request, task *rollout.Task, now, id int64) (p Point, ok bool) {
+// point returns the Point of a request, as a task, of a job that has waited since the task's Submit,
+// if the Twin was told to Gather and the job waits as the request says.
+func (c *crowd) point(t *Twin, r *workload.Request, task *rollout.Task, now, id int64) (p Point, ok bool) {
 	j := t.queue.Job(id)
-	if now != t.crowd.at || j == nil || j.State != workload.Pending || j.Count() != 1 || j.Since() != task.Submit || j.Place() != r.Place() || j.QOS != r.QOS {
+	if now != c.at || j == nil || j.State != workload.Pending || j.Count() != 1 || j.Since() != task.Submit || j.Place() != r.Place() || j.QOS != r.QOS {
 		return p, false
 	}
 	of := crowdOf{in: t.partitions.at(r.Place())}
 	if j.QOSFull {
 		of.qos = r.QOS
 	}
-	members, known := t.crowd.of[of]
+	members, known := c.of[of]
 	if !known {
-		if t.crowd.of == nil {
-			t.crowd.of = map[crowdOf]map[int64]member{}
+		if c.of == nil {
+			c.of = map[crowdOf]map[int64]member{}
 		}
-		members = t.members(r, of.qos, now)
-		t.crowd.of[of] = members
+		members = t.snapshot.members(t, r, of.qos, now)
+		c.of[of] = members
 	}
 	m, ok := members[id]
 	return m.Point, ok && m.procs == task.Procs && m.limit == task.Limit
 }
 
 // members returns the jobs that wait where a request's job does, beside those of a QOS.
-func (t *Twin) members(r *workload.Request, qos string, now int64) map[int64]member {
-	s := &t.snapshot
+func (s *Snapshot) members(t *Twin, r *workload.Request, qos string, now int64) map[int64]member {
 	s.load(t, &workload.Request{Partition: r.Partition, NodeSet: r.NodeSet, QOS: qos}, now)
 	s.assume(hypotheses[t.believed(s.pool)], 0)
 	expected, limits := s.waits(s.Policy, medians), s.waits(s.Policy, timeLimits)

@@ -84,7 +84,7 @@ func (t *Twin) Point(r *workload.Request, now, id int64) Point { return t.PointA
 func (t *Twin) PointAt(r *workload.Request, now, submit, id int64) Point {
 	task := t.taskNow(r, now, id)
 	task.Submit = submit
-	p, ok := t.gathered(r, &task, now, id)
+	p, ok := t.crowd.point(t, r, &task, now, id)
 	if !ok {
 		p = t.point(r, &task, now, id)
 	}

@@ -64,7 +64,7 @@ func (t *Twin) Queue() *queue.Queue { return t.queue }
 // Resize takes in the pools as they are now, and what jobs that wait take of them. A Twin that has
 // learnt its pools goes on learning them. For n such jobs it takes O(n).
 func (t *Twin) Resize(pools Pools) {
-	t.disperse()
+	t.crowd.disperse()
 	used := make(map[*partition]bool)
 	for _, k := range t.jobs {
 		used[k.in] = true
@@ -88,13 +88,13 @@ func (t *Twin) Windows(place workload.Place) rollout.Windows {
 
 // Age takes in how Slurm's priorities grow.
 func (t *Twin) Age(a workload.Aging) {
-	t.disperse()
+	t.crowd.disperse()
 	t.priorities.aging = a
 }
 
 // Submitted notes that j waits from now on.
 func (t *Twin) Submitted(j *workload.Job) {
-	t.disperse()
+	t.crowd.disperse()
 	t.priorities.submitted(j)
 	k := t.add(j)
 	t.came(k, j)
@@ -105,7 +105,7 @@ func (t *Twin) Submitted(j *workload.Job) {
 // Changed notes that j may have another request, priority, or a limit that keeps it from starting,
 // if it waits, and another time limit, other nodes and more processors if it runs.
 func (t *Twin) Changed(j *workload.Job) {
-	t.disperse()
+	t.crowd.disperse()
 	k, ok := t.jobs[j.ID]
 	switch {
 	case ok && k.runs:
@@ -139,7 +139,7 @@ func (t *Twin) matches(k *job, j *workload.Job) bool {
 
 // Started notes that j has run since j.Start. It learns from j's wait.
 func (t *Twin) Started(j *workload.Job) {
-	t.disperse()
+	t.crowd.disperse()
 	k, ok := t.jobs[j.ID]
 	switch {
 	case !ok:
@@ -162,7 +162,7 @@ func (t *Twin) Started(j *workload.Job) {
 // Ended notes that j ended at j.End, or that j was cancelled if it has no start. It learns
 // from j's run time.
 func (t *Twin) Ended(j *workload.Job) {
-	t.disperse()
+	t.crowd.disperse()
 	k, ok := t.jobs[j.ID]
 	if !ok {
 		return

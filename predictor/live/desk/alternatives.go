@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 )
 
@@ -118,7 +119,7 @@ func (d *Desk) alternatives(req *api.PlanRequest) (all []alternative, what strin
 		open = append(open, s.plural)
 		partitions := i == 0
 		if partitions {
-			if err := d.exist(list, names); err != nil {
+			if err := exist(d.Premises.Limits(), list, names); err != nil {
 				return nil, "", err
 			}
 		}
@@ -148,9 +149,8 @@ func distinct(list string) (names []string) {
 	return names
 }
 
-// exist returns a fault if one of the partitions of a list does not exist.
-func (d *Desk) exist(list string, names []string) error {
-	c := d.Premises.Limits()
+// exist returns a fault if one of the partitions of a list does not exist in a cluster.
+func exist(c *limits.Cluster, list string, names []string) error {
 	if c == nil {
 		return nil // planning says what is not known yet
 	}

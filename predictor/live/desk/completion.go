@@ -51,7 +51,7 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 	}
 	plan, refusal := q.agreeOnEnd()
 	if refusal == nil && d.Shadow {
-		refusal = d.onlyWatching(plan)
+		refusal = onlyWatching(plan, d.Zone)
 	}
 	if refusal == nil {
 		refusal, err = d.checkRules(ctx, q.terms, plan)
@@ -94,7 +94,7 @@ func (q *question) admitEnd() *trajectory.Refusal {
 // also sets the answer's Offers to other ends.
 func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	d, r, req := q.desk, &q.request, q.asked
-	avoided, safer := d.avoided(q.Cluster, &r.Job, req, duringWork(0, &r.Job))
+	avoided, safer := d.hazard.avoided(q.Cluster, &r.Job, req, duringWork(0, &r.Job))
 	var wait forecast.Answer
 	circumstances := completion.Circumstances{Checkpoints: req.CheckpointInterval}
 	if req.Array.Tasks > 1 { // one task is as a single job
@@ -163,7 +163,7 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 	waking, _ := job.Waking()
 	wake(wait, waking)
 	fitting := job.Fitting()
-	circumstances.FailureRate = failuresOf(nodesFor(&all, fitting), d.candidates(fitting, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit))
+	circumstances.FailureRate = failuresOf(nodesFor(&all, fitting), d.hazard.candidates(fitting, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit))
 	q.Request = r.Job // each task runs as a job like it
 	p, ok = d.Outlook.Prospect(&q, circumstances, &wait.Wait)
 	if ok && circumstances.Rounds > 1 {
@@ -252,7 +252,7 @@ func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64)
 	var rest negotiate.Prospect // of what runs
 	if started != 0 && !lost {
 		left := max(1, started+j.Limit-now)
-		rate := d.failures(j.On, window{0, left}) / float64(left)
+		rate := d.hazard.failures(j.On, window{0, left}) / float64(left)
 		q := forecast.Question{Request: r.Job, Now: now, Submit: now, Job: e.Job}
 		run := completion.Circumstances{FailureRate: rate}
 		if e.Tasks > 1 {

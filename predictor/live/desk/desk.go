@@ -132,12 +132,13 @@ type Desk struct {
 	// is locked while it contains a value.
 	granting chan struct{}
 	offered  offered
+	hazard   hazard
 }
 
 // New returns a Desk. It promises nothing before its premises are ready.
 func New(o Options) *Desk {
 	o.Site, o.Outlook = o.Site.withDefaults(), reserved{o.Outlook, o.Premises}
-	return &Desk{occupancy: &occupancy{Options: o}, granting: make(chan struct{}, 1)}
+	return &Desk{occupancy: &occupancy{Options: o}, granting: make(chan struct{}, 1), hazard: hazard{o.Health, o.RiskyNodes}}
 }
 
 // occupancy knows what is taken or will be: running jobs, promises, and plain jobs that become

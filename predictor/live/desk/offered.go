@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -29,9 +30,8 @@ type madeOffer struct {
 }
 
 // refuse takes in the refusal of a user's request, and remembers its offers. If the request is what
-// was offered to the user before, the reason says since when the queue has changed. stamp writes a
-// time.
-func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, now int64, stamp func(int64) string) {
+// was offered to the user before, the reason says since when the queue has changed, in a zone.
+func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, now int64, zone *time.Location) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for name, made := range o.made {
@@ -41,7 +41,7 @@ func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, now
 		}
 	}
 	if i := slices.IndexFunc(o.made[user], func(m madeOffer) bool { return m.taken(req, now) }); i >= 0 {
-		no.Reason = fmt.Sprintf("the queue has changed since %s, when this was offered: %s", stamp(o.made[user][i].at), no.Reason)
+		no.Reason = fmt.Sprintf("the queue has changed since %s, when this was offered: %s", slurmtime.Stamp(o.made[user][i].at, zone), no.Reason)
 	}
 	if o.made == nil {
 		o.made = map[string][]madeOffer{}
@@ -81,9 +81,4 @@ func (m *madeOffer) taken(req *api.PlanRequest, now int64) bool {
 		}
 	}
 	return passed(m.BeginBy, req.BeginBy) && passed(m.FinishBy, req.FinishBy)
-}
-
-// remember passes a user's refusal to offered.
-func (d *Desk) remember(user string, req *api.PlanRequest, no *api.Refusal) {
-	d.offered.refuse(user, req, no, d.Now(), func(at int64) string { return slurmtime.Stamp(at, d.Zone) })
 }

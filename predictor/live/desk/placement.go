@@ -21,20 +21,27 @@ func duringWork(begins int64, job *workload.Request) window {
 	return window{begins, begins + max(1, job.Limit)}
 }
 
+// hazard knows the failures of nodes that are forecast, and whether jobs avoid risky nodes by
+// default.
+type hazard struct {
+	health Health // nil if nothing is forecast
+	risky  string // as in Options.RiskyNodes
+}
+
 // failures returns the expected number of failures of a set of nodes in a window.
-func (d *Desk) failures(nodes []string, s window) float64 {
-	if d.Health == nil || len(nodes) == 0 || s.to <= s.from {
+func (h hazard) failures(nodes []string, s window) float64 {
+	if h.health == nil || len(nodes) == 0 || s.to <= s.from {
 		return 0
 	}
-	return fault.Failures(d.Health.FailureProb(nodes, s.from, s.to))
+	return fault.Failures(h.health.FailureProb(nodes, s.from, s.to))
 }
 
 // candidates returns the nodes that fit a job, without those that it avoids, each with the expected
 // number of its failures in a window.
-func (d *Desk) candidates(fitting []limits.Node, avoided []string, s window) (nodes []placement.Node) {
+func (h hazard) candidates(fitting []limits.Node, avoided []string, s window) (nodes []placement.Node) {
 	for i := range fitting {
 		if name := fitting[i].Name; !slices.Contains(avoided, name) {
-			nodes = append(nodes, placement.Node{Name: name, Expected: d.failures([]string{name}, s)})
+			nodes = append(nodes, placement.Node{Name: name, Expected: h.failures([]string{name}, s)})
 		}
 	}
 	return nodes
@@ -78,13 +85,13 @@ func failuresOf(need int, nodes []placement.Node) float64 {
 // avoided returns the names of the nodes that a job should avoid during a window, if its user and
 // the site want that. It also returns by how much this lowers the probability that one of the job's
 // nodes fails in the window.
-func (d *Desk) avoided(c *limits.Cluster, job *workload.Request, req *api.PlanRequest, s window) (names []string, safer float64) {
+func (h hazard) avoided(c *limits.Cluster, job *workload.Request, req *api.PlanRequest, s window) (names []string, safer float64) {
 	named := req.Needs != nil && len(req.Needs.NodeList.Names)+len(req.Needs.Exclude.Names) > 0
-	if d.Health == nil || named || cmp.Or(req.RiskyNodes, d.RiskyNodes) != api.RiskyAvoid {
+	if h.health == nil || named || cmp.Or(req.RiskyNodes, h.risky) != api.RiskyAvoid {
 		return nil, 0
 	}
 	fitting := c.Job(*job, req.Needs).Fitting()
-	all := d.candidates(fitting, nil, s)
+	all := h.candidates(fitting, nil, s)
 	need := nodesFor(job, fitting)
 	for _, n := range placement.Avoid(all, need) {
 		names = append(names, n.Name)

@@ -78,7 +78,7 @@ func TestAvoided(t *testing.T) {
 	c.Partitions["main"] = main
 	failing["n03"], failing["n05"], failing["n07"], failing["vanished"] = .3, .5, .2, .9
 	job := &workload.Request{Partition: "main", Size: workload.Size{Nodes: 2}, Limit: 3600}
-	k := New(Options{Health: &desktest.Outlook{Failing: failing}, RiskyNodes: api.RiskyAvoid})
+	k := hazard{&desktest.Outlook{Failing: failing}, api.RiskyAvoid}
 	work := duringWork(0, job)
 
 	names, safer := k.avoided(c, job, &api.PlanRequest{}, work)
@@ -114,7 +114,7 @@ func TestAvoided(t *testing.T) {
 	if names, _ := k.avoided(c, job, &api.PlanRequest{Needs: named}, work); names != nil {
 		t.Errorf("with nodes of the user's choice it leaves out %v", names)
 	}
-	k.RiskyNodes = api.RiskyAllow
+	k.risky = api.RiskyAllow
 	if names, _ := k.avoided(c, job, &api.PlanRequest{}, work); names != nil {
 		t.Errorf("the site allows risky nodes, and yet leaves out %v", names)
 	}

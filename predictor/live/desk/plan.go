@@ -26,7 +26,7 @@ func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, prom
 	}
 	answer, err := d.planAny(ctx, user, req, promise)
 	if err == nil && answer.Refusal != nil {
-		d.remember(user, req, answer.Refusal)
+		d.offered.refuse(user, req, answer.Refusal, d.Now(), d.Zone)
 	}
 	return answer, err
 }
@@ -82,7 +82,7 @@ func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, prom
 	}
 	plan := q.startPlan(&got)
 	if d.Shadow {
-		return q.refuse(d.onlyWatching(&plan), promise)
+		return q.refuse(onlyWatching(&plan, d.Zone), promise)
 	}
 	no, err := q.grantStart(&got, &plan, promise)
 	switch {
@@ -122,7 +122,7 @@ func (q *question) startPlan(got *trajectory.Answer) api.Plan {
 	}
 	plan.Group, plan.Home, plan.GroupProb = req.Group, req.Home, q.terms.group
 	plan.Cluster, plan.Preempted = stay(q.Cluster), q.Cluster.Partitions[got.Job.Partition].Preempted
-	plan.Exclude, plan.Safer = q.desk.avoided(q.Cluster, &got.Job, req, duringWork(plan.Slot-q.now, &got.Job))
+	plan.Exclude, plan.Safer = q.desk.hazard.avoided(q.Cluster, &got.Job, req, duringWork(plan.Slot-q.now, &got.Job))
 	return plan
 }
 

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/prob"
@@ -14,8 +15,8 @@ import (
 const OnlyWatches = "varqd only watches on this cluster, and neither promises nor changes anything (plan.mode: shadow)"
 
 // onlyWatching refuses a plan in shadow mode, and describes it.
-func (d *Desk) onlyWatching(p *api.Plan) *api.Refusal {
-	moment := func(at int64) string { return slurmtime.Stamp(at, d.Zone) }
+func onlyWatching(p *api.Plan, zone *time.Location) *api.Refusal {
+	moment := func(at int64) string { return slurmtime.Stamp(at, zone) }
 	if p.FinishBy != 0 {
 		return &api.Refusal{Rule: "plan.mode", Reason: fmt.Sprintf("%s; it would have promised an end by %s with probability %s (estimate %s); submit the job without --finish-by",
 			OnlyWatches, moment(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate))}

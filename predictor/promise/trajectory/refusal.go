@@ -3,6 +3,7 @@ package trajectory
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/stats"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Refusal says why no promise can be made, and what can be promised instead.
@@ -84,7 +86,7 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 		if p.Cluster != nil {
 			why = p.Cluster.ReservedBetween(r.Job.Partition, r.Now, r.Deadline)
 		}
-		if why = cmp.Or(why, p.ahead(r)); why != "" {
+		if why = cmp.Or(why, r.ahead(p.Jobs)); why != "" {
 			why = "beside " + why + " "
 		}
 	}
@@ -96,7 +98,7 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if dearer > most {
 		more += fmt.Sprintf("; with a higher --max-cost %.2f could be promised", dearer)
 	}
-	by, held := p.stamp(r.Deadline), ""
+	by, held := stamp(p.Cluster, r.Deadline), ""
 	if r.HoldUntil == r.Deadline {
 		held = " and its nodes held until then"
 	}
@@ -141,13 +143,13 @@ func (p *Planner) young(r *Request, sample, need int) *Refusal {
 	return &Refusal{Reason: why, Young: true}
 }
 
-// ahead says how much work waits in the partition of r, or "".
-func (p *Planner) ahead(r *Request) string {
-	if p.Jobs == nil {
+// ahead says how much work waits in the partition of r, of jobs that may be nil, or "".
+func (r *Request) ahead(all iter.Seq[*workload.Job]) string {
+	if all == nil {
 		return ""
 	}
 	jobs, hours := int64(0), 0.
-	for j := range p.Jobs {
+	for j := range all {
 		if j.Start == 0 && j.Partition == r.Job.Partition && j.Since() <= r.Now && j.ID != r.ID {
 			jobs += int64(j.Count())
 			hours += float64(j.Count()) * float64(max(1, j.Nodes)) * float64(j.Limit) / 3600
@@ -159,11 +161,11 @@ func (p *Planner) ahead(r *Request) string {
 	return fmt.Sprintf("%d waiting jobs (%.1f node-hours by their time limits)", jobs, hours)
 }
 
-// stamp writes a time for a message.
-func (p *Planner) stamp(at int64) string {
+// stamp writes a time in the zone of a cluster, which may be nil.
+func stamp(c *limits.Cluster, at int64) string {
 	zone := time.UTC
-	if p.Cluster != nil && p.Cluster.Zone != nil {
-		zone = p.Cluster.Zone
+	if c != nil && c.Zone != nil {
+		zone = c.Zone
 	}
 	return slurmtime.Stamp(at, zone)
 }

@@ -118,7 +118,7 @@ func (v *Revision) bound(room float64) {
 func (p *Planner) replan(r *Request, b bounds, current Submission) Revision {
 	if r.Now >= current.Begin {
 		trimmed := Submission{Begin: current.Begin, Limit: min(current.Limit, r.trimmed())}
-		est := p.waiting(r, b, trimmed)
+		est := p.pending(r, b, trimmed)
 		return Revision{Submission: trimmed, Prob: est.Prob, Stay: est.Prob, Forecast: est.Forecast}
 	}
 	stay := Revision{Submission: current}
@@ -161,25 +161,14 @@ func (r *Request) trimmed() int64 {
 	return r.enlarged(r.Now) + 60
 }
 
-// pending forecasts a job that is not eligible yet.
+// pending forecasts a job with its present submission: the rest of its wait, if it is eligible.
 func (p *Planner) pending(r *Request, b bounds, s Submission) workload.Estimate {
-	budget := b.budget(r, s)
-	if budget < 0 || s.Limit > b.longest {
-		return workload.Estimate{}
-	}
-	return p.forecast(r, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: budget, Job: r.ID})
-}
-
-// waiting forecasts the rest of the wait of an eligible job.
-func (p *Planner) waiting(r *Request, b bounds, s Submission) workload.Estimate {
-	if r.Now >= r.Deadline {
-		return workload.Estimate{}
-	}
-	if minutes(r.Job.Limit) > b.longest { // a limit that includes a hold shrinks until then
-		return workload.Estimate{}
+	limit := s.Limit
+	if r.Now >= s.Begin { // a limit that includes a hold shrinks until then
+		limit = minutes(r.Job.Limit)
 	}
 	budget := b.budget(r, s)
-	if budget < r.Now-s.Begin {
+	if r.Now >= r.Deadline || limit > b.longest || budget < max(0, r.Now-s.Begin) {
 		return workload.Estimate{}
 	}
 	return p.forecast(r, workload.Candidate{Submit: s.Begin, Limit: s.Limit, Budget: budget, Job: r.ID})

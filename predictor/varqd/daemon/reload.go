@@ -24,15 +24,15 @@ func (d *Daemon) reload(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-d.anew.Signals:
-			d.readPolicy()
+			d.anew.policy(d)
 		}
 	}
 }
 
-// readPolicy reads the policy. If that fails, the one from before stays, and varqd's health says
-// so.
-func (d *Daemon) readPolicy() {
-	c, err := d.anew.Read()
+// policy reads the policy of a daemon. If that fails, the one from before stays, and varqd's health
+// says so.
+func (r *Reload) policy(d *Daemon) {
+	c, err := r.Read()
 	if err != nil {
 		note := fmt.Sprintf("the policy is not read anew, and the one from before stays: %v", err)
 		d.unread.Store(&note)
