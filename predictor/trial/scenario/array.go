@@ -152,7 +152,7 @@ func (r *runner) replanTasks(now int64, p *promise) {
 	} else {
 		r.varqd.register(p, revised.Prob >= p.Prob)
 		if p.Begin != before.Begin {
-			r.varqd.moves++
+			r.varqd.moved(p)
 			r.awaitTasks(p)
 		}
 	}

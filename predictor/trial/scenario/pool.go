@@ -105,7 +105,10 @@ func poolVARQ(runs []*Result, weeks weeks) *VARQResult {
 		v := r.VARQ
 		pooled.Asked += v.Asked
 		pooled.Down += v.Down
-		pooled.Moves += v.Moves
+		pooled.Moves = append(pooled.Moves, make([]int, max(0, len(v.Moves)-len(pooled.Moves)))...)
+		for moves, n := range v.Moves {
+			pooled.Moves[moves] += n
+		}
 		pooled.Work += v.Work
 		pooled.Held += v.Held
 		pooled.Booked += v.Booked

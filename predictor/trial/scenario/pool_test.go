@@ -43,7 +43,15 @@ func TestPoolOfOneRunTwice(t *testing.T) {
 		}
 		if v := one.VARQ; v != nil {
 			twice := *v
-			twice.Asked, twice.Promised, twice.Kept, twice.Moves = 2*v.Asked, 2*v.Promised, 2*v.Kept, 2*v.Moves
+			twice.Asked, twice.Promised, twice.Kept, twice.Moves = 2*v.Asked, 2*v.Promised, 2*v.Kept, nil
+			all := 0
+			for _, n := range v.Moves {
+				twice.Moves = append(twice.Moves, 2*n)
+				all += n
+			}
+			if all != v.Promised {
+				t.Errorf("%s: moves of %d promises, of %d", text, all, v.Promised)
+			}
 			twice.Work, twice.Held, twice.Booked = 2*v.Work, 2*v.Held, 2*v.Booked
 			want.VARQ = &twice
 		}

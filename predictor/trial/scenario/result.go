@@ -86,8 +86,9 @@ type VARQResult struct {
 	Work   float64 `json:"work"`
 	Held   float64 `json:"held"`
 	Booked float64 `json:"booked"`
-	// Moves counts how often the begin time of a pending reservation changed.
-	Moves int `json:"moves"`
+	// Moves counts the promises by how often the begin time of the job changed while it was pending:
+	// Moves[n] of them n times.
+	Moves []int `json:"moves"`
 	// Offers tells what became of the refused if they take what is offered.
 	Offers *OffersResult `json:"offers,omitempty"`
 }

@@ -23,7 +23,7 @@ type varqd struct {
 	asked   int                     // requests
 	offered int                     // of those refused, who got an offer
 	kinds   map[trajectory.Kind]int // of offers
-	moves   int                     // changes of a begin time
+	moves   []int                   // promises by how often their begin time changed
 	down    int                     // refusals because the cluster seemed to be down
 	why     string                  // the reason given with the last refusal counted in down
 	prob    float64                 // sum of the promises' forecasts, without those of offers
@@ -43,11 +43,12 @@ type promise struct {
 	submitted, started, ended bool         // what the job has done
 	tasks                     []*sched.Job // of an array
 	starts                    int          // tasks that have started
+	moves                     int          // changes of the begin time
 	worked, held              float64      // processor seconds of these
 }
 
 func newVarqd(s *Scenario) *varqd {
-	v := &varqd{VARQ: s.Reservations.VARQ, request: s.Request, kinds: make(map[trajectory.Kind]int)}
+	v := &varqd{VARQ: s.Reservations.VARQ, request: s.Request, kinds: make(map[trajectory.Kind]int), moves: make([]int, 1)}
 	if v.request == nil {
 		v.request = func(j *sched.Job) workload.Request {
 			return workload.Request{Size: workload.Size{Nodes: j.Procs, CPUs: j.Procs}, Limit: j.Limit}
@@ -153,6 +154,7 @@ func (r *runner) ask(j *sched.Job, tasks int32) *promise {
 		r.refused(j, &request, &answer)
 		return nil
 	}
+	v.moves[0]++
 	v.booked += float64(request.Job.Limit) * float64(j.Procs) * float64(max(1, tasks))
 	if v.MaxCost > 0 {
 		request.Earliest = request.Ceiling(plan.Begin, v.MaxCost)
@@ -181,6 +183,16 @@ func (r *runner) await(j *sched.Job, p *promise) {
 	})
 }
 
+// moved counts a change of the begin time of a promised job.
+func (v *varqd) moved(p *promise) {
+	v.moves[p.moves]--
+	p.moves++
+	if p.moves == len(v.moves) {
+		v.moves = append(v.moves, 0)
+	}
+	v.moves[p.moves]++
+}
+
 // replan plans a reservation anew, and calls itself again every Replan seconds until the
 // job starts.
 func (r *runner) replan(now int64, j *sched.Job, p *promise) {
@@ -196,7 +208,7 @@ func (r *runner) replan(now int64, j *sched.Job, p *promise) {
 	} else {
 		r.varqd.register(p, revised.Prob >= p.Prob)
 		if p.Begin != before.Begin {
-			r.varqd.moves++
+			r.varqd.moved(p)
 			r.await(j, p)
 		}
 	}
