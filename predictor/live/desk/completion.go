@@ -140,8 +140,8 @@ func rounds(all, atOnce int32) int32 {
 // computes the circumstances' FailureRate. It also returns the first window that keeps the job from
 // starting, or nil. It reports false if too little is known; wait.Down may then say why.
 func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p negotiate.Prospect, blocked *api.Blocked, ok bool) {
-	all, pieces := r.All(), r.Pieces.Times(max(1, r.Tasks))
-	q := forecast.Question{Request: all, Now: r.Now, Submit: r.Now, Job: r.ID}
+	all, pieces, now := r.All(), r.Pieces.Times(max(1, r.Tasks)), min(r.Now, d.Now())
+	q := forecast.Question{Request: all, Now: now, Submit: r.Now, Job: r.ID}
 	if !d.Outlook.Wait(&q, waited, wait) {
 		return nil, nil, false
 	}
@@ -158,7 +158,7 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 	}
 	room := d.room(claims, r.ID == 0)
 	limitToRoom(&wait.Wait, func(at int64) float64 {
-		return room(workload.Claim{Request: all, Pieces: pieces, Job: r.ID, From: at + first - r.Now}, r.Now, 0).Prob
+		return room(workload.Claim{Request: all, Pieces: pieces, Job: r.ID, From: at + first - r.Now}, now, 0).Prob
 	}, r.Now)
 	waking, _ := job.Waking()
 	wake(wait, waking)

@@ -157,3 +157,14 @@ func TestTimes(t *testing.T) {
 		}
 	}
 }
+
+// Forecasters are never asked as of a time to come, also not about a job that begins later: what
+// they know of the present would change.
+func TestWhenAsksOfThePresent(t *testing.T) {
+	s := newSite(t)
+	s.observe(entry(1, "alice", -7200, func(j *slurm.QueueEntry) { j.Reason = "BeginTime" }))
+	w := s.when("alice", api.WhenQuery{})
+	if len(w.Jobs) != 1 || w.Jobs[0].Start == nil || w.Jobs[0].Start.Median < desktest.Epoch+7200 || s.Outlook.Latest != desktest.Epoch {
+		t.Errorf("%+v, asked as of %d", w, s.Outlook.Latest-desktest.Epoch)
+	}
+}

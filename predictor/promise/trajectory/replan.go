@@ -13,14 +13,13 @@ const leastMove = 2 * fineStep
 // the promise: less is within the exactness of forecasts.
 const leastGain = .02
 
-// leastSaving is by how many seconds a move must shorten the time for which the nodes may
-// idle, if the promise holds. It is short, so that a job can be put off again and again as
-// long as the queue stays short. It is not shorter, so that Slurm's jobs are not changed all
-// the time. What a begin time far away could save can be saved when it is near, too: so the least
-// saving is also one of leastSavingShare parts of the time until then.
+// leastSaving is by how many seconds a move must shorten the time for which the nodes may idle, if
+// the promise holds, and leastSavingShare by which part of that time. They are small, so that a job
+// can be put off again while the queue stays short. They are not smaller, so that Slurm's jobs are
+// not changed all the time. With a share, a job is put off a few times at most.
 const (
 	leastSaving      = 4 * 60
-	leastSavingShare = 24
+	leastSavingShare = 8
 )
 
 // venture limits a move that saves idle time, if the promise holds: the risk after the move
@@ -138,7 +137,7 @@ func (p *Planner) replan(r *Request, b bounds, current Submission) Revision {
 	}
 	if holds {
 		enough = 1 - venture*(1-r.Prob)
-		least := max(leastSaving, (current.Begin-r.Now)/leastSavingShare)
+		least := max(leastSaving, r.idle(current.Begin)/leastSavingShare)
 		better = func(to Point) bool { return r.idle(to.Begin) <= r.idle(current.Begin)-least }
 	}
 	i := p.settle(r, points, enough)

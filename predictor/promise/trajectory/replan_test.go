@@ -21,8 +21,9 @@ func TestReplanBeforeEligible(t *testing.T) {
 	}{
 		{"right", hour, 8310, 8310, .9},
 		{"early, but not by enough of the risk", hour, 14070, 14070, .9},
-		{"a little too early is left alone", hour, 14100 + 210, 14100 + 210, .98},
-		{"four minutes too early moves", hour, 14100 + 240, 14100, .98},
+		{"too early by less than an eighth is left alone", hour / 2, 7050 + 990, 7050 + 990, .98},
+		{"too early by an eighth moves", hour / 2, 7050 + 1020, 7050, .98},
+		{"too early by less than four minutes is left alone", hour / 20, 720 + 210, 720 + 210, .98},
 		{"the queue has become faster", hour / 2, 8310, 7050, .98},
 		{"the queue has become slower", 1.5 * hour, 8310, 12450, .9},
 		{"a step too late is left alone", hour, 8280, 8280, .89},
@@ -269,19 +270,6 @@ func TestReplanMovesForWhatIsWorthIt(t *testing.T) {
 		got := (&Planner{Forecaster: plateau{c.base, c.slope}}).Replan(r, current)
 		if moved := got.Submission != current; moved != c.moves {
 			t.Errorf("%s: %+v", c.name, got)
-		}
-	}
-}
-
-// What could be saved is saved when the begin time is near.
-func TestReplanSavesWhenNear(t *testing.T) {
-	p := &Planner{Forecaster: curve{mean: hour / 10, sample: 1000}}
-	for lead, want := range map[int64]bool{24 * hour: false, 4 * hour: true} {
-		r := request(1, lead, .9)
-		best := p.Plan(r).Plan.Begin
-		current := Submission{Begin: best - 1500, Limit: r.enlarged(best - 1500)}
-		if got := p.Replan(r, current); (got.Submission != current) != want {
-			t.Errorf("%d hours before: %+v", lead/hour, got)
 		}
 	}
 }

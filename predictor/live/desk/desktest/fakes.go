@@ -208,6 +208,7 @@ type Outlook struct {
 	SeenAt    int64          // when the queue was read
 	Known     []workload.Job // the jobs in the queue at SeenAt
 	Nodes     int
+	Latest    int64 // the latest present time of a question of Wait
 	Promised  []Promised
 	Asking    []int64       // the jobs of Predict; nil if they are not recorded
 	Asked     map[int64]int // by job: the candidates of forecasts; nil if they are not counted
@@ -289,6 +290,7 @@ func (p *Outlook) Gather(int64) {}
 
 // Wait forecasts the rest of the wait.
 func (p *Outlook) Wait(q *forecast.Question, waited int64, a *forecast.Answer) bool {
+	p.Latest = max(p.Latest, q.Now)
 	*a, _ = p.Predict(q.Request, 0)
 	p.left = max(0, p.Delay-waited)
 	return p.Down == ""
