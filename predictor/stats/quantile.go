@@ -15,6 +15,12 @@ func NormalCDF(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 // NormalQuantile returns the p-quantile, 0 < p < 1, of the standard normal distribution.
 func NormalQuantile(p float64) float64 { return mathext.NormalQuantile(p) }
 
+// Gamma is the gamma distribution with a shape Alpha and a rate Beta.
+type Gamma struct{ Alpha, Beta float64 }
+
+// CDF returns the probability that the variable is at most x, which is not negative.
+func (g Gamma) CDF(x float64) float64 { return mathext.GammaIncReg(g.Alpha, g.Beta*x) }
+
 // StudentQuantile returns the p-quantile, 0 < p < 1, of Student's t distribution with so many
 // degrees of freedom: t for which I(1/2 free, 1/2) of free/(free+t²) is the probability of both
 // tails together.

@@ -24,6 +24,12 @@ func TestAgainstGonum(t *testing.T) {
 			t.Errorf("Student's %v-quantile with %v degrees of freedom is %v, want %v", p, free, got, want)
 		}
 	}
+	for range 1000 {
+		alpha, beta, x := .1+50*r.Float64(), .001+r.Float64(), 100*r.Float64()
+		if got, want := (Gamma{alpha, beta}).CDF(x), (distuv.Gamma{Alpha: alpha, Beta: beta}).CDF(x); got != want {
+			t.Errorf("the probability of at most %v with shape %v and rate %v is %v, want %v", x, alpha, beta, got, want)
+		}
+	}
 	if got := StudentQuantile(.5, 3); got != 0 {
 		t.Errorf("Student's median is %v", got)
 	}

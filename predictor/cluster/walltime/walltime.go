@@ -23,9 +23,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/stats"
 )
 
 // recent is the number of jobs that a prediction uses. They are the newest of a category,
@@ -55,7 +54,7 @@ func after(age int64) float64 {
 // student is the .95 quantiles of Student's t, by degrees of freedom, from doubt on.
 var student = func() (t [recent + doubt]float64) {
 	for v := doubt; v < len(t); v++ {
-		t[v] = distuv.StudentsT{Sigma: 1, Nu: float64(v)}.Quantile(.95)
+		t[v] = stats.StudentQuantile(.95, float64(v))
 	}
 	return t
 }()

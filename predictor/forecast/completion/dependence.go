@@ -3,10 +3,9 @@ package completion
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/varq-project/varq/predictor/cluster/walltime"
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/stats"
 )
 
 // dependence measures the correlation of waits and run times beyond what their forecasts know. It
@@ -33,7 +32,7 @@ func (d *dependence) learn(wait, run float64) {
 }
 
 func score(rank float64) float64 {
-	return max(-farthest, min(distuv.UnitNormal.Quantile(max(1e-9, min(rank, 1-1e-9))), farthest))
+	return max(-farthest, min(stats.NormalQuantile(max(1e-9, min(rank, 1-1e-9))), farthest))
 }
 
 func (d *dependence) correlation() float64 {
@@ -57,7 +56,7 @@ func (d *dependence) sum(wait *delay.Distribution, run *walltime.Distribution, t
 	var scores [delay.Points]float64
 	if correlation != 0 {
 		for i, p := range wait {
-			scores[i] = distuv.UnitNormal.Quantile(max(1e-12, min(p, 1-1e-12)))
+			scores[i] = stats.NormalQuantile(max(1e-12, min(p, 1-1e-12)))
 		}
 	}
 	*total = delay.Distribution{}
@@ -66,9 +65,9 @@ func (d *dependence) sum(wait *delay.Distribution, run *walltime.Distribution, t
 	for i := range parts {
 		level := (float64(i) + .5) / parts
 		if correlation != 0 {
-			shift := correlation * distuv.UnitNormal.Quantile(level)
+			shift := correlation * stats.NormalQuantile(level)
 			for k, s := range scores {
-				given[k] = distuv.UnitNormal.CDF((s - shift) / rest)
+				given[k] = stats.NormalCDF((s - shift) / rest)
 			}
 		}
 		seconds := float64(run.Quantile(level))

@@ -1,16 +1,15 @@
 package completion
 
 import (
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/stats"
 )
 
 // rounds is the time that several rounds take, one after another, which do not depend on one
 // another: by a gamma distribution with the mean and the variance of their sum.
 type rounds struct {
 	n     float64 // 0 or 1 if there is no more than one
-	sum   distuv.Gamma
+	sum   stats.Gamma
 	never float64 // the probability that the end is not known, of one round and so of all
 }
 
@@ -36,7 +35,7 @@ func roundsLike(p *Prospect, n float64) (r rounds) {
 	}
 	mean /= all
 	variance := max(squares/all-mean*mean, 1)
-	r.sum = distuv.Gamma{Alpha: n * mean * mean / variance, Beta: mean / variance}
+	r.sum = stats.Gamma{Alpha: n * mean * mean / variance, Beta: mean / variance}
 	return r
 }
 

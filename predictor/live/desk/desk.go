@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
@@ -115,7 +113,7 @@ type Options struct {
 	// time limit. An hour is always allowed. 0 means no bound.
 	MaxHold float64
 	Log     *slog.Logger
-	Metrics *Metrics
+	Metrics Metrics
 }
 
 // Desk answers questions and makes promises. Its methods may be called concurrently.
@@ -149,19 +147,16 @@ type occupancy struct {
 	plain atomic.Pointer[[]workload.Claim]
 }
 
-// Metrics are the desk's counts for Prometheus.
-type Metrics struct{ promises, refusals prometheus.Counter }
+// Counter counts something for the site's monitoring.
+type Counter interface{ Inc() }
 
-// NewMetrics makes the metrics and registers them.
-func NewMetrics(registry prometheus.Registerer) *Metrics {
-	counter := func(name, help string) prometheus.Counter {
-		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
-		registry.MustRegister(c)
-		return c
-	}
-	return &Metrics{
-		promises: counter("varq_promises_total", "Reservations promised."),
-		refusals: counter("varq_refusals_total", "Reservations refused."),
+// Metrics are the desk's counts: the reservations that were promised, and those that were refused.
+type Metrics struct{ Promises, Refusals Counter }
+
+// count counts one more, unless nobody wants to know.
+func count(c Counter) {
+	if c != nil {
+		c.Inc()
 	}
 }
 

@@ -20,7 +20,7 @@ func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, prom
 	}
 	if no, err := d.mayPromise(ctx, user); no != nil || err != nil {
 		if promise && no != nil {
-			d.Metrics.refusals.Inc()
+			count(d.Metrics.Refusals)
 		}
 		return api.PlanAnswer{Refusal: no}, err
 	}
@@ -202,7 +202,7 @@ func (q *question) promise(plan *api.Plan, got *trajectory.Answer) (*api.Refusal
 		d.Log.Error("promise could not be written down", "user", job.User, "error", err)
 		return nil, api.Fault(api.ErrUnavailable, "the promise could not be written down, so none is made")
 	}
-	d.Metrics.promises.Inc()
+	count(d.Metrics.Promises)
 	d.Log.Info("promised", "plan", plan.ID, "user", job.User, "deadline", plan.Deadline(), "prob", plan.Prob, "estimate", plan.Estimate, "begin", plan.BeginTime, "limit", plan.TimeLimit)
 	return nil, nil
 }

@@ -100,7 +100,7 @@ func promisedTasks(req *api.PlanRequest) int32 {
 func (q *question) refuse(no *api.Refusal, promise bool) (api.PlanAnswer, error) {
 	q.answer.Refusal = no
 	if promise {
-		q.desk.Metrics.refusals.Inc()
+		count(q.desk.Metrics.Refusals)
 	}
 	return q.answer, nil
 }

@@ -60,7 +60,7 @@ func newLab(t *testing.T, c *cluster.Cluster, user string) *lab {
 	})
 	l.desk = desk.New(desk.Options{
 		Premises: l.premises, Ledger: book, Outlook: l.outlook, Now: now, Zone: time.UTC,
-		Prob: .9, Confidence: .95, Horizon: 86400, Log: log, Metrics: desk.NewMetrics(registry),
+		Prob: .9, Confidence: .95, Horizon: 86400, Log: log,
 	})
 	l.Keeper = New(Options{
 		Desk: l.desk, Ledger: book, Slurm: l.slurm, Outlook: l.outlook, Now: now, Zone: time.UTC, Grace: 300, Log: log, Metrics: NewMetrics(registry),

@@ -46,7 +46,7 @@ func (s *site) open() {
 	s.homes.Groups = home
 	s.desk = desk.New(desk.Options{
 		Premises: s.Premises, Ledger: s.Ledger, Outlook: s.Outlook, Health: s.Outlook, Homes: &s.homes, Now: s.Now, Zone: time.UTC,
-		Prob: .9, Confidence: .95, Horizon: 86400, Log: s.Log, Metrics: desk.NewMetrics(s.Registry),
+		Prob: .9, Confidence: .95, Horizon: 86400, Log: s.Log,
 	})
 	s.keeper = New(Options{
 		Desk: s.desk, Ledger: s.Ledger, Slurm: s.Slurm, Outlook: s.Outlook, Health: s.Outlook, Homes: &s.homes, Now: s.Now, Zone: time.UTC,

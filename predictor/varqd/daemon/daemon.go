@@ -226,7 +226,7 @@ func New(o Options) (_ *Daemon, err error) {
 		Horizon:    c.Plan.Horizon.Seconds(),
 		MaxHold:    c.Plan.MaxHold,
 		Log:        o.Log,
-		Metrics:    desk.NewMetrics(registry),
+		Metrics:    deskMetrics(registry),
 	})
 	d.keeper = keeper.New(keeper.Options{
 		Desk:    d.desk,

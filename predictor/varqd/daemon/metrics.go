@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/look"
 )
 
@@ -28,6 +29,19 @@ func (d *Daemon) makeMetrics() {
 		Name: "varq_ledger_write_errors_total", Help: "Writes that the ledger's file has not taken.",
 	})
 	d.requests = newRequestSeconds()
+}
+
+// deskMetrics makes the desk's metrics and registers them.
+func deskMetrics(registry prometheus.Registerer) desk.Metrics {
+	counter := func(name, help string) prometheus.Counter {
+		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+		registry.MustRegister(c)
+		return c
+	}
+	return desk.Metrics{
+		Promises: counter("varq_promises_total", "Reservations promised."),
+		Refusals: counter("varq_refusals_total", "Reservations refused."),
+	}
 }
 
 // countJobs counts the jobs of the queue, and the tasks of arrays.
