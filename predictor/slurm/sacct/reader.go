@@ -22,7 +22,8 @@ import (
 //
 //	SLURM_TIME_FORMAT=%s sacct -aXDP -o JobIDRaw,User,... -S ... -E ...
 //
-// A file may have more columns, in any order. Its first line names the columns.
+// A file may have more columns, in any order, of which Records reads Constraints and Reason. Its
+// first line names the columns.
 var Fields = []string{"JobIDRaw", "User", "Account", "Partition", "QOS", "State", "Submit", "Eligible", "Start", "End",
 	"TimelimitRaw", "ReqTRES", "AllocTRES"}
 
@@ -87,7 +88,7 @@ var setters = map[string]func(p *parser, row *row, text string) error{
 	"Account":      func(p *parser, row *row, s string) error { row.job.Account = p.intern(s); return nil },
 	"Partition":    func(p *parser, row *row, s string) error { row.job.Partition = p.intern(s); return nil },
 	"QOS":          func(p *parser, row *row, s string) error { row.job.QOS = p.intern(s); return nil },
-	"State":        func(_ *parser, row *row, s string) error { row.job.State = slurm.ParseState(s); return nil },
+	"State":        func(_ *parser, row *row, s string) error { setState(row, s); return nil },
 	"Submit":       func(p *parser, row *row, s string) error { return p.setTime(&row.job.Submit, s) },
 	"Eligible":     func(p *parser, row *row, s string) error { return p.setTime(&row.job.Eligible, s) },
 	"Start":        func(p *parser, row *row, s string) error { return p.setTime(&row.job.Start, s) },
@@ -96,12 +97,15 @@ var setters = map[string]func(p *parser, row *row, text string) error{
 	"TimelimitRaw": func(_ *parser, row *row, s string) error { return setLimitMinutes(row, s) },
 	"ReqTRES":      func(_ *parser, row *row, s string) (err error) { row.requested, err = slurm.ParseTRES(s); return },
 	"AllocTRES":    func(_ *parser, row *row, s string) (err error) { row.allocated, err = slurm.ParseTRES(s); return },
+	"Constraints":  func(p *parser, row *row, s string) error { row.constraint = p.intern(s); return nil },
+	"Reason":       func(_ *parser, row *row, s string) error { row.job.AtLimit = slurm.AtLimit(s); return nil },
 }
 
 // parser reads one output, whose header it has read.
 type parser struct {
 	columns         []string
 	knowsAllocation bool // there is an AllocTRES column
+	knowsNeeds      bool // there is a Constraints column
 	zone            *time.Location
 	strings         map[string]string
 }
@@ -109,6 +113,7 @@ type parser struct {
 type row struct {
 	job                  workload.Job
 	requested, allocated limits.TRES
+	constraint           string
 }
 
 func newParser(header string, zone *time.Location) (*parser, error) {
@@ -124,6 +129,7 @@ func newParser(header string, zone *time.Location) (*parser, error) {
 	return &parser{
 		columns:         columns,
 		knowsAllocation: slices.Contains(columns, "AllocTRES"),
+		knowsNeeds:      slices.Contains(columns, "Constraints"),
 		zone:            zone,
 		strings:         make(map[string]string),
 	}, nil
@@ -149,6 +155,9 @@ func (p *parser) parse(line string) (Record, error) {
 	}
 	r.job.Size = slurm.RequestedSize(r.requested, r.allocated)
 	r.job.Given = slurm.SizeOf(r.allocated).CPUs
+	if p.knowsNeeds {
+		r.job.Needs = &workload.Needs{Constraint: r.constraint, Gres: slurm.GresOf(r.requested), Licenses: slurm.LicensesOf(r.requested)}
+	}
 	if p.knowsAllocation {
 		slurm.DropInventedTimes(&r.job, r.allocated)
 	}
@@ -169,6 +178,12 @@ func (p *parser) intern(s string) string {
 	s = strings.Clone(s)
 	p.strings[s] = s
 	return s
+}
+
+// setState reads a state, such as "CANCELLED by 1000".
+func setState(row *row, s string) {
+	word, _, _ := strings.Cut(s, " ")
+	row.job.State, row.job.Evicted, row.job.Expired = slurm.ParseState(s), slurm.Evicted(word), slurm.Expired(word)
 }
 
 func setID(row *row, s string) (err error) {

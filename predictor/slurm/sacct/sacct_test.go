@@ -128,3 +128,21 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.ReportMetric(10_000*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
 }
+
+// With the columns of Command, records say what set a job's wait apart.
+func TestApart(t *testing.T) {
+	got, err := read(strings.Join(append(Fields, "Constraints", "Reason"), "|") + `
+9|bob|chem|main|normal|NODE_FAIL|100|100|110|130|10|cpu=2,node=1,gres/gpu=1,license/matlab=2|cpu=2,node=1|fast&big|QOSMaxJobsPerUserLimit
+10|bob|chem|main|normal|DEADLINE|100|100|None|130|10|cpu=2,node=1|||None
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &workload.Needs{Constraint: "fast&big", Licenses: "matlab:2", Gres: []workload.Gres{{Name: "gpu", Count: 1, Option: "--gres=gpu"}}}
+	if diff := cmp.Diff(want, got[0].Needs); diff != "" || !got[0].AtLimit || !got[0].Evicted || got[0].Expired {
+		t.Errorf("%+v (-want +got):\n%s", got[0], diff)
+	}
+	if got[1].AtLimit || got[1].Evicted || !got[1].Expired {
+		t.Errorf("%+v", got[1])
+	}
+}

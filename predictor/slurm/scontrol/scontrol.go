@@ -22,8 +22,9 @@ import (
 
 // Command runs scontrol. The zero value runs the one on the PATH.
 type Command struct {
-	Path string   // of scontrol, "scontrol" if empty
-	Env  []string // added to the environment, SLURM_CONF=... for instance
+	Path string         // of scontrol, "scontrol" if empty
+	Env  []string       // added to the environment, SLURM_CONF=... for instance
+	Run  program.Runner // program.Output if nil
 }
 
 // Config is what varq needs of a running slurmctld's configuration.
@@ -109,18 +110,10 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 		if err := completeReservations(cluster, reservations); err != nil {
 			return err
 		}
-		for i := range cluster.Reservations {
-			cluster.Reservations[i].Hidden = slices.Contains(config.Private, "reservations")
-		}
 	}
 	cluster.Name, cluster.Federated = config.ClusterName, bytes.Contains(federation, []byte("Federation:"))
 	dropOthers(cluster)
-	cluster.MaxTRES = config.MaxTRES
-	cluster.PrivateJobs = slices.Contains(config.Private, "jobs")
-	cluster.PrivateNodes, cluster.PrivateEvents = slices.Contains(config.Private, "nodes"), slices.Contains(config.Private, "events")
-	cluster.Aging, cluster.Basic, cluster.SubmitPlugins = config.Aging, config.Basic, config.SubmitPlugins
-	cluster.AssociationsEnforced, cluster.QOSEnforced = config.AssociationsEnforced, config.QOSEnforced
-	cluster.Strict, cluster.EachPartition = config.Strict, config.EachPartition
+	config.apply(cluster)
 	completePartitions(cluster, partitions, config)
 	if err := completeGroups(cluster, manager); err != nil {
 		return err
@@ -131,8 +124,30 @@ func (c *Command) Complete(ctx context.Context, cluster *limits.Cluster) error {
 	return nil
 }
 
+// apply fills in what the configuration says of the whole cluster.
+func (c *Config) apply(cluster *limits.Cluster) {
+	cluster.MaxTRES = c.MaxTRES
+	cluster.PrivateJobs = slices.Contains(c.Private, "jobs")
+	cluster.PrivateNodes, cluster.PrivateEvents = slices.Contains(c.Private, "nodes"), slices.Contains(c.Private, "events")
+	for i := range cluster.Reservations {
+		cluster.Reservations[i].Hidden = slices.Contains(c.Private, "reservations")
+	}
+	cluster.Aging, cluster.Basic, cluster.SubmitPlugins = c.Aging, c.Basic, c.SubmitPlugins
+	cluster.AssociationsEnforced, cluster.QOSEnforced = c.AssociationsEnforced, c.QOSEnforced
+	cluster.Strict, cluster.EachPartition = c.Strict, c.EachPartition
+}
+
 func (c *Command) run(ctx context.Context, args ...string) ([]byte, error) {
-	return program.Output(ctx, cmp.Or(c.Path, "scontrol"), c.Env, args...)
+	return c.runIn(ctx, nil, args...)
+}
+
+// runIn is run with more in the environment.
+func (c *Command) runIn(ctx context.Context, env []string, args ...string) ([]byte, error) {
+	run := c.Run
+	if run == nil {
+		run = program.Output
+	}
+	return run(ctx, cmp.Or(c.Path, "scontrol"), slices.Concat(c.Env, env), args...)
 }
 
 // parseConfig reads lines of "Key = Value".

@@ -1,0 +1,135 @@
+package program
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/varq-project/varq/predictor/slurm"
+)
+
+// Runner runs a program as Output does.
+type Runner func(ctx context.Context, path string, env []string, args ...string) ([]byte, error)
+
+// Sparing runs programs no more often than once in a time, also if several processes want them: it
+// keeps in a folder when each ran, and what it printed. Its methods are Runners, and may be called
+// concurrently.
+type Sparing struct {
+	Folder string // which exists
+	// Every is the least time from one run to the next.
+	Every time.Duration
+	Now   func() time.Time
+	Run   Runner // Output if nil
+}
+
+// Output returns what a program prints with these arguments, or has printed with them if that is
+// no longer ago than Every. A failure is remembered for as long.
+func (s *Sparing) Output(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
+	sum := sha256.Sum256([]byte(strings.Join(args, "\x00")))
+	kept := filepath.Join(s.Folder, filepath.Base(path)+"-"+hex.EncodeToString(sum[:8]))
+	unlock, err := lock(ctx, kept+".lock")
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if s.rest(kept+".failed") > 0 {
+		text, err := os.ReadFile(kept + ".failed")
+		if err == nil {
+			return nil, fmt.Errorf("%w: %s", slurm.ErrUnavailable, text)
+		}
+	}
+	if s.rest(kept) > 0 {
+		if out, err := os.ReadFile(kept); err == nil {
+			return out, nil
+		}
+	}
+	out, err := s.run(ctx, path, env, args...)
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.keep(kept+".failed", []byte(err.Error())))
+	}
+	return out, s.keep(kept, out)
+}
+
+// Paced runs a program, whatever its arguments, once Every has passed since its last run by Paced.
+func (s *Sparing) Paced(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
+	stamp := filepath.Join(s.Folder, filepath.Base(path)+".asked")
+	unlock, err := lock(ctx, stamp+".lock")
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	for rest := s.rest(stamp); rest > 0; rest = s.rest(stamp) {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(min(rest, time.Second)):
+		}
+	}
+	if err := s.keep(stamp, nil); err != nil {
+		return nil, err
+	}
+	return s.run(ctx, path, env, args...)
+}
+
+func (s *Sparing) run(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
+	if s.Run != nil {
+		return s.Run(ctx, path, env, args...)
+	}
+	return Output(ctx, path, env, args...)
+}
+
+// rest returns how much of Every is left since a file was kept: 0 or less if nothing is. A file of
+// the future, after a change of the clock, counts as none.
+func (s *Sparing) rest(path string) time.Duration {
+	is, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	age := s.Now().Sub(is.ModTime())
+	if age < 0 {
+		return 0
+	}
+	return s.Every - age
+}
+
+// keep writes a file at once or not at all.
+func (s *Sparing) keep(path string, data []byte) error {
+	now, draft := s.Now(), path+".new"
+	if err := os.WriteFile(draft, data, 0o600); err != nil {
+		return err
+	}
+	return errors.Join(os.Chtimes(draft, now, now), os.Rename(draft, path))
+}
+
+// lock waits until no other process has a file locked.
+func lock(ctx context.Context, path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return func() { f.Close() }, nil
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+			return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), f.Close())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/slurm"
+)
+
+// What a program printed is asked for again only after a while, also by another process, and so is
+// a program that failed.
+func TestSparing(t *testing.T) {
+	now, runs, fails := time.Unix(1_800_000_000, 0), 0, error(nil)
+	process := func(folder string) *Sparing {
+		return &Sparing{Folder: folder, Every: time.Minute, Now: func() time.Time { return now }, Run: func(_ context.Context, path string, _ []string, args ...string) ([]byte, error) {
+			runs++
+			return []byte(path + " " + strings.Join(args, " ")), fails
+		}}
+	}
+	folder := t.TempDir()
+	ask := func(args ...string) (string, error) {
+		out, err := process(folder).Output(t.Context(), "/usr/bin/squeue", nil, args...)
+		return string(out), err
+	}
+	for _, c := range []struct {
+		after time.Duration
+		args  string
+		fails error
+		runs  int
+		want  string
+	}{
+		{0, "-a", nil, 1, "/usr/bin/squeue -a"},
+		{59 * time.Second, "-a", nil, 1, "/usr/bin/squeue -a"},
+		{0, "-b", nil, 2, "/usr/bin/squeue -b"}, // another question
+		{2 * time.Second, "-a", nil, 3, "/usr/bin/squeue -a"},
+		{time.Minute, "-a", errors.New("no answer"), 4, ""},
+		{59 * time.Second, "-a", nil, 4, ""},
+		{2 * time.Second, "-a", nil, 5, "/usr/bin/squeue -a"},
+		{-time.Hour, "-a", nil, 6, "/usr/bin/squeue -a"}, // the clock was wrong
+	} {
+		now, fails = now.Add(c.after), c.fails
+		got, err := ask(c.args)
+		if got != c.want || (err == nil) != (c.want != "") || runs != c.runs {
+			t.Errorf("%s after %v: %q, %v, in %d runs; want %q in %d", c.args, c.after, got, err, runs, c.want, c.runs)
+		}
+		if err != nil && !strings.Contains(err.Error(), "no answer") {
+			t.Error(err)
+		}
+	}
+	if _, err := process("/nonexistent").Output(t.Context(), "squeue", nil); err == nil {
+		t.Error("without a folder")
+	}
+	now, fails = now.Add(time.Hour), slurm.ErrUnavailable
+	if _, err := ask("-a"); !errors.Is(err, slurm.ErrUnavailable) {
+		t.Error(err)
+	}
+	if _, err := ask("-a"); !errors.Is(err, slurm.ErrUnavailable) {
+		t.Error(err)
+	}
+}
+
+// Questions that differ each time wait until the time has passed.
+func TestPaced(t *testing.T) {
+	now, runs := time.Unix(1_800_000_000, 0), 0
+	s := Sparing{Folder: t.TempDir(), Every: time.Minute, Now: func() time.Time { return now }, Run: func(context.Context, string, []string, ...string) ([]byte, error) {
+		runs++
+		return nil, nil
+	}}
+	ask := func(ctx context.Context) error {
+		_, err := s.Paced(ctx, "sacct", nil)
+		return err
+	}
+	if err := ask(t.Context()); err != nil || runs != 1 {
+		t.Error(err, runs)
+	}
+	given, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := ask(given); !errors.Is(err, context.Canceled) || runs != 1 {
+		t.Error(err, runs)
+	}
+	now = now.Add(time.Minute)
+	if err := ask(t.Context()); err != nil || runs != 2 {
+		t.Error(err, runs)
+	}
+}

@@ -1,0 +1,156 @@
+package squeue
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// shown returns a line of squeue's, of a job that waits but for what differs.
+func shown(differs map[string]string) string {
+	values := map[string]string{
+		"JobID": "7", "ArrayJobID": "7", "ArrayTaskID": "N/A", "HetJobID": "N/A", "UserName": "alice", "Account": "phys", "Partition": "main", "QOS": "normal",
+		"State": "PENDING", "Reason": "Priority", "PriorityLong": "4294901759", "Nice": "0", "SubmitTime": "1800000000", "EligibleTime": "1800000001",
+		"StartTime": "1800003600", "TimeLimit": "1-02:00:00", "NumNodes": "2-4", "NumCPUs": "8", "NumTasks": "8", "cpus-per-task": "1", "MinCpus": "1",
+		"MinMemory": "4000M", "MinTmpDisk": "0", "tres-alloc": "cpu=8,mem=8000M,node=2,billing=8", "tres-per-node": "N/A", "tres-per-job": "N/A",
+		"tres-per-task": "N/A", "Licenses": "(null)", "Feature": "(null)", "ReqNodes": "", "ExcNodes": "", "NodeList": "", "Reservation": "(null)",
+		"Dependency": "(null)", "OverSubscribe": "OK", "BatchFlag": "1", "RestartCnt": "0", "Name": "train",
+	}
+	maps.Copy(values, differs)
+	var line strings.Builder
+	for _, f := range fields {
+		line.WriteString(values[f] + separator)
+	}
+	return line.String() + "\n"
+}
+
+func read(t *testing.T, out string) []slurm.QueueEntry {
+	t.Helper()
+	queue, err := parse(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return queue
+}
+
+func TestWaiting(t *testing.T) {
+	got := read(t, shown(nil))
+	want := slurm.QueueEntry{
+		Job: workload.Job{
+			ID: 7, Submit: 1800000000, Eligible: 1800000001, State: workload.Pending, Priority: 4294901759,
+			Request: workload.Request{
+				User: "alice", Account: "phys", Partition: "main", QOS: "normal", Limit: 26 * 3600, Size: workload.Size{Nodes: 2, CPUs: 8, Memory: 8000},
+			},
+			Needs: &workload.Needs{NodeCPUs: workload.NodeNeed{Amount: 1, Option: "--cpus-per-task"}, NodeMemory: workload.NodeNeed{Amount: 4000, Option: "--mem"}},
+		},
+		Name: "train", Reason: "Priority", Expected: 1800003600,
+	}
+	if diff := cmp.Diff([]slurm.QueueEntry{want}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Each case is a job that differs from the one of TestWaiting.
+func TestJobs(t *testing.T) {
+	for name, c := range map[string]struct {
+		differs map[string]string
+		is      func(e *slurm.QueueEntry) bool
+	}{
+		"runs": {map[string]string{"State": "RUNNING", "StartTime": "1800000050", "NodeList": "node[1-2]", "NumNodes": "2"}, func(e *slurm.QueueEntry) bool {
+			return e.State == workload.Running && e.Start == 1800000050 && slices.Equal(e.On, []string{"node1", "node2"}) && e.Given == 8 && e.Expected == 0
+		}},
+		"is suspended": {map[string]string{"State": "SUSPENDED", "StartTime": "1800000050"}, func(e *slurm.QueueEntry) bool { return e.Suspended && e.Start != 0 }},
+		"completes":    {map[string]string{"State": "COMPLETING", "StartTime": "1800000050"}, func(e *slurm.QueueEntry) bool { return e.Completing && e.State == workload.Running }},
+		"wakes nodes": {map[string]string{"State": "CONFIGURING", "StartTime": "1800000050"}, func(e *slurm.QueueEntry) bool {
+			return e.Waking && e.State == workload.Pending && e.Start == 0
+		}},
+		"is held": {map[string]string{"PriorityLong": "0", "Reason": "JobHeldUser", "EligibleTime": "N/A", "StartTime": "N/A"}, func(e *slurm.QueueEntry) bool {
+			return e.Held && e.Stopped == "" && e.Eligible == 0 && e.Expected == 0
+		}},
+		"is stopped":     {map[string]string{"PriorityLong": "0", "Reason": "JobHeldAdmin"}, func(e *slurm.QueueEntry) bool { return !e.Held && e.Stopped == "JobHeldAdmin" }},
+		"was not seen":   {map[string]string{"Reason": "None", "EligibleTime": "N/A"}, func(e *slurm.QueueEntry) bool { return e.Eligible == 1800000000 }},
+		"depends":        {map[string]string{"Reason": "Dependency", "EligibleTime": "N/A", "Dependency": "afterok:3(unfulfilled)"}, func(e *slurm.QueueEntry) bool { return e.Eligible == 0 && e.Dependency == "afterok:3(unfulfilled)" }},
+		"is at a limit":  {map[string]string{"Reason": "QOSMaxJobsPerUserLimit"}, func(e *slurm.QueueEntry) bool { return e.AtLimit && !e.QOSFull }},
+		"has a full QOS": {map[string]string{"Reason": "QOSGrpCpuLimit"}, func(e *slurm.QueueEntry) bool { return !e.AtLimit && e.QOSFull }},
+		"is an array": {map[string]string{"JobID": "9", "ArrayJobID": "9", "ArrayTaskID": "1-10%2"}, func(e *slurm.QueueEntry) bool {
+			return e.ArrayJob == 9 && e.Tasks == 10 && e.AtOnce == 2 && e.ArrayTasks == "1-10%2"
+		}},
+		"is a task":      {map[string]string{"JobID": "12", "ArrayJobID": "9", "ArrayTaskID": "3", "State": "RUNNING"}, func(e *slurm.QueueEntry) bool { return e.ID == 12 && e.ArrayJob == 9 && e.Tasks == 0 }},
+		"is interactive": {map[string]string{"BatchFlag": "0"}, func(e *slurm.QueueEntry) bool { return e.Interactive }},
+		"shares nothing": {map[string]string{"OverSubscribe": "NO"}, func(e *slurm.QueueEntry) bool { return e.Exclusive }},
+		"never ends":     {map[string]string{"TimeLimit": "UNLIMITED"}, func(e *slurm.QueueEntry) bool { return e.Limit == slurm.UnlimitedTime }},
+		"has no limit":   {map[string]string{"TimeLimit": "Partition_Limit"}, func(e *slurm.QueueEntry) bool { return e.Limit == 0 }},
+		"wants GPUs":     {map[string]string{"tres-per-node": "gres/gpu:a100:2"}, func(e *slurm.QueueEntry) bool { return e.GPUs == 4 && e.Needs.Gres[0].Type == "a100" }},
+		"wants features": {map[string]string{"Feature": "fast&big", "ExcNodes": "node3", "Licenses": "matlab:1"}, func(e *slurm.QueueEntry) bool {
+			return e.Needs.Constraint == "fast&big" && e.Needs.Exclude.Names[0] == "node3" && e.Needs.Licenses == "matlab:1"
+		}},
+		"counts by CPU": {map[string]string{"MinMemory": "1000Mc", "cpus-per-task": "4"}, func(e *slurm.QueueEntry) bool {
+			return e.Needs.NodeMemory == workload.NodeNeed{Amount: 4000, Option: "--mem-per-cpu"}
+		}},
+		"has a strange name": {map[string]string{"Name": "a|b\nc"}, func(e *slurm.QueueEntry) bool { return e.Name == "a|b" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := read(t, shown(c.differs))
+			if len(got) != 1 || !c.is(&got[0]) {
+				t.Errorf("%+v, needs %+v", got, got[0].Needs)
+			}
+		})
+	}
+}
+
+// What cannot be read hides no other job; if nothing can be, that is an error.
+func TestForeign(t *testing.T) {
+	if got := read(t, "slurm_load_jobs: hello\n"+shown(map[string]string{"JobID": "x"})+shown(nil)+shown(map[string]string{"JobID": "2", "State": "COMPLETED"})); len(got) != 1 || got[0].ID != 7 {
+		t.Errorf("%+v", got)
+	}
+	if got := read(t, ""); got == nil || len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+	for _, out := range []string{"JOBID PARTITION\n", shown(map[string]string{"JobID": "0"}), shown(map[string]string{"SubmitTime": "N/A"}), shown(map[string]string{"TimeLimit": "soon"})} {
+		if got, err := parse(out); err == nil {
+			t.Errorf("%q: %+v", out, got)
+		}
+	}
+}
+
+func TestCommand(t *testing.T) {
+	down := errors.New("slurmctld is down")
+	c := Command{Env: []string{"SLURM_CONF=/x"}, Run: func(_ context.Context, path string, env []string, args ...string) ([]byte, error) {
+		if path != "squeue" || !slices.Contains(env, "SLURM_TIME_FORMAT=%s") || !slices.Contains(env, "SLURM_CONF=/x") || !slices.Contains(args, "--all") {
+			t.Error(path, env, args)
+		}
+		return []byte(shown(map[string]string{"JobID": "8"}) + shown(nil)), down
+	}}
+	if _, err := c.Queue(t.Context()); !errors.Is(err, down) {
+		t.Error(err)
+	}
+	down = nil
+	got, err := c.Queue(t.Context())
+	if err != nil || len(got) != 2 || got[0].ID != 7 {
+		t.Error(got, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(shown(nil))
+	f.Add(shown(map[string]string{"State": "RUNNING", "NodeList": "node[1-2]", "tres-per-task": "gres/gpu:2"}))
+	f.Fuzz(func(t *testing.T, out string) {
+		queue, err := parse(out)
+		if err != nil {
+			return
+		}
+		for i := range queue {
+			if e := &queue[i]; e.ID <= 0 || e.Submit <= 0 || e.Limit < 0 || e.Nodes < 0 || e.CPUs < 0 || e.State.Finished() {
+				t.Errorf("%q: %+v", out, e)
+			}
+		}
+	})
+}
