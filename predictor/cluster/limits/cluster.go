@@ -25,7 +25,8 @@ type Cluster struct {
 	// unless sbatch --clusters names this one.
 	Federated bool
 
-	Partitions   map[string]Partition
+	Partitions map[string]Partition
+	// QOS and Associations are nil where they are not known.
 	QOS          map[string]QOS
 	Associations Associations
 	Reservations Reservations

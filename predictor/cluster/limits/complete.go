@@ -40,7 +40,7 @@ func (c *Cluster) Complete(r workload.Request) (workload.Request, error) {
 	r.Account = strings.ToLower(r.Account) // as Slurm stores the names of accounts
 	if r.QOS == "" {
 		r.QOS = cmp.Or(c.Associations.defaultQOS(r.User, r.Account, r.Partition), c.nameOfQOS(normal))
-	} else {
+	} else if c.QOS != nil {
 		name := c.nameOfQOS(r.QOS)
 		if name == "" {
 			return r, fmt.Errorf("unknown QOS %q", r.QOS)

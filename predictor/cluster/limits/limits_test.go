@@ -167,6 +167,11 @@ func TestCompleteRefuses(t *testing.T) {
 	if got := many.NoPartition("x"); got != `no partition "x" (there are a, b, c, d, e, f, g, h, i, j, k, l and 2 more)` {
 		t.Error(got)
 	}
+	unknown := cluster()
+	unknown.QOS = nil
+	if r, err := unknown.Complete(workload.Request{QOS: "gold"}); err != nil || r.QOS != "gold" {
+		t.Errorf("a QOS where none are known: %+v, %v", r, err)
+	}
 	if _, err := (&Cluster{}).Complete(workload.Request{}); err == nil {
 		t.Error("a cluster without partitions takes jobs")
 	}

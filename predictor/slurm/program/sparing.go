@@ -33,8 +33,7 @@ type Sparing struct {
 // Output returns what a program prints with these arguments, or has printed with them if that is
 // no longer ago than Every. A failure is remembered for as long.
 func (s *Sparing) Output(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
-	sum := sha256.Sum256([]byte(strings.Join(args, "\x00")))
-	kept := filepath.Join(s.Folder, filepath.Base(path)+"-"+hex.EncodeToString(sum[:8]))
+	kept := s.kept(path, args)
 	unlock, err := lock(ctx, kept+".lock")
 	if err != nil {
 		return nil, err
@@ -61,20 +60,36 @@ func (s *Sparing) Output(ctx context.Context, path string, env []string, args ..
 	return out, s.keep(kept, out)
 }
 
-// Paced runs a program, whatever its arguments, once Every has passed since its last run by Paced.
-func (s *Sparing) Paced(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
+// Told returns when a program has printed what Output returns for these arguments, or the zero time
+// if it has not.
+func (s *Sparing) Told(path string, args ...string) time.Time {
+	is, err := os.Stat(s.kept(path, args))
+	if err != nil {
+		return time.Time{}
+	}
+	return is.ModTime()
+}
+
+// kept returns the file that has what a program printed.
+func (s *Sparing) kept(path string, args []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(args, "\x00")))
+	return filepath.Join(s.Folder, filepath.Base(path)+"-"+hex.EncodeToString(sum[:8]))
+}
+
+// ErrSpared is the error of Once for a program that has run a moment ago.
+var ErrSpared = errors.New("Slurm was asked that a moment ago, and is spared for now")
+
+// Once runs a program, whatever its arguments, if Every has passed since Once ran it last. Otherwise
+// the error is ErrSpared.
+func (s *Sparing) Once(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
 	stamp := filepath.Join(s.Folder, filepath.Base(path)+".asked")
 	unlock, err := lock(ctx, stamp+".lock")
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	for rest := s.rest(stamp); rest > 0; rest = s.rest(stamp) {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(min(rest, time.Second)):
-		}
+	if s.rest(stamp) > 0 {
+		return nil, ErrSpared
 	}
 	if err := s.keep(stamp, nil); err != nil {
 		return nil, err

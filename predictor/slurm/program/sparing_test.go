@@ -62,27 +62,24 @@ func TestSparing(t *testing.T) {
 	}
 }
 
-// Questions that differ each time wait until the time has passed.
-func TestPaced(t *testing.T) {
+// Questions that differ each time are refused until the time has passed.
+func TestOnce(t *testing.T) {
 	now, runs := time.Unix(1_800_000_000, 0), 0
 	s := Sparing{Folder: t.TempDir(), Every: time.Minute, Now: func() time.Time { return now }, Run: func(context.Context, string, []string, ...string) ([]byte, error) {
 		runs++
 		return nil, nil
 	}}
-	ask := func(ctx context.Context) error {
-		_, err := s.Paced(ctx, "sacct", nil)
-		return err
+	for _, c := range []struct {
+		after time.Duration
+		runs  int
+		want  error
+	}{{0, 1, nil}, {0, 1, ErrSpared}, {59 * time.Second, 1, ErrSpared}, {time.Second, 2, nil}, {time.Second, 2, ErrSpared}} {
+		now = now.Add(c.after)
+		if _, err := s.Once(t.Context(), "sacct", nil, now.String()); !errors.Is(err, c.want) || runs != c.runs {
+			t.Errorf("after %v: %v in %d runs", c.after, err, runs)
+		}
 	}
-	if err := ask(t.Context()); err != nil || runs != 1 {
-		t.Error(err, runs)
-	}
-	given, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := ask(given); !errors.Is(err, context.Canceled) || runs != 1 {
-		t.Error(err, runs)
-	}
-	now = now.Add(time.Minute)
-	if err := ask(t.Context()); err != nil || runs != 2 {
-		t.Error(err, runs)
+	if _, err := (&Sparing{Folder: "/nonexistent"}).Once(t.Context(), "sacct", nil); err == nil {
+		t.Error("without a folder")
 	}
 }

@@ -31,8 +31,8 @@ var fields = []string{
 	"Dependency", "OverSubscribe", "BatchFlag", "RestartCnt", "Name",
 }
 
-// arguments are those of squeue.
-func arguments() []string {
+// Arguments returns those of squeue, which are always the same.
+func Arguments() []string {
 	var format strings.Builder
 	for i, f := range fields {
 		if i > 0 {
@@ -41,6 +41,15 @@ func arguments() []string {
 		format.WriteString(f + ":" + separator)
 	}
 	return []string{"--all", "--local", "--noheader", "--noconvert", "--Format=" + format.String()}
+}
+
+// Line returns what squeue prints of a job, given the values of fields by name: for tests.
+func Line(values map[string]string) string {
+	var line strings.Builder
+	for _, f := range fields {
+		line.WriteString(values[f] + separator)
+	}
+	return line.String() + "\n"
 }
 
 // environment has squeue tell Unix seconds, and all tasks of an array.
@@ -52,7 +61,7 @@ func (c *Command) Queue(ctx context.Context) ([]slurm.QueueEntry, error) {
 	if run == nil {
 		run = program.Output
 	}
-	out, err := run(ctx, cmp.Or(c.Path, "squeue"), slices.Concat(c.Env, environment), arguments()...)
+	out, err := run(ctx, cmp.Or(c.Path, "squeue"), slices.Concat(c.Env, environment), Arguments()...)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,11 +24,7 @@ func shown(differs map[string]string) string {
 		"Dependency": "(null)", "OverSubscribe": "OK", "BatchFlag": "1", "RestartCnt": "0", "Name": "train",
 	}
 	maps.Copy(values, differs)
-	var line strings.Builder
-	for _, f := range fields {
-		line.WriteString(values[f] + separator)
-	}
-	return line.String() + "\n"
+	return Line(values)
 }
 
 func read(t *testing.T, out string) []slurm.QueueEntry {

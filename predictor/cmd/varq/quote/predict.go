@@ -52,7 +52,7 @@ soon as its job does (varq quote --best-effort tells the same).`,
 		if err := request.Check(); err != nil {
 			return cli.Usage(cmd, api.ByOption(err, env.Moment))
 		}
-		varqd, err := link.Dial()
+		varqd, err := link.DialForecaster(cmd.Context(), env)
 		if err != nil {
 			return err
 		}
@@ -71,9 +71,11 @@ soon as its job does (varq quote --best-effort tells the same).`,
 				return err
 			}
 		}
-		if !*why {
-			_, err = fmt.Fprintf(env.Stdout, "\n%s\n", strings.Join(append(nodes(env, &prediction), told.Basis(&prediction.Evidence, env.Now())), "\n"))
-			return err
+		if !*why || varqd.Own { // which has no scores
+			if _, err = fmt.Fprintf(env.Stdout, "\n%s\n", strings.Join(append(nodes(env, &prediction), told.Basis(&prediction.Evidence, env.Now())), "\n")); err != nil {
+				return err
+			}
+			return varqd.Caveat(cmd.Context(), env, prediction.AsOf)
 		}
 		scores, err := varqd.Calibration(cmd.Context(), api.CalibrationQuery{
 			Forecaster: told.Believed, Partition: prediction.Job.Partition, Start: env.Now() - options.CalibrationTime,

@@ -87,7 +87,7 @@ All columns, for --format:
 		if err != nil {
 			return usage(err)
 		}
-		varqd, err := link.Dial()
+		varqd, err := link.DialForecaster(cmd.Context(), env)
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,10 @@ All columns, for --format:
 			if answer, err = varqd.When(ctx, query); err != nil {
 				return answer, err
 			}
-			return answer, show(env, &query, &answer, columns, style)
+			if err := show(env, &query, &answer, columns, style, varqd.Name()); err != nil || !style.Plain() {
+				return answer, err
+			}
+			return answer, varqd.Caveat(ctx, env, answer.AsOf)
 		}
 		if *pause != 0 {
 			return watch(cmd.Context(), env, *pause, func(ctx context.Context) error {
@@ -115,8 +118,9 @@ All columns, for --format:
 	return cmd
 }
 
-// show shows an answer: as a table, or as the story of each job that was asked for by its id.
-func show(env *cli.Env, query *api.WhenQuery, answer *api.When, columns []table.Column[api.Waiting], style *options.Style) error {
+// show shows an answer of who forecasts: as a table, or as the story of each job that was asked for
+// by its id.
+func show(env *cli.Env, query *api.WhenQuery, answer *api.When, columns []table.Column[api.Waiting], style *options.Style, who string) error {
 	switch {
 	case style.JSON:
 		return cli.WriteJSON(env.Stdout, answer)
@@ -138,7 +142,7 @@ func show(env *cli.Env, query *api.WhenQuery, answer *api.When, columns []table.
 		fmt.Fprintln(env.Stderr, "varq: no such job waits")
 	}
 	if answer.Learning && style.Plain() {
-		fmt.Fprintln(env.Stderr, "varq: varqd has learnt only the newest part of the past so far")
+		fmt.Fprintf(env.Stderr, "varq: %s has learnt only the newest part of the past so far\n", who)
 	}
 	return nil
 }

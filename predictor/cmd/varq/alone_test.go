@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/slurm/sacct"
+	"github.com/varq-project/varq/predictor/slurm/squeue"
+)
+
+// TestMain is varq where this program is called so.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "varq" {
+		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// bare is a cluster without varqd, of which programs tell that look like Slurm's commands.
+type bare struct {
+	t                 *testing.T
+	bin, home, socket string
+}
+
+// newBare returns a cluster where 500 jobs have run, and where a job of the user waits.
+func newBare(t *testing.T) *bare {
+	// The path of a test's own folder may be too long for the name of a socket.
+	folder, err := os.MkdirTemp("", "varq")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bare{t: t, bin: filepath.Join(folder, "bin"), home: filepath.Join(folder, "home"), socket: filepath.Join(folder, "run")}
+	for _, dir := range []string{b.bin, b.home, b.socket} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		b.stop()
+		_ = os.RemoveAll(folder)
+	})
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(b.bin, "varq")); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().Unix()
+	var past, queue strings.Builder
+	past.WriteString(strings.Join(sacct.Fields, "|") + "|Constraints|Reason\n")
+	for i := range int64(500) {
+		submit := now - 600*(501-i)
+		fmt.Fprintf(&past, "%d|bob|phys|main|normal|COMPLETED|%d|%d|%d|%d|60|cpu=8,mem=1000M,node=1|cpu=8,mem=1000M,node=1||None\n", 1000+i, submit, submit, submit+300+i%200, submit+900+i%200)
+	}
+	who := os.Getenv("USER")
+	if out, err := exec.Command("id", "-un").Output(); err == nil {
+		who = strings.TrimSpace(string(out))
+	}
+	for i := range int64(3) {
+		is := map[string]string{
+			"JobID": fmt.Sprint(1500 + i), "ArrayTaskID": "N/A", "UserName": who, "Account": "phys", "Partition": "main", "QOS": "normal", "State": "RUNNING", "PriorityLong": "50",
+			"SubmitTime": fmt.Sprint(now - 900), "EligibleTime": fmt.Sprint(now - 900), "StartTime": fmt.Sprint(now - 600), "TimeLimit": "1:00:00", "NumNodes": "1", "NumCPUs": "8",
+			"tres-alloc": "cpu=8,mem=1000M,node=1", "NodeList": fmt.Sprintf("node%d", i+1), "OverSubscribe": "OK", "BatchFlag": "1", "Name": "train",
+		}
+		if i == 2 {
+			is["State"], is["Reason"], is["StartTime"], is["NodeList"] = "PENDING", "Resources", "N/A", ""
+		}
+		queue.WriteString(squeue.Line(is))
+	}
+	b.program("sacct", past.String())
+	b.program("squeue", queue.String())
+	b.program("scontrol", "")
+	for what, text := range map[string]string{
+		"config":    "ClusterName = lab\nSelectType = select/cons_tres\n",
+		"partition": "PartitionName=main Default=YES DefaultTime=01:00:00 MaxTime=1-00:00:00 MaxNodes=UNLIMITED Nodes=node[1-2] OverSubscribe=NO State=UP TotalCPUs=16\n",
+		"node":      "NodeName=node1 CPUTot=8 RealMemory=8000 State=ALLOCATED CfgTRES=cpu=8\nNodeName=node2 CPUTot=8 RealMemory=8000 State=ALLOCATED CfgTRES=cpu=8\n",
+	} {
+		b.write(filepath.Join(b.bin, "scontrol."+what), text, 0o600)
+	}
+	return b
+}
+
+// program makes a program that notes that it was asked, and prints a text, or a file that is called
+// as it and its last argument.
+func (b *bare) program(name, text string) {
+	file := filepath.Join(b.bin, name)
+	b.write(file+".text", text, 0o600)
+	b.write(file, fmt.Sprintf("#!/bin/sh\necho \"%s $*\" >> %s/asked\nfor last; do :; done\n[ -e \"%s.$last\" ] && exec cat \"%[3]s.$last\"\nexec cat %[3]s.text\n", name, b.home, file), 0o700)
+}
+
+func (b *bare) write(path, text string, mode os.FileMode) {
+	b.t.Helper()
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// varq runs varq, and returns what it prints.
+func (b *bare) varq(args ...string) (stdout, stderr string, err error) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(b.bin, "varq"), args...)
+	cmd.Env = []string{
+		"PATH=" + b.bin + ":" + os.Getenv("PATH"), "HOME=" + b.home, "XDG_RUNTIME_DIR=" + b.socket, "VARQ_CONFIG=" + filepath.Join(b.home, "none.yaml"),
+		"SLURM_CONF=" + filepath.Join(b.home, "none.conf"), "TZ=UTC", "SQUEUE_USERS=nobody",
+	}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	return out.String(), errs.String(), err
+}
+
+// asked returns how often a program was asked.
+func (b *bare) asked(name string) int {
+	text, _ := os.ReadFile(filepath.Join(b.home, "asked"))
+	return strings.Count("\n"+string(text), "\n"+name+" ")
+}
+
+// stop ends the user's forecaster, if there is one, and waits until it has.
+func (b *bare) stop() {
+	files, _ := filepath.Glob(filepath.Join(b.home, ".cache/varq/*/pid"))
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			continue
+		}
+		for syscall.Kill(pid, syscall.SIGTERM) == nil {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
+// A user of a cluster without varqd has nothing but the binary: it forecasts for her, says what that
+// is worth, and asks Slurm little. What it has read it still knows once its process has ended.
+func TestAlone(t *testing.T) {
+	b := newBare(t)
+	out, told, err := b.varq("when")
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, out, told)
+	}
+	for _, want := range []string{"1502 main", "train", "Resources"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	for _, want := range []string{"no varqd is here; your own forecaster ", "a forecast of your own, from 5", "nothing is promised"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("no %q in\n%s", want, told)
+		}
+	}
+	if out, told, err = b.varq("when", "1502"); err != nil || !strings.Contains(out, "Start        as likely as not by ") || strings.Contains(told, "accounting") {
+		t.Errorf("%v\n%s%s", err, out, told)
+	}
+	if out, told, err = b.varq("when", "--json"); err != nil || told != "" || !strings.Contains(out, `"job": 1502`) {
+		t.Errorf("%v\n%s%s", err, out, told)
+	}
+	if _, told, err = b.varq("when", "99"); err == nil || !strings.Contains(told, "varq: job 99 does not wait, or you may not see it") {
+		t.Errorf("%v\n%s", err, told)
+	}
+	if out, told, err = b.varq("predict", "-N1", "-t", "30"); err != nil || !strings.Contains(told, "nothing is promised") || !strings.Contains(out, "Quantile") {
+		t.Errorf("%v\n%s%s", err, out, told)
+	}
+	if n := b.asked("squeue"); n != 1 {
+		t.Errorf("squeue ran %d times", n)
+	}
+	if n := b.asked("sacct"); n != 1 {
+		t.Errorf("sacct ran %d times", n)
+	}
+	b.stop()
+	if out, told, err = b.varq("when"); err != nil || !strings.Contains(out, "1502 main") {
+		t.Errorf("%v\n%s%s", err, out, told)
+	}
+	// What it was told of the queue and the nodes serves on.
+	if n, m := b.asked("squeue"), b.asked("scontrol"); n != 1 || m != 5 {
+		t.Errorf("squeue ran %d times, scontrol %d", n, m)
+	}
+}
+
+// Without Slurm's commands there is nothing to forecast from, and the user reads so.
+func TestAloneWithoutSlurm(t *testing.T) {
+	b := newBare(t)
+	for _, name := range []string{"squeue", "sacct", "scontrol"} {
+		if err := os.Remove(filepath.Join(b.bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := exec.LookPath("squeue"); err != nil {
+		if _, told, err := b.varq("when"); err == nil || !strings.Contains(told, "neither a varqd nor Slurm's commands") {
+			t.Errorf("%v\n%s", err, told)
+		}
+	}
+	b.program("squeue", "")
+	b.write(filepath.Join(b.bin, "scontrol"), "#!/bin/sh\necho slurm_load_conf error: Unable to contact slurm controller >&2\nexit 1\n", 0o700)
+	if _, told, err := b.varq("when"); err == nil || !strings.Contains(told, "Unable to contact slurm controller") {
+		t.Errorf("%v\n%s", err, told)
+	}
+	// What promises needs a varqd all the same.
+	if _, told, err := b.varq("status"); err == nil || !strings.Contains(told, "varqd is not reachable") {
+		t.Errorf("%v\n%s", err, told)
+	}
+}

@@ -1,0 +1,76 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/varqd/alone"
+	"github.com/varq-project/varq/predictor/varqd/client"
+	"github.com/varq-project/varq/predictor/varqd/config"
+)
+
+// Own reports whether the commands forecast for their user alone: nothing says where a varqd is, and
+// there is none where it usually is.
+func (l *Link) Own() bool {
+	if l.Endpoint != "" || l.Site != "" || l.Getenv("VARQ_ENDPOINT") != "" {
+		return false
+	}
+	if _, err := os.Stat(config.Path(l.Getenv)); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	_, err := os.Stat(strings.TrimPrefix(config.Default().Client.Endpoint, "unix://"))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// Forecaster is who answers questions about waits.
+type Forecaster struct {
+	*client.Client
+	// Own says that it is not a varqd but a process of the user's own.
+	Own bool
+}
+
+// DialForecaster returns a client of the varqd or, where there is none, of a process of the user's
+// own, which it starts if need be. Until that can answer, env's Stderr tells what it does.
+func (l *Link) DialForecaster(ctx context.Context, env *cli.Env) (Forecaster, error) {
+	if !l.Own() {
+		varqd, err := l.Dial()
+		return Forecaster{Client: varqd}, err
+	}
+	at, err := alone.Find(l.Getenv)
+	if err != nil {
+		return Forecaster{}, err
+	}
+	own, err := alone.Dial(ctx, at, func(doing string) { fmt.Fprintf(env.Stderr, "varq: no varqd is here; your own forecaster %s\n", doing) })
+	return Forecaster{Client: own, Own: true}, err
+}
+
+// Name names it in a sentence.
+func (f *Forecaster) Name() string {
+	if f.Own {
+		return "your own forecaster"
+	}
+	return "varqd"
+}
+
+// Caveat tells on env's Stderr what an answer of the user's own forecaster is worth, which rests on
+// the queue as of a time. It tells nothing of one of varqd's.
+func (f *Forecaster) Caveat(ctx context.Context, env *cli.Env, asOf int64) error {
+	if !f.Own {
+		return nil
+	}
+	health, err := f.Health(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stderr, "varq: a forecast of your own, from %s past jobs and the queue as of %s; no varqd is here, and nothing is promised\n",
+		cli.Thousands(health.History), env.Moment(asOf))
+	for _, note := range health.Notes {
+		fmt.Fprintf(env.Stderr, "varq: %s\n", note)
+	}
+	return nil
+}

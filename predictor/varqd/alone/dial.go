@@ -1,0 +1,116 @@
+package alone
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/varq-project/varq/predictor/varqd/client"
+)
+
+// Command is the command of varq that calls Run.
+const Command = "alone"
+
+// How often a process is asked whether it can answer, and how long it may take to be there at all.
+const (
+	poll  = 100 * time.Millisecond
+	birth = 10 * time.Second
+)
+
+// Dial returns a client of the process that forecasts for the user of this one, once that can
+// answer. If there is none, Dial starts it. It calls progress with what the process does meanwhile.
+func Dial(ctx context.Context, at Place, progress func(doing string)) (*client.Client, error) {
+	c, err := client.New("unix://"+at.Socket, "")
+	if err != nil {
+		return nil, err
+	}
+	c.Timeout = answerTime
+	var ended chan error
+	var gone error
+	said, until := "", time.Now().Add(birth)
+	for {
+		health, err := c.Health(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err == nil && health.OK:
+			return c, nil
+		case err == nil && len(health.Problems) > 0:
+			return nil, errors.New(health.Problems[0])
+		case err == nil && len(health.Notes) > 0 && health.Notes[0] != said:
+			said = health.Notes[0]
+			progress(said)
+		case err == nil:
+		case !errors.Is(err, client.ErrUnreachable):
+			return nil, err
+		case ended == nil:
+			if ended, err = start(at); err != nil {
+				return nil, err
+			}
+		case time.Now().After(until):
+			return nil, fmt.Errorf("your own forecasts do not begin: %w%s", cmp.Or(gone, err), last(at))
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case gone = <-ended: // perhaps as another process was quicker, which is about to answer
+			until = time.Now().Add(poll * 10)
+		case <-time.After(poll):
+		}
+	}
+}
+
+// errEnded is what start's channel has for a process that has ended without a word.
+var errEnded = errors.New("no reason given")
+
+// start starts a process that outlives this one. The channel tells when it has ended.
+func start(at Place) (ended chan error, err error) {
+	if _, err := exec.LookPath("squeue"); err != nil {
+		return nil, fmt.Errorf("this host has neither a varqd nor Slurm's commands: %w", err)
+	}
+	self, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		if self, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	}
+	log, err := os.OpenFile(logOf(at), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd := exec.Command(self, Command)
+	cmd.Env, cmd.Dir, cmd.Stderr = Environment(), at.Folder, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	ended = make(chan error, 1)
+	go func() {
+		if err := cmd.Wait(); err != nil {
+			ended <- err
+			return
+		}
+		ended <- errEnded
+	}()
+	return ended, nil
+}
+
+func logOf(at Place) string { return filepath.Join(at.Folder, "log") }
+
+// last returns the last line that the process has logged, after a colon.
+func last(at Place) string {
+	text, err := os.ReadFile(logOf(at))
+	text = bytes.TrimSpace(text)
+	if err != nil || len(text) == 0 {
+		return ""
+	}
+	return ": " + string(text[bytes.LastIndexByte(text, '\n')+1:])
+}
