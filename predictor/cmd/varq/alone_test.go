@@ -172,6 +172,25 @@ func TestAlone(t *testing.T) {
 	if out, told, err = b.varq("predict", "-N1", "-t", "30"); err != nil || !strings.Contains(told, "nothing is promised") || !strings.Contains(out, "Quantile") {
 		t.Errorf("%v\n%s%s", err, out, told)
 	}
+	if out, told, err = b.varq("quote", "--advisory", "-N1", "-t", "30", "--begin-by=now+10hours"); err != nil || !strings.Contains(told, "nothing is promised") ||
+		!strings.Contains(out, "Likely: running by") || !strings.Contains(out, "sbatch --nodes=1 --time=30 job.sh") || strings.Contains(out, "--begin-by") {
+		t.Errorf("%v\n%s%s", err, out, told)
+	}
+	if out, _, err = b.varq("quote", "--advisory", "-N1", "-t", "30", "--begin-by=now+1"); err == nil || !strings.Contains(out, "Not as likely as that: ") || !strings.Contains(out, "\nThe same job: running by ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if out, told, err = b.varq("quote", "--advisory", "-N1", "-t", "30", "--finish-by=now+10hours"); err != nil || !strings.Contains(out, "Likely: finished by") || !strings.Contains(out, "\nThe same job: finished by ") {
+		t.Errorf("%v\n%s%s", err, out, told)
+	}
+	if _, told, err = b.varq("quote", "-N1", "-t", "30", "--begin-by=now+10hours"); err == nil || !strings.Contains(told, "'varq quote --advisory' tells") {
+		t.Errorf("%v\n%s", err, told)
+	}
+	for _, option := range []string{"--on-miss=cancel", "--max-cost=1", "--begin-after=now+1hour"} {
+		name, _, _ := strings.Cut(option, "=")
+		if _, told, err = b.varq("quote", "--advisory", "-N1", "-t", "30", "--begin-by=now+10hours", option); err == nil || !strings.Contains(told, name+": with --advisory") {
+			t.Errorf("%s: %v\n%s", option, err, told)
+		}
+	}
 	if n := b.asked("squeue"); n != 1 {
 		t.Errorf("squeue ran %d times", n)
 	}

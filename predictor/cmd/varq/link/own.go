@@ -58,7 +58,7 @@ func (f *Forecaster) Name() string {
 }
 
 // Caveat tells on env's Stderr what an answer of the user's own forecaster is worth, which rests on
-// the queue as of a time. It tells nothing of one of varqd's.
+// the queue as of a time, unless that is 0. It tells nothing of one of varqd's.
 func (f *Forecaster) Caveat(ctx context.Context, env *cli.Env, asOf int64) error {
 	if !f.Own {
 		return nil
@@ -67,8 +67,11 @@ func (f *Forecaster) Caveat(ctx context.Context, env *cli.Env, asOf int64) error
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Stderr, "varq: a forecast of your own, from %s past jobs and the queue as of %s; no varqd is here, and nothing is promised\n",
-		cli.Thousands(health.History), env.Moment(asOf))
+	queue := ""
+	if asOf != 0 {
+		queue = " and the queue as of " + env.Moment(asOf)
+	}
+	fmt.Fprintf(env.Stderr, "varq: a forecast of your own, from %s past jobs%s; no varqd is here, and nothing is promised\n", cli.Thousands(health.History), queue)
 	for _, note := range health.Notes {
 		fmt.Fprintf(env.Stderr, "varq: %s\n", note)
 	}

@@ -33,7 +33,11 @@ probabilities, and on a terminal you may choose one. --risk alone asks for the
 earliest deadline with a probability.
 
 Give the options that sbatch will get; the job's size, its time limit and its
-choice of nodes count.`,
+choice of nodes count.
+
+With --advisory it tells what is likely of a job about which nobody makes a
+promise, and that starts as soon as it can. That works on any cluster of Slurm,
+with varqd or without.`,
 		Example: `  varq quote -N4 -t 1:00:00 --begin-by=17:00
   varq quote -N1 -n16 --mem=32G -t 30 --begin-by=now+2hours --prob=0.95
   varq quote -p gpu --gpus=4 -t 2:00:00 --begin-by=17:00 --begin-after=16:30
@@ -41,7 +45,8 @@ choice of nodes count.`,
   varq quote -c4 -t 30 --array=0-39%8 --begin-by=17:00
   varq quote -N4 -t 1:00:00 --finish-by=17:00 --prob=0.95
   varq quote -N4 -t 1:00:00 --risk=0.9
-  varq quote -N4 -t 1:00:00 --begin-by=17:00 --plot=trajectory.svg`,
+  varq quote -N4 -t 1:00:00 --begin-by=17:00 --plot=trajectory.svg
+  varq quote -N4 -t 1:00:00 --begin-by=17:00 --advisory`,
 		Args: cli.NoArguments,
 	}
 	cmd.Flags().SortFlags = false
@@ -49,6 +54,7 @@ choice of nodes count.`,
 	job := options.AddJob(cmd, link.Cluster)
 	job.AddOthers()
 	job.AddPromised()
+	advisory := cmd.Flags().Bool("advisory", false, "tell what is likely of a job that nobody makes a promise about, also where there is no varqd")
 	picture := cmd.Flags().String("plot", "", "draw probability against submission time into `FILE`.svg or .png")
 	asJSON := options.AddJSON(cmd.Flags())
 	_ = cmd.MarkFlagFilename("plot", "svg", "png")
@@ -79,7 +85,14 @@ choice of nodes count.`,
 				return usage(fmt.Errorf("--plot: %w", err))
 			}
 		}
-		varqd, err := link.Dial()
+		if *advisory {
+			if err := advisable(&request); err != nil {
+				return usage(err)
+			}
+		} else if link.Own() {
+			return errNobodyPromises
+		}
+		varqd, err := link.DialForecaster(cmd.Context(), env)
 		if err != nil {
 			return err
 		}
@@ -87,9 +100,14 @@ choice of nodes count.`,
 		if err != nil {
 			return err
 		}
-		if *asJSON {
+		switch {
+		case *asJSON:
 			err = cli.WriteJSON(env.Stdout, answer)
-		} else {
+		case *advisory:
+			if err = showAdvice(env, &request, &answer, chosen(job.Given(), &answer)); err == nil {
+				err = varqd.Caveat(cmd.Context(), env, 0)
+			}
+		default:
 			err = showAnswer(env, request, answer, job.Given())
 		}
 		if err == nil && request.Trajectory {
