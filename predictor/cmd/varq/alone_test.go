@@ -55,16 +55,17 @@ func newBare(t *testing.T) *bare {
 	if err := os.Symlink(self, filepath.Join(b.bin, "varq")); err != nil {
 		t.Fatal(err)
 	}
+	who := os.Getenv("USER")
+	if out, err := exec.Command("id", "-un").Output(); err == nil {
+		who = strings.TrimSpace(string(out))
+	}
 	now := time.Now().Unix()
 	var past, queue strings.Builder
 	past.WriteString(strings.Join(sacct.Fields, "|") + "|Constraints|Reason\n")
 	for i := range int64(500) {
 		submit := now - 600*(501-i)
-		fmt.Fprintf(&past, "%d|bob|phys|main|normal|COMPLETED|%d|%d|%d|%d|60|cpu=8,mem=1000M,node=1|cpu=8,mem=1000M,node=1||None\n", 1000+i, submit, submit, submit+300+i%200, submit+900+i%200)
-	}
-	who := os.Getenv("USER")
-	if out, err := exec.Command("id", "-un").Output(); err == nil {
-		who = strings.TrimSpace(string(out))
+		user := []string{"bob", who}[i%2]
+		fmt.Fprintf(&past, "%d|%s|phys|main|normal|COMPLETED|%d|%d|%d|%d|60|cpu=8,mem=1000M,node=1|cpu=8,mem=1000M,node=1||None\n", 1000+i, user, submit, submit, submit+300+i%200, submit+900+i%200)
 	}
 	for i := range int64(3) {
 		is := map[string]string{
@@ -155,7 +156,7 @@ func TestAlone(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	for _, want := range []string{"no varqd is here; your own forecaster ", "a forecast of your own, from 5", "nothing is promised"} {
+	for _, want := range []string{"varq: your own forecaster ", "a forecast of your own, from 5", "nothing is promised"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("no %q in\n%s", want, told)
 		}
@@ -190,6 +191,18 @@ func TestAlone(t *testing.T) {
 		if _, told, err = b.varq("quote", "--advisory", "-N1", "-t", "30", "--begin-by=now+10hours", option); err == nil || !strings.Contains(told, name+": with --advisory") {
 			t.Errorf("%s: %v\n%s", option, err, told)
 		}
+	}
+	if out, told, err = b.varq("shadow", "--mine"); err != nil || !strings.Contains(out, "of yours that began to wait between") || !strings.Contains(out, "would have been promised to") || !strings.Contains(out, "Delivered") {
+		t.Errorf("%v\n%s%s", err, out, told)
+	}
+	if out, told, err = b.varq("shadow", "--mine", "-S", "now-1minute"); err != nil || out != "No job of yours is known that began to wait in this time and has started.\n" {
+		t.Errorf("%v\n%s%s", err, out, told)
+	}
+	if out, told, err = b.varq("shadow", "--mine", "--json"); err != nil || !strings.Contains(out, `"rows": [`) {
+		t.Errorf("%v\n%s%s", err, out, told)
+	}
+	if _, told, err = b.varq("shadow"); err == nil || !strings.Contains(told, "of whose jobs: --mine") {
+		t.Errorf("%v\n%s", err, told)
 	}
 	if n := b.asked("squeue"); n != 1 {
 		t.Errorf("squeue ran %d times", n)

@@ -131,6 +131,13 @@ func (g *Ingest) Covered() int64 { return g.covered.Load() }
 // it was held, or depended on another job.
 func (g *Ingest) Seen() int64 { return g.seen.Load() }
 
+// Pools returns what ObserveCluster has made of the nodes, or nil if nothing is known of them.
+func (g *Ingest) Pools() twin.Pools {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.pools.lookup()
+}
+
 // Later yields the jobs of the last snapshot whose begin time had not come. The model does not
 // know them. They must not be changed, nor kept.
 func (g *Ingest) Later(yield func(*workload.Job) bool) {

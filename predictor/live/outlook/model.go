@@ -65,24 +65,36 @@ func (o *Outlook) NewModel(pools twin.Pools) *Model {
 // 100, because jobs that never started count as jobs too. If ctx is done, Learn returns
 // early, with its error.
 func (m *Model) Learn(ctx context.Context, jobs []workload.Job, progress func(percent int64)) error {
+	n := 0
+	return m.Replay(jobs, len(jobs), func(*workload.Job) error {
+		n++
+		progress(int64(100 * n / len(jobs)))
+		return ctx.Err()
+	})
+}
+
+// Replay replays past jobs, given in any order, to m. Before each job that started is submitted, it
+// calls ask, as forecast.Replay does. Of so many of them that come first m learns in a hurry: the
+// more of them are left, the less it looks at each. Unless m has served since before, ask may not
+// ask the Outlook.
+func (m *Model) Replay(jobs []workload.Job, hurried int, ask func(*workload.Job) error) error {
 	defer func() {
 		m.left = 0
 		m.predictor.Hurry(0)
 	}()
 	n := 0
-	m.left = len(jobs)
+	m.left = hurried
 	for i := range jobs {
 		m.sets.count(&jobs[i])
 	}
 	for i := range jobs {
 		m.sets.setLine(&jobs[i].Request)
 	}
-	return forecast.Replay(jobs, &m.queue, []forecast.Observer{observer{m}}, func(*workload.Job) error {
+	return forecast.Replay(jobs, &m.queue, []forecast.Observer{observer{m}}, func(j *workload.Job) error {
 		n++
-		m.left = len(jobs) - n
+		m.left = max(0, hurried-n)
 		m.predictor.Hurry(m.left)
-		progress(int64(100 * n / len(jobs)))
-		return ctx.Err()
+		return ask(j)
 	})
 }
 

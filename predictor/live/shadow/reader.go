@@ -24,10 +24,16 @@ func (r Reader) Shadow(ctx context.Context, q api.ShadowQuery) (api.Shadow, erro
 	if err != nil {
 		return api.Shadow{}, err
 	}
-	answer := api.Shadow{Watching: r.Watching, Jobs: len(rows), Rows: []api.ShadowRow{}}
-	if r.Watching {
+	answer := sum(rows, r.Now())
+	if answer.Watching = r.Watching; r.Watching {
 		answer.Since = r.Since
 	}
+	return answer, nil
+}
+
+// sum sums up rows, in the order of their eligible times, as of a time.
+func sum(rows []row, now int64) api.Shadow {
+	answer := api.Shadow{Jobs: len(rows), Rows: []api.ShadowRow{}}
 	if len(rows) > 0 {
 		answer.From, answer.To = rows[0].eligible, rows[len(rows)-1].eligible
 	}
@@ -40,8 +46,8 @@ func (r Reader) Shadow(ctx context.Context, q api.ShadowQuery) (api.Shadow, erro
 			})
 		}
 	}
-	for _, row := range report.Shadows(all, r.Now()) {
+	for _, row := range report.Shadows(all, now) {
 		answer.Rows = append(answer.Rows, api.ShadowRow(row))
 	}
-	return answer, nil
+	return answer
 }

@@ -176,8 +176,13 @@ func below(keys []float64, share float64) []float64 {
 // plan returns for each of Probs the shortest wait, not longer than a random lead, that would be
 // promised, or 0.
 func (w *Watcher) plan(j *slurm.QueueEntry) (within [len(Probs)]int64, err error) {
-	lead := leads[w.Rand.IntN(len(leads))]
-	probs, err := w.Foresee(&j.Job, j.Eligible, waits)
+	return plan(&j.Job, j.Eligible, w.Foresee, w.Rand)
+}
+
+// plan is Watcher.plan for a job that has become eligible at a time.
+func plan(j *workload.Job, at int64, foresee func(*workload.Job, int64, []int64) ([]float64, error), random *rand.Rand) (within [len(Probs)]int64, err error) {
+	lead := leads[random.IntN(len(leads))]
+	probs, err := foresee(j, at, waits)
 	if err != nil {
 		return within, err
 	}

@@ -6,12 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/varqd/client"
 )
 
@@ -24,9 +26,45 @@ const (
 	birth = 10 * time.Second
 )
 
-// Dial returns a client of the process that forecasts for the user of this one, once that can
-// answer. If there is none, Dial starts it. It calls progress with what the process does meanwhile.
-func Dial(ctx context.Context, at Place, progress func(doing string)) (*client.Client, error) {
+// User is the user of this process, who has nothing but the program varq.
+type User struct {
+	Getenv  func(string) string
+	Program string // varq, by its path
+}
+
+// Dial returns a client of the process that forecasts for her, once that can answer. If there is
+// none, Dial starts it. It calls progress with what the process does meanwhile.
+func (u User) Dial(ctx context.Context, progress func(doing string)) (*client.Client, error) {
+	at, err := Find(u.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return u.dial(ctx, at, progress)
+}
+
+// Shadow is the function Shadow for her, once her process has read the past.
+func (u User) Shadow(ctx context.Context, q api.ShadowQuery, progress func(doing string)) (api.Shadow, error) {
+	at, err := Find(u.Getenv)
+	if err != nil {
+		return api.Shadow{}, err
+	}
+	if _, err := u.dial(ctx, at, progress); err != nil {
+		return api.Shadow{}, err
+	}
+	o, err := newOptions(at, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return api.Shadow{}, err
+	}
+	told := 0
+	return Shadow(ctx, &o, q, func(percent int) {
+		if percent >= told+20 {
+			told = percent
+			progress(fmt.Sprintf("has replayed %d %% of the past", percent))
+		}
+	})
+}
+
+func (u User) dial(ctx context.Context, at Place, progress func(doing string)) (*client.Client, error) {
 	c, err := client.New("unix://"+at.Socket, "")
 	if err != nil {
 		return nil, err
@@ -51,7 +89,7 @@ func Dial(ctx context.Context, at Place, progress func(doing string)) (*client.C
 		case !errors.Is(err, client.ErrUnreachable):
 			return nil, err
 		case ended == nil:
-			if ended, err = start(at); err != nil {
+			if ended, err = u.start(at); err != nil {
 				return nil, err
 			}
 		case time.Now().After(until):
@@ -71,22 +109,16 @@ func Dial(ctx context.Context, at Place, progress func(doing string)) (*client.C
 var errEnded = errors.New("no reason given")
 
 // start starts a process that outlives this one. The channel tells when it has ended.
-func start(at Place) (ended chan error, err error) {
+func (u User) start(at Place) (ended chan error, err error) {
 	if _, err := exec.LookPath("squeue"); err != nil {
 		return nil, fmt.Errorf("this host has neither a varqd nor Slurm's commands: %w", err)
-	}
-	self, err := exec.LookPath(os.Args[0])
-	if err != nil {
-		if self, err = os.Executable(); err != nil {
-			return nil, err
-		}
 	}
 	log, err := os.OpenFile(logOf(at), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	cmd := exec.Command(self, Command)
+	cmd := exec.Command(u.Program, Command)
 	cmd.Env, cmd.Dir, cmd.Stderr = Environment(), at.Folder, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

@@ -26,20 +26,29 @@ const (
 	processors = 2
 )
 
+// newOptions returns the Options of the user of this process at a place.
+func newOptions(at Place, log *slog.Logger) (Options, error) {
+	who, err := user.Current()
+	if err != nil {
+		return Options{}, err
+	}
+	return Options{
+		Folder: at.Folder, User: who.Username, Slurm: NewCommands(program.Sparing{Folder: at.Folder, Now: time.Now}),
+		Now: func() int64 { return time.Now().Unix() }, Zone: time.Local, Log: log,
+	}, nil
+}
+
 // Run forecasts for the user of this process at a place until ctx is done, or nobody has asked for
 // long. The error is ErrRunning if another process does.
 func Run(ctx context.Context, at Place, log *slog.Logger) (err error) {
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, niceness) // where it is not allowed, it is as before
 	runtime.GOMAXPROCS(min(processors, runtime.GOMAXPROCS(0)))
 	debug.SetGCPercent(50)
-	who, err := user.Current()
+	o, err := newOptions(at, log)
 	if err != nil {
 		return err
 	}
-	f, err := New(Options{
-		Folder: at.Folder, User: who.Username, Slurm: NewCommands(program.Sparing{Folder: at.Folder, Now: time.Now}),
-		Now: func() int64 { return time.Now().Unix() }, Zone: time.Local, Log: log,
-	})
+	f, err := New(o)
 	if err != nil {
 		return err
 	}

@@ -53,12 +53,14 @@ type Env struct {
 	// Sacct runs Slurm's sacct about the jobs of the user who runs varq; it prints times in Unix
 	// seconds.
 	Sacct sites.Sacct
+	// Alone is who asks where there is no varqd.
+	Alone link.Alone
 }
 
 // Run executes the command line args, without the program's name, and returns
 // the exit code.
 func Run(args []string, env Env) int {
-	varqd := &link.Link{Getenv: env.Getenv}
+	varqd := &link.Link{Getenv: env.Getenv, Alone: env.Alone}
 	err := cli.Execute(newRoot(&env, varqd), args)
 	if err != nil && size.AsksForOptions(args) {
 		size.RefuseOptions(env.Stdout, err)
@@ -105,6 +107,7 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 		status.NewLimits(shared, varqd),
 		nodes.New(shared, varqd),
 		report.New(shared, varqd),
+		report.NewShadow(shared, varqd),
 		web.New(shared, pages(varqd, env.Serve, env.Scancel)),
 		newDoctor(shared, varqd, env.Host),
 		advise.New(shared, varqd),

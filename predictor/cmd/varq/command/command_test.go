@@ -16,8 +16,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/link"
+	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/doctor"
 	"github.com/varq-project/varq/test/clitest"
 	"github.com/varq-project/varq/test/golden"
@@ -47,10 +49,26 @@ func runVarq(ts *testscript.TestScript, neg bool, args []string) {
 			}
 			return os.ReadFile(ts.MkAbs("runs.txt"))
 		},
+		Alone: toyAlone{"unix://" + ts.Getenv("SOCKET")},
 	})
 	if neg == (code == ExitOK) {
 		ts.Fatalf("exit code %d", code)
 	}
+}
+
+// toyAlone is a user whose own forecaster is the fake varqd at an endpoint.
+type toyAlone struct{ endpoint string }
+
+func (a toyAlone) Dial(context.Context, func(string)) (*client.Client, error) {
+	return client.New(a.endpoint, "")
+}
+
+func (a toyAlone) Shadow(ctx context.Context, q api.ShadowQuery, _ func(string)) (api.Shadow, error) {
+	own, err := a.Dial(ctx, nil)
+	if err != nil {
+		return api.Shadow{}, err
+	}
+	return own.Shadow(ctx, q)
 }
 
 // toyHost are the findings of a host that lacks one thing, or nothing.

@@ -22,6 +22,7 @@ type Link struct {
 	Endpoint string // unix:///PATH or tcp://HOST:PORT
 	Site     string // one of those in the configuration file
 	Getenv   func(string) string
+	Alone    Alone // who asks where there is no varqd
 }
 
 // Add adds the options --endpoint and --site to root and all of its subcommands.

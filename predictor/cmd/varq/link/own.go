@@ -8,8 +8,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
-	"github.com/varq-project/varq/predictor/varqd/alone"
 	"github.com/varq-project/varq/predictor/varqd/client"
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
@@ -34,19 +34,34 @@ type Forecaster struct {
 	Own bool
 }
 
+// Alone is the user, where there is no varqd.
+type Alone interface {
+	// Dial returns a client of a process of her own that forecasts, which it starts if need be. It
+	// calls progress with what that does until it can answer.
+	Dial(ctx context.Context, progress func(doing string)) (*client.Client, error)
+	// Shadow tells what would have been promised about her jobs.
+	Shadow(ctx context.Context, q api.ShadowQuery, progress func(doing string)) (api.Shadow, error)
+}
+
 // DialForecaster returns a client of the varqd or, where there is none, of a process of the user's
-// own, which it starts if need be. Until that can answer, env's Stderr tells what it does.
+// own. Until that can answer, env's Stderr tells what it does.
 func (l *Link) DialForecaster(ctx context.Context, env *cli.Env) (Forecaster, error) {
 	if !l.Own() {
 		varqd, err := l.Dial()
 		return Forecaster{Client: varqd}, err
 	}
-	at, err := alone.Find(l.Getenv)
-	if err != nil {
-		return Forecaster{}, err
-	}
-	own, err := alone.Dial(ctx, at, func(doing string) { fmt.Fprintf(env.Stderr, "varq: no varqd is here; your own forecaster %s\n", doing) })
+	own, err := l.Alone.Dial(ctx, progress(env))
 	return Forecaster{Client: own, Own: true}, err
+}
+
+// ShadowOfOwn tells what would have been promised about the user's own jobs. Until it can, env's
+// Stderr tells what is being done.
+func (l *Link) ShadowOfOwn(ctx context.Context, env *cli.Env, q api.ShadowQuery) (api.Shadow, error) {
+	return l.Alone.Shadow(ctx, q, progress(env))
+}
+
+func progress(env *cli.Env) func(string) {
+	return func(doing string) { fmt.Fprintf(env.Stderr, "varq: your own forecaster %s\n", doing) }
 }
 
 // Name names it in a sentence.

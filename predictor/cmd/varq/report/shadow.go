@@ -57,6 +57,14 @@ func shadowSummary(env *cli.Env, s *api.Shadow, until int64) string {
 		return text.String()
 	}
 	fmt.Fprintf(&text, "%s jobs that began to wait between %s and %s were watched. Nothing was promised, and no job changed.\n", cli.Thousands(s.Jobs), env.Moment(s.From), env.Moment(s.To))
+	text.WriteString(verdict(s))
+	text.WriteString("\n")
+	return text.String()
+}
+
+// verdict says in a few sentences what would have been promised, and what would have come of it.
+func verdict(s *api.Shadow) string {
+	var text strings.Builder
 	if i := slices.IndexFunc(s.Rows, func(r api.ShadowRow) bool { return r.Partition == "" && r.Prob == headline }); i >= 0 {
 		r := &s.Rows[i]
 		fmt.Fprintf(&text, "With probability %s, a start within an hour, 4 or 12 would have been promised to %s of them.\n",
@@ -66,7 +74,6 @@ func shadowSummary(env *cli.Env, s *api.Shadow, until int64) string {
 				cli.Percent(r.Delivered), cli.Percent(r.Low), cli.Percent(r.High), cli.NodeHours(r.Held), times(r))
 		}
 	}
-	text.WriteString("\n")
 	return text.String()
 }
 
