@@ -124,6 +124,12 @@ func (c *Cluster) chown(path, name string) error {
 	return os.Chown(path, owner.uid, owner.gid)
 }
 
+// Lookup returns the uid of a user of the cluster.
+func (c *Cluster) Lookup(name string) (uid int, err error) {
+	u, err := c.root.lookup(name)
+	return u.uid, err
+}
+
 // lookup finds a user in the root's /etc/passwd.
 func (r root) lookup(name string) (id, error) {
 	file := r.path("/etc/passwd")

@@ -143,8 +143,8 @@ func (b *bare) stop() {
 	}
 }
 
-// A user of a cluster without varqd has nothing but the binary: it forecasts for her, says what that
-// is worth, and asks Slurm little. What it has read it still knows once its process has ended.
+// A user of a cluster without varqd has nothing but the binary: it forecasts for her, says what
+// that is worth, and asks Slurm little. What it has read it still knows once its process has ended.
 func TestAlone(t *testing.T) {
 	b := newBare(t)
 	out, told, err := b.varq("when")

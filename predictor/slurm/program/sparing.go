@@ -77,10 +77,10 @@ func (s *Sparing) kept(path string, args []string) string {
 }
 
 // ErrSpared is the error of Once for a program that has run a moment ago.
-var ErrSpared = errors.New("Slurm was asked that a moment ago, and is spared for now")
+var ErrSpared = errors.New("what was asked a moment ago is not asked again for now, to spare Slurm")
 
-// Once runs a program, whatever its arguments, if Every has passed since Once ran it last. Otherwise
-// the error is ErrSpared.
+// Once runs a program, whatever its arguments, if Every has passed since Once ran it last. If it
+// has not, the error is ErrSpared.
 func (s *Sparing) Once(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
 	stamp := filepath.Join(s.Folder, filepath.Base(path)+".asked")
 	unlock, err := lock(ctx, stamp+".lock")

@@ -20,7 +20,7 @@ const inSeconds = "SLURM_TIME_FORMAT=%s"
 // errNoPartitions is the error of a list without partitions, which no Slurm has.
 var errNoPartitions = fmt.Errorf("scontrol show partition: it lists none, which it does in no Slurm: %w", slurm.ErrUnavailable)
 
-// Layout returns what slurmctld tells any user of the cluster: partitions, Slurm's own reservations,
+// Layout returns what slurmctld tells any user of the cluster: partitions, Slurm's reservations,
 // licences, and its configuration. The accounting database is not asked: the limits of QOS and
 // associations are missing.
 func (c *Command) Layout(ctx context.Context) (limits.Cluster, error) {
@@ -91,7 +91,7 @@ func (r record) partition() (limits.Partition, error) {
 	return p, nil
 }
 
-// parseReservations reads Slurm's own reservations, with times in Unix seconds, without their cores.
+// parseReservations reads Slurm's reservations without their cores. Their times are Unix seconds.
 func parseReservations(out []byte) (limits.Reservations, error) {
 	var all limits.Reservations
 	for r := range records(out) {

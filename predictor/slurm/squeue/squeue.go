@@ -68,8 +68,8 @@ func (c *Command) Queue(ctx context.Context) ([]slurm.QueueEntry, error) {
 	return parse(string(out))
 }
 
-// parse reads what squeue prints. A line that is no job's is left out: it is the rest of a text with
-// a line break, or what a later Slurm writes. It is an error if there are no others.
+// parse reads what squeue prints. A line that is no job's is left out: it is the rest of a text
+// with a line break, or what a later Slurm writes. It is an error if there are no others.
 func parse(out string) ([]slurm.QueueEntry, error) {
 	queue := []slurm.QueueEntry{}
 	var first error

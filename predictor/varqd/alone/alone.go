@@ -80,7 +80,7 @@ type Forecaster struct {
 	said    sync.Mutex // guards what follows
 	step    string     // what it does before it can answer
 	problem error      // of the last attempt to read Slurm, or nil
-	others  bool       // whether past jobs of other users are known, as far as that has been looked up
+	others  bool       // whether past jobs of other users are known, or nobody has looked yet
 }
 
 // ErrRunning is the error of New if another process forecasts for the user.
@@ -166,8 +166,8 @@ func (f *Forecaster) note(err error) error {
 	return err
 }
 
-// Health tells how much is known, and what keeps the user from knowing more. Before anything is, its
-// only note says what is being done.
+// Health tells how much is known, and what keeps the user from knowing more. Before anything is
+// known, its only note says what is being done.
 func (f *Forecaster) Health() api.Health {
 	h := api.Health{OK: true, Version: api.Version}
 	h.History, h.Newest = f.outlook.StartsObserved()

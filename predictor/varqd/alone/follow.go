@@ -29,8 +29,8 @@ const (
 // again is after how many seconds an attempt is made again that did not get all that it asked for.
 const again = int64(Every/time.Second) + 1
 
-// Follow learns the past, and follows the cluster until ctx is done or nobody has asked for long. It
-// is an error if this host has not the commands that tell of it.
+// Follow learns the past, and follows the cluster until ctx is done or nobody has asked for long.
+// The error is that this host has not the commands that tell of it.
 func (f *Forecaster) Follow(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -131,8 +131,8 @@ func (f *Forecaster) take(queue []slurm.QueueEntry, at int64) *look.Look {
 	return f.last
 }
 
-// wanted returns in how many days about enough jobs come, as far as the past that is known tells, or
-// else the queue.
+// wanted returns in how many days about enough jobs come, as far as the past that is known tells,
+// or else the queue.
 func (f *Forecaster) wanted(ctx context.Context, known *history.Coverage) (days int, err error) {
 	if !known.Complete {
 		return f.estimate(), nil

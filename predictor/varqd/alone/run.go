@@ -41,7 +41,8 @@ func newOptions(at Place, log *slog.Logger) (Options, error) {
 // Run forecasts for the user of this process at a place until ctx is done, or nobody has asked for
 // long. The error is ErrRunning if another process does.
 func Run(ctx context.Context, at Place, log *slog.Logger) (err error) {
-	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, niceness) // where it is not allowed, it is as before
+	// The group is this process with all of its threads. Where that is not allowed, all is as it was.
+	_ = syscall.Setpriority(syscall.PRIO_PGRP, 0, niceness)
 	runtime.GOMAXPROCS(min(processors, runtime.GOMAXPROCS(0)))
 	debug.SetGCPercent(50)
 	o, err := newOptions(at, log)

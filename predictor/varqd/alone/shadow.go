@@ -23,8 +23,8 @@ import (
 // about each of her jobs that waited in the time of q when it comes, and learns from it afterwards.
 // It calls progress with the percentage that is done.
 //
-// The nodes are those of today, and of each limit on what a user may have at once it knows only that
-// a job waited for it.
+// The nodes are those of today. Of limits on what a user may have at once it knows only that a job
+// waited for one.
 func Shadow(ctx context.Context, o *Options, q api.ShadowQuery, progress func(percent int)) (api.Shadow, error) {
 	cache, _, err := history.Open(filepath.Join(o.Folder, "history.db"))
 	if err != nil {

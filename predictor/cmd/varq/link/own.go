@@ -14,7 +14,7 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
-// Own reports whether the commands forecast for their user alone: nothing says where a varqd is, and
+// Own reports whether the user has to forecast for herself: nothing says where a varqd is, and
 // there is none where it usually is.
 func (l *Link) Own() bool {
 	if l.Endpoint != "" || l.Site != "" || l.Getenv("VARQ_ENDPOINT") != "" {
