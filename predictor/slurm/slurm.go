@@ -141,8 +141,11 @@ type Node struct {
 	BootTime int64
 }
 
-// LimitsNodes returns the nodes by name, as package limits has them.
+// LimitsNodes returns the nodes by name, as package limits has them: nil if none are known.
 func LimitsNodes(nodes []Node) map[string]limits.Node {
+	if len(nodes) == 0 {
+		return nil
+	}
 	byName := make(map[string]limits.Node, len(nodes))
 	for i := range nodes {
 		n := &nodes[i]

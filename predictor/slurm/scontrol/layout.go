@@ -22,7 +22,7 @@ var errNoPartitions = fmt.Errorf("scontrol show partition: it lists none, which 
 
 // Layout returns what slurmctld tells any user of the cluster: partitions, Slurm's reservations,
 // licences, and its configuration. The accounting database is not asked: the limits of QOS and
-// associations are missing.
+// associations are missing. So are reservations if PrivateData hides them.
 func (c *Command) Layout(ctx context.Context) (limits.Cluster, error) {
 	cluster := limits.Cluster{Partitions: make(map[string]limits.Partition), Licenses: make(map[string]limits.License)}
 	config, err := c.Config(ctx)
@@ -44,7 +44,7 @@ func (c *Command) Layout(ctx context.Context) (limits.Cluster, error) {
 		return cluster, errNoPartitions
 	}
 	reservations, err := c.runIn(ctx, []string{inSeconds}, "--oneliner", "show", "reservation")
-	if err != nil {
+	if err != nil && !denied(err) {
 		return cluster, err
 	}
 	if cluster.Reservations, err = parseReservations(reservations); err != nil {
@@ -65,6 +65,9 @@ func (c *Command) Layout(ctx context.Context) (limits.Cluster, error) {
 	completePartitions(&cluster, partitions, config)
 	return cluster, completeReservations(&cluster, reservations)
 }
+
+// denied reports whether Slurm does not let the user see what she has asked for.
+func denied(err error) bool { return strings.Contains(err.Error(), "Access/permission denied") }
 
 // partition returns a partition, without what completePartitions adds.
 func (r record) partition() (limits.Partition, error) {

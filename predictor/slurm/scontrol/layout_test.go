@@ -18,6 +18,9 @@ func fake(t *testing.T, texts map[string]string) Command {
 	return Command{Run: func(_ context.Context, path string, env []string, args ...string) ([]byte, error) {
 		kind := args[len(args)-1]
 		text, ok := texts[kind]
+		if text == "denied" {
+			return nil, errors.New("slurm_load_node error: Access/permission denied")
+		}
 		if !ok {
 			return nil, errors.New("nothing to show: " + kind)
 		}
@@ -92,6 +95,13 @@ func TestLayout(t *testing.T) {
 		if _, err := c.Layout(t.Context()); err == nil {
 			t.Errorf("%q is read", text)
 		}
+	}
+	hidden := fake(t, map[string]string{"config": "", "partition": shown["partition"], "licenses": "", "reservation": "denied", "node": "denied"})
+	if got, err := hidden.Layout(t.Context()); err != nil || len(got.Reservations) > 0 || len(got.Partitions) != 2 {
+		t.Error(got, err)
+	}
+	if _, err := hidden.Nodes(t.Context()); !errors.Is(err, slurm.ErrPermission) {
+		t.Error(err)
 	}
 	none := fake(t, map[string]string{"config": "", "partition": "", "licenses": "", "reservation": ""})
 	if _, err := none.Layout(t.Context()); !errors.Is(err, slurm.ErrUnavailable) {

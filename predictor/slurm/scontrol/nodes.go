@@ -10,13 +10,16 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// Nodes returns the nodes that the user may see, by name.
+// Nodes returns the nodes, by name. The error wraps slurm.ErrPermission if the user may not see them.
 func (c *Command) Nodes(ctx context.Context) ([]slurm.Node, error) {
 	out, err := c.runIn(ctx, []string{inSeconds}, "--all", "--oneliner", "show", "node")
-	if err != nil {
-		return nil, err
+	switch {
+	case err == nil:
+		return parseNodes(out)
+	case denied(err):
+		return nil, fmt.Errorf("%w: %w", slurm.ErrPermission, err)
 	}
-	return parseNodes(out)
+	return nil, err
 }
 
 func parseNodes(out []byte) ([]slurm.Node, error) {

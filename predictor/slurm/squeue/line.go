@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/hostlist"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -48,8 +49,10 @@ func (l line) entry() (slurm.QueueEntry, error) {
 	if e.ArrayJob != 0 {
 		e.ArrayTasks = l["ArrayTaskID"]
 	}
-	l.size(&e)
-	e.Needs = l.needs()
+	// An unreadable list counts as empty, so that one job does not hide the others.
+	tres, _ := slurm.ParseTRES(l["tres-alloc"])
+	l.size(&e, tres)
+	e.Needs = l.needs(tres)
 	if e.GPUs == 0 { // Slurm may not count them
 		e.GPUs = gpus(e.Needs, e.Nodes)
 	}
@@ -57,10 +60,8 @@ func (l line) entry() (slurm.QueueEntry, error) {
 	return e, nil
 }
 
-// size sets what a job has, or asks for.
-func (l line) size(e *slurm.QueueEntry) {
-	// An unreadable list counts as empty, so that one job does not hide the others.
-	tres, _ := slurm.ParseTRES(l["tres-alloc"])
+// size sets what a job has, or asks for in all.
+func (l line) size(e *slurm.QueueEntry, tres limits.TRES) {
 	e.Size = slurm.SizeOf(tres)
 	if e.Nodes == 0 {
 		e.Nodes = small(l.number("NumNodes"))
@@ -109,9 +110,12 @@ func (l line) array() int64 {
 	return l.number("ArrayJobID")
 }
 
-// needs returns what the job needs of its nodes.
-func (l line) needs() *workload.Needs {
-	cpus := max(1, l.number("MinCpus"), l.number("cpus-per-task"))
+// needs returns what the job needs of its nodes, given the resources that it asks for in all.
+func (l line) needs(tres limits.TRES) *workload.Needs {
+	cpus := max(1, l.number("MinCpus"))
+	if n := l.number("cpus-per-task"); n < notSet {
+		cpus = max(cpus, n)
+	}
 	n := &workload.Needs{
 		Constraint: l["Feature"],
 		NodeList:   named("--nodelist", l["ReqNodes"]),
@@ -121,10 +125,12 @@ func (l line) needs() *workload.Needs {
 		Gres:       slurm.AskedGres(l["tres-per-node"], true),
 		Licenses:   l["Licenses"],
 	}
-	if memory, perCPU := strings.CutSuffix(l["MinMemory"], "c"); perCPU {
-		n.NodeMemory = need(cpus*mebibytes(memory), "--mem-per-cpu")
+	// Whether the memory is that of each node or of each CPU squeue does not say, but all of it.
+	memory := mebibytes(l["MinMemory"])
+	if all := tres["mem"]; all == memory*tres["cpu"] && all != memory*tres["node"] {
+		n.NodeMemory = need(cpus*memory, "--mem-per-cpu")
 	} else {
-		n.NodeMemory = need(mebibytes(strings.TrimSuffix(memory, "n")), "--mem")
+		n.NodeMemory = need(memory, "--mem")
 	}
 	if len(n.Gres) == 0 {
 		n.Gres = slurm.AskedGres(l["tres-per-job"], false)
@@ -137,6 +143,9 @@ func (l line) needs() *workload.Needs {
 	}
 	return n
 }
+
+// notSet is what Slurm writes for some small numbers that are not set, or more.
+const notSet = 0xfffe
 
 // number returns a number, or the least one of a range ("2-4"), or 0 if it cannot be read.
 func (l line) number(field string) int64 {

@@ -87,10 +87,11 @@ func TestJobs(t *testing.T) {
 		"wants features": {map[string]string{"Feature": "fast&big", "ExcNodes": "node3", "Licenses": "matlab:1"}, func(e *slurm.QueueEntry) bool {
 			return e.Needs.Constraint == "fast&big" && e.Needs.Exclude.Names[0] == "node3" && e.Needs.Licenses == "matlab:1"
 		}},
-		"counts by CPU": {map[string]string{"MinMemory": "1000Mc", "cpus-per-task": "4"}, func(e *slurm.QueueEntry) bool {
+		"counts by CPU": {map[string]string{"MinMemory": "1000M", "cpus-per-task": "4"}, func(e *slurm.QueueEntry) bool {
 			return e.Needs.NodeMemory == workload.NodeNeed{Amount: 4000, Option: "--mem-per-cpu"}
 		}},
-		"has a strange name": {map[string]string{"Name": "a|b\nc"}, func(e *slurm.QueueEntry) bool { return e.Name == "a|b" }},
+		"has no CPUs of a task": {map[string]string{"cpus-per-task": "65534"}, func(e *slurm.QueueEntry) bool { return e.Needs.NodeCPUs.Amount == 1 }},
+		"has a strange name":    {map[string]string{"Name": "a|b\nc"}, func(e *slurm.QueueEntry) bool { return e.Name == "a|b" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := read(t, shown(c.differs))

@@ -183,7 +183,11 @@ func (f *Forecaster) Health() api.Health {
 	if f.problem != nil {
 		h.Notes = append(h.Notes, f.problem.Error())
 	}
-	switch l := f.premises.Limits(); {
+	l := f.premises.Limits()
+	if l != nil && l.PrivateNodes && !f.premises.Operator(f.User) {
+		h.Notes = append(h.Notes, "Slurm shows you no nodes (PrivateData=nodes), so that the forecast does not know which of them are down, or how they differ")
+	}
+	switch {
 	case l != nil && l.PrivateJobs && !f.premises.Operator(f.User):
 		h.Notes = append(h.Notes, "Slurm shows you no jobs but your own (PrivateData=jobs), so that the forecast knows neither what goes before yours nor how long others have waited")
 	case !f.others:

@@ -31,7 +31,7 @@ type lab struct {
 	t       *testing.T
 	folder  string
 	clock   int64
-	private bool     // whether alice sees her own jobs only
+	private bool     // whether alice sees her own jobs only, and no nodes
 	down    error    // of every command
 	asked   []string // the commands that ran, with the last of their arguments
 }
@@ -66,11 +66,13 @@ func (l *lab) run(_ context.Context, path string, _ []string, args ...string) ([
 	case last == "config":
 		text := "ClusterName = lab\nSelectType = select/cons_tres\n"
 		if l.private {
-			text += "PrivateData = jobs\n"
+			text += "PrivateData = jobs,nodes\n"
 		}
 		return []byte(text), nil
 	case last == "partition":
 		return []byte("PartitionName=main Default=YES DefaultTime=01:00:00 MaxTime=1-00:00:00 MaxNodes=UNLIMITED Nodes=node[1-4] OverSubscribe=NO State=UP TotalCPUs=32\n"), nil
+	case last == "node" && l.private:
+		return nil, errors.New("slurm_load_node error: Access/permission denied")
 	case last == "node":
 		var text strings.Builder
 		for i := range 4 {
@@ -295,15 +297,18 @@ func TestPrivate(t *testing.T) {
 	if err := f.advance(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if h := f.Health(); len(h.Notes) != 1 || !strings.Contains(h.Notes[0], "PrivateData=jobs") {
+	if h := f.Health(); len(h.Notes) != 2 || !strings.Contains(h.Notes[0], "PrivateData=nodes") || !strings.Contains(h.Notes[1], "PrivateData=jobs") {
 		t.Errorf("%+v", h)
 	}
 	var when api.When
 	if err := l.ask(f, api.PathWhen, api.WhenQuery{User: api.Everybody}, &when); err != nil || len(when.Jobs) != 1 {
 		t.Error(when, err)
 	}
+	if when.Jobs[0].Start == nil {
+		t.Errorf("%+v", when)
+	}
 	f.premises.Limits().PrivateJobs = false // only slurmdbd.conf has it
-	if h := f.Health(); len(h.Notes) != 1 || !strings.Contains(h.Notes[0], "accounting shows you no past jobs but your own") {
+	if h := f.Health(); len(h.Notes) != 2 || !strings.Contains(h.Notes[1], "accounting shows you no past jobs but your own") {
 		t.Errorf("%+v", h)
 	}
 }

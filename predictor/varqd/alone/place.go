@@ -19,6 +19,9 @@ type Place struct {
 	Socket string
 }
 
+// mostPath is how long the path of a socket may be, in bytes.
+const mostPath = 107
+
 // Find returns the place for a user's environment, and makes its folders. The folder is in
 // XDG_CACHE_HOME, the socket in XDG_RUNTIME_DIR or, without one, in the folder for temporary files:
 // a home may be one of several hosts, or on a file system without sockets.
@@ -40,15 +43,14 @@ func Find(getenv func(string) string) (Place, error) {
 	if err := os.MkdirAll(p.Folder, 0o700); err != nil {
 		return Place{}, fmt.Errorf("the folder for what is learnt of past jobs: %w", err)
 	}
-	run := getenv("XDG_RUNTIME_DIR")
-	if _, err := os.Stat(run); run == "" || err != nil {
-		run = filepath.Join(os.TempDir(), "varq-"+strconv.Itoa(os.Getuid()))
-		if err := ownFolder(run); err != nil {
-			return Place{}, err
-		}
+	run, socket := getenv("XDG_RUNTIME_DIR"), "varq-"+name+".sock"
+	if is, err := os.Stat(run); err == nil && is.IsDir() && len(filepath.Join(run, socket)) <= mostPath {
+		p.Socket = filepath.Join(run, socket)
+		return p, nil
 	}
-	p.Socket = filepath.Join(run, "varq-"+name+".sock")
-	return p, nil
+	run = filepath.Join(os.TempDir(), "varq-"+strconv.Itoa(os.Getuid()))
+	p.Socket = filepath.Join(run, socket)
+	return p, ownFolder(run)
 }
 
 // ownFolder makes a folder that only this user may enter. It is an error if somebody else has made

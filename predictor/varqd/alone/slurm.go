@@ -2,6 +2,7 @@ package alone
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"os"
 	"strings"
@@ -56,8 +57,14 @@ func (c *Commands) Cluster(ctx context.Context) (limits.Cluster, error) {
 	return c.scontrol.Layout(ctx)
 }
 
-// Nodes implements premises.Slurm.
-func (c *Commands) Nodes(ctx context.Context) ([]slurm.Node, error) { return c.scontrol.Nodes(ctx) }
+// Nodes implements premises.Slurm. It returns none if the user may not see them.
+func (c *Commands) Nodes(ctx context.Context) ([]slurm.Node, error) {
+	nodes, err := c.scontrol.Nodes(ctx)
+	if errors.Is(err, slurm.ErrPermission) {
+		return nil, nil
+	}
+	return nodes, err
+}
 
 // Operators implements premises.Slurm: who they are is not known, and nothing depends on it.
 func (c *Commands) Operators(context.Context) ([]string, error) { return nil, nil }
