@@ -111,7 +111,8 @@ func (b *bare) varq(args ...string) (stdout, stderr string, err error) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(b.bin, "varq"), args...)
+	cmd := exec.CommandContext(ctx, "./varq", args...)
+	cmd.Dir = b.bin
 	cmd.Env = []string{
 		"PATH=" + b.bin + ":" + os.Getenv("PATH"), "HOME=" + b.home, "XDG_RUNTIME_DIR=" + b.socket, "VARQ_CONFIG=" + filepath.Join(b.home, "none.yaml"),
 		"SLURM_CONF=" + filepath.Join(b.home, "none.conf"), "TZ=UTC", "SQUEUE_USERS=nobody",
@@ -177,7 +178,7 @@ func TestAlone(t *testing.T) {
 		!strings.Contains(out, "Likely: running by") || !strings.Contains(out, "sbatch --nodes=1 --time=30 job.sh") || strings.Contains(out, "--begin-by") {
 		t.Errorf("%v\n%s%s", err, out, told)
 	}
-	if out, _, err = b.varq("quote", "--advisory", "-N1", "-t", "30", "--begin-by=now+1"); err == nil || !strings.Contains(out, "Not as likely as that: ") || !strings.Contains(out, "\nThe same job: running by ") {
+	if out, _, err = b.varq("quote", "--advisory", "-N1", "-t", "30", "--begin-by=now+2minutes"); err == nil || !strings.Contains(out, "Not as likely as that: ") || !strings.Contains(out, "\nThe same job: running by ") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if out, told, err = b.varq("quote", "--advisory", "-N1", "-t", "30", "--finish-by=now+10hours"); err != nil || !strings.Contains(out, "Likely: finished by") || !strings.Contains(out, "\nThe same job: finished by ") {

@@ -8,6 +8,7 @@ import (
 	"log"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
@@ -23,10 +24,6 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// net/http tells its log of servers that misbehave; the user reads it from the command
 	log.SetOutput(io.Discard)
-	self, err := exec.LookPath(os.Args[0])
-	if err != nil {
-		self = os.Args[0]
-	}
 	return command.Run(args, command.Env{
 		Env:   cli.NewEnv(stdin, stdout, stderr),
 		Host:  doctor.Host,
@@ -39,6 +36,19 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			args = append(args, "--user="+strconv.Itoa(os.Getuid()))
 			return program.Output(ctx, path, append(variables, "SLURM_TIME_FORMAT=%s"), args...)
 		},
-		Alone: alone.User{Getenv: os.Getenv, Program: self},
+		Alone: alone.User{Getenv: os.Getenv, Program: ownPath()},
 	})
+}
+
+// ownPath returns the path of this program, as it was called: not that of a file to which a link
+// leads.
+func ownPath() string {
+	found, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		found = os.Args[0]
+	}
+	if path, err := filepath.Abs(found); err == nil {
+		return path
+	}
+	return found
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"os/exec"
+	"runtime/debug"
 	"time"
 
 	"github.com/varq-project/varq/predictor/live/history"
@@ -39,6 +40,7 @@ func (f *Forecaster) Follow(ctx context.Context) error {
 		if f.Now() >= next {
 			next = f.Now() + between
 			err := f.advance(ctx)
+			debug.FreeOSMemory() // learning needs much more than answering
 			switch {
 			case errors.Is(err, exec.ErrNotFound):
 				return err
