@@ -91,7 +91,7 @@ e2e: build
 test-slurm24: SLURM := 24.11
 test-slurm26: SLURM := 26.05
 test-slurm24 test-slurm26: build
-	VARQ_TEST_ALL=1 VARQ_SLURM=$(SLURM) $(GO) test -timeout 2h -v -count=1 ./test/e2e ./plugin/plugintest ./predictor/varqd/daemon ./predictor/live/keeper ./predictor/slurm/slurmrestd
+	VARQ_TEST_ALL=1 VARQ_SLURM=$(SLURM) $(GO) test -timeout 2h -v -count=1 ./test/e2e ./plugin/plugintest ./predictor/varqd/daemon ./predictor/live/keeper ./predictor/slurm/slurmrestd ./predictor/varqd/alone
 
 # Users, faults and a checker at random: see CONTRIBUTING.md. Without a SEED each campaign is
 # another one. CHAOS takes further options of test/chaos/cmd/chaos.

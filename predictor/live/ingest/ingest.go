@@ -122,6 +122,10 @@ func (g *Ingest) Learning() bool {
 	return t != nil && t.learning
 }
 
+// Learnt returns the percentage that is done of what Load or CatchUp does: reading accounting for the
+// first time, or learning.
+func (g *Ingest) Learnt() int64 { return g.percent.Load() }
+
 // Covered returns the time up to which accounting has been read, or 0 before Load is done.
 // Every job that ended before then is known.
 func (g *Ingest) Covered() int64 { return g.covered.Load() }

@@ -183,6 +183,9 @@ func (f *Forecaster) Health() api.Health {
 	if f.problem != nil {
 		h.Notes = append(h.Notes, f.problem.Error())
 	}
+	if f.ingest.Learning() {
+		h.Notes = append(h.Notes, fmt.Sprintf("it still learns from the past before: %d %%", f.ingest.Learnt()))
+	}
 	l := f.premises.Limits()
 	if l != nil && l.PrivateNodes && !f.premises.Operator(f.User) {
 		h.Notes = append(h.Notes, "Slurm shows you no nodes (PrivateData=nodes), so that the forecast does not know which of them are down, or how they differ")
