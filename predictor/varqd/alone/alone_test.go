@@ -197,6 +197,21 @@ func TestWhen(t *testing.T) {
 	if n := l.count(); n["squeue"] != 1 || len(n) != 1 {
 		t.Errorf("a minute later: %v", n)
 	}
+	// While slurmctld does not answer, what it has told serves on, and the user reads so.
+	l.down = errors.New("slurmctld is away")
+	l.clock += 60
+	if err := l.ask(f, api.PathWhen, api.WhenQuery{}, &when); err != nil || len(when.Jobs) != 1 || when.AsOf != l.clock-60 {
+		t.Error(when, err)
+	}
+	if h := f.Health(); !h.OK || len(h.Notes) != 1 || !strings.Contains(h.Notes[0], "slurmctld is away") {
+		t.Errorf("%+v", h)
+	}
+	l.down = nil
+	l.clock += 60
+	if err := l.ask(f, api.PathWhen, api.WhenQuery{}, &when); err != nil || when.AsOf != l.clock || len(f.Health().Notes) > 0 {
+		t.Error(when, err)
+	}
+	l.count()
 	// Few jobs come in the week that it has asked for, so that it asks for more.
 	if err := f.advance(t.Context()); err != nil {
 		t.Fatal(err)

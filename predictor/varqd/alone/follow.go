@@ -96,13 +96,18 @@ func (f *Forecaster) advance(ctx context.Context) error {
 	return f.ingest.CatchUp(ctx)
 }
 
-// Look takes in the queue, unless it is younger than Every.
+// Look takes in the queue, unless it is younger than Every. If that fails, the one that was read last
+// serves on for a while.
 func (f *Forecaster) Look(ctx context.Context) error {
 	f.asked.Store(f.Now())
 	if f.ingest.Ready() != nil {
 		return nil // the first model waits for the queue that is being read
 	}
-	return f.note(f.look(ctx, int64(Every/time.Second)))
+	err := f.note(f.look(ctx, int64(Every/time.Second)))
+	if f.Now()-f.ingest.Seen() < stale {
+		return nil
+	}
+	return err
 }
 
 // look takes in the queue, unless it is younger than some seconds.
