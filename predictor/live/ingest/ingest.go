@@ -122,8 +122,8 @@ func (g *Ingest) Learning() bool {
 	return t != nil && t.learning
 }
 
-// Learnt returns the percentage that is done of what Load or CatchUp does: reading accounting for the
-// first time, or learning.
+// Learnt returns the percentage that is done of what Load or CatchUp does: reading accounting for
+// the first time, or learning.
 func (g *Ingest) Learnt() int64 { return g.percent.Load() }
 
 // Covered returns the time up to which accounting has been read, or 0 before Load is done.

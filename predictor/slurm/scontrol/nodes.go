@@ -10,7 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// Nodes returns the nodes, by name. The error wraps slurm.ErrPermission if the user may not see them.
+// Nodes returns the nodes, by name. The error wraps slurm.ErrPermission if the user may not see
+// them.
 func (c *Command) Nodes(ctx context.Context) ([]slurm.Node, error) {
 	out, err := c.runIn(ctx, []string{inSeconds}, "--all", "--oneliner", "show", "node")
 	switch {

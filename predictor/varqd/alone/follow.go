@@ -96,8 +96,8 @@ func (f *Forecaster) advance(ctx context.Context) error {
 	return f.ingest.CatchUp(ctx)
 }
 
-// Look takes in the queue, unless it is younger than Every. If that fails, the one that was read last
-// serves on for a while.
+// Look takes in the queue, unless it is younger than Every. If that fails, the one that was read
+// last serves on for a while.
 func (f *Forecaster) Look(ctx context.Context) error {
 	f.asked.Store(f.Now())
 	if f.ingest.Ready() != nil {
