@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
@@ -44,9 +46,11 @@ func (s *site) open() {
 		s.T.Fatal(err)
 	}
 	s.homes.Groups = home
+	promises := prometheus.NewCounter(prometheus.CounterOpts{Name: "varq_promises_total"})
+	s.Registry.MustRegister(promises)
 	s.desk = desk.New(desk.Options{
 		Premises: s.Premises, Ledger: s.Ledger, Outlook: s.Outlook, Health: s.Outlook, Homes: &s.homes, Now: s.Now, Zone: time.UTC,
-		Prob: .9, Confidence: .95, Horizon: 86400, Log: s.Log,
+		Prob: .9, Confidence: .95, Horizon: 86400, Log: s.Log, Metrics: desk.Metrics{Promises: promises},
 	})
 	s.keeper = New(Options{
 		Desk: s.desk, Ledger: s.Ledger, Slurm: s.Slurm, Outlook: s.Outlook, Health: s.Outlook, Homes: &s.homes, Now: s.Now, Zone: time.UTC,
