@@ -31,7 +31,7 @@ func (l line) entry() (slurm.QueueEntry, error) {
 		Name: l["Name"], Reason: l["Reason"], Dependency: l["Dependency"],
 		Features: l["Feature"], NodeList: l["ReqNodes"], Excluded: l["ExcNodes"],
 		ArrayJob: l.array(), HetJob: l.number("HetJobID"), RestartCount: int(l.number("RestartCnt")),
-		Exclusive:   slices.Contains([]string{"NO", "USER", "MCS", "TOPO"}, l["OverSubscribe"]),
+		Exclusive:   l.exclusive(),
 		Interactive: l["BatchFlag"] == "0",
 		Suspended:   l["State"] == "SUSPENDED",
 		Completing:  l["State"] == "COMPLETING",
@@ -100,6 +100,15 @@ func (l line) state(e *slurm.QueueEntry) {
 	default:
 		e.Stopped = e.Reason
 	}
+}
+
+// exclusive reports whether the job shares its nodes with no other, or with few. Before Slurm 26.05
+// that is how it shares them.
+func (l line) exclusive() bool {
+	if with := l["Exclusive"]; with != "" {
+		return with != "NO"
+	}
+	return slices.Contains([]string{"NO", "USER", "MCS", "TOPO"}, l["OverSubscribe"])
 }
 
 // array returns the number of the array that the job is of, or 0.

@@ -24,11 +24,13 @@ type Command struct {
 const separator = "\x1f"
 
 // fields are those that are read, as squeue --Format calls them. The last is a text of the user's.
+// Of one that it does not know squeue prints that there is none: Slurm 22.05 knows no ExcNodes, and
+// none before 26.05 Exclusive.
 var fields = []string{
 	"JobID", "ArrayJobID", "ArrayTaskID", "HetJobID", "UserName", "Account", "Partition", "QOS", "State", "Reason", "PriorityLong", "Nice",
 	"SubmitTime", "EligibleTime", "StartTime", "TimeLimit", "NumNodes", "NumCPUs", "NumTasks", "cpus-per-task", "MinCpus", "MinMemory", "MinTmpDisk",
 	"tres-alloc", "tres-per-node", "tres-per-job", "tres-per-task", "Licenses", "Feature", "ReqNodes", "ExcNodes", "NodeList", "Reservation",
-	"Dependency", "OverSubscribe", "BatchFlag", "RestartCnt", "Name",
+	"Dependency", "OverSubscribe", "Exclusive", "BatchFlag", "RestartCnt", "Name",
 }
 
 // Arguments returns those of squeue, which are always the same.

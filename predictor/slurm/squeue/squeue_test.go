@@ -78,12 +78,14 @@ func TestJobs(t *testing.T) {
 		"is an array": {map[string]string{"JobID": "9", "ArrayJobID": "9", "ArrayTaskID": "1-10%2"}, func(e *slurm.QueueEntry) bool {
 			return e.ArrayJob == 9 && e.Tasks == 10 && e.AtOnce == 2 && e.ArrayTasks == "1-10%2"
 		}},
-		"is a task":      {map[string]string{"JobID": "12", "ArrayJobID": "9", "ArrayTaskID": "3", "State": "RUNNING"}, func(e *slurm.QueueEntry) bool { return e.ID == 12 && e.ArrayJob == 9 && e.Tasks == 0 }},
-		"is interactive": {map[string]string{"BatchFlag": "0"}, func(e *slurm.QueueEntry) bool { return e.Interactive }},
-		"shares nothing": {map[string]string{"OverSubscribe": "NO"}, func(e *slurm.QueueEntry) bool { return e.Exclusive }},
-		"never ends":     {map[string]string{"TimeLimit": "UNLIMITED"}, func(e *slurm.QueueEntry) bool { return e.Limit == slurm.UnlimitedTime }},
-		"has no limit":   {map[string]string{"TimeLimit": "Partition_Limit"}, func(e *slurm.QueueEntry) bool { return e.Limit == 0 }},
-		"wants GPUs":     {map[string]string{"tres-per-node": "gres/gpu:a100:2"}, func(e *slurm.QueueEntry) bool { return e.GPUs == 4 && e.Needs.Gres[0].Type == "a100" }},
+		"is a task":              {map[string]string{"JobID": "12", "ArrayJobID": "9", "ArrayTaskID": "3", "State": "RUNNING"}, func(e *slurm.QueueEntry) bool { return e.ID == 12 && e.ArrayJob == 9 && e.Tasks == 0 }},
+		"is interactive":         {map[string]string{"BatchFlag": "0"}, func(e *slurm.QueueEntry) bool { return e.Interactive }},
+		"shares, in Slurm 26.05": {map[string]string{"OverSubscribe": "NO", "Exclusive": "NO"}, func(e *slurm.QueueEntry) bool { return !e.Exclusive }},
+		"shares nothing there":   {map[string]string{"OverSubscribe": "NO", "Exclusive": "NODE"}, func(e *slurm.QueueEntry) bool { return e.Exclusive }},
+		"shares nothing":         {map[string]string{"OverSubscribe": "NO"}, func(e *slurm.QueueEntry) bool { return e.Exclusive }},
+		"never ends":             {map[string]string{"TimeLimit": "UNLIMITED"}, func(e *slurm.QueueEntry) bool { return e.Limit == slurm.UnlimitedTime }},
+		"has no limit":           {map[string]string{"TimeLimit": "Partition_Limit"}, func(e *slurm.QueueEntry) bool { return e.Limit == 0 }},
+		"wants GPUs":             {map[string]string{"tres-per-node": "gres/gpu:a100:2"}, func(e *slurm.QueueEntry) bool { return e.GPUs == 4 && e.Needs.Gres[0].Type == "a100" }},
 		"wants features": {map[string]string{"Feature": "fast&big", "ExcNodes": "node3", "Licenses": "matlab:1"}, func(e *slurm.QueueEntry) bool {
 			return e.Needs.Constraint == "fast&big" && e.Needs.Exclude.Names[0] == "node3" && e.Needs.Licenses == "matlab:1"
 		}},
