@@ -22,7 +22,8 @@ var errNoPartitions = fmt.Errorf("scontrol show partition: it lists none, which 
 
 // Layout returns what slurmctld tells any user of the cluster: partitions, Slurm's reservations,
 // licences, and its configuration. The accounting database is not asked: the limits of QOS and
-// associations are missing. So are reservations if PrivateData hides them.
+// associations are missing. So are reservations if PrivateData hides them. If it hides partitions,
+// that is an error, which wraps slurm.ErrPermission.
 func (c *Command) Layout(ctx context.Context) (limits.Cluster, error) {
 	cluster := limits.Cluster{Partitions: make(map[string]limits.Partition), Licenses: make(map[string]limits.License)}
 	config, err := c.Config(ctx)
@@ -30,7 +31,11 @@ func (c *Command) Layout(ctx context.Context) (limits.Cluster, error) {
 		return cluster, err
 	}
 	partitions, err := c.run(ctx, "--all", "--oneliner", "show", "partition")
-	if err != nil {
+	switch {
+	case err == nil:
+	case denied(err):
+		return cluster, fmt.Errorf("the partitions are hidden from you (PrivateData=partitions), and without them nothing can be forecast: %w: %w", slurm.ErrPermission, err)
+	default:
 		return cluster, err
 	}
 	for r := range records(partitions) {

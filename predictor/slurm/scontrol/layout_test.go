@@ -103,6 +103,10 @@ func TestLayout(t *testing.T) {
 	if _, err := hidden.Nodes(t.Context()); !errors.Is(err, slurm.ErrPermission) {
 		t.Error(err)
 	}
+	nothing := fake(t, map[string]string{"config": "", "partition": "denied"})
+	if _, err := nothing.Layout(t.Context()); !errors.Is(err, slurm.ErrPermission) || !strings.Contains(err.Error(), "PrivateData=partitions") {
+		t.Error(err)
+	}
 	none := fake(t, map[string]string{"config": "", "partition": "", "licenses": "", "reservation": ""})
 	if _, err := none.Layout(t.Context()); !errors.Is(err, slurm.ErrUnavailable) {
 		t.Error(err)

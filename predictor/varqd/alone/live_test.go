@@ -26,6 +26,7 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/alone"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/cluster"
+	"github.com/varq-project/varq/test/golden"
 	"github.com/varq-project/varq/test/synthetic"
 	"github.com/varq-project/varq/test/thorough"
 )
@@ -41,6 +42,25 @@ type live struct {
 // Slurm's commands what slurmrestd tells an operator, and forecasts with nothing but the program.
 func TestLive(t *testing.T) {
 	thorough.Only(t)
+	folder := openFolder(t)
+	c := cluster.ForTest(t, cluster.Options{
+		Nodes: 4, Bind: []string{folder}, NodeConf: "Features=fast TmpDisk=1000",
+		SlurmConf: "PriorityType=priority/multifactor\nPriorityWeightAge=1000\nLicenses=matlab:2\n",
+	})
+	l := live{t, c, folder}
+	l.build()
+	past := synthetic.History(synthetic.Config{Seed: 1, Nodes: 4, CPUs: 4, ShortNodes: 2, Jobs: 3000, Days: 20, End: time.Now().Unix() - 60, Utilisation: .85})
+	if n, err := c.LoadHistory(t.Context(), past); err != nil || n < 1000 {
+		t.Fatal(n, err)
+	}
+	waits := l.submitAll()
+	t.Run("same", l.same)
+	t.Run("binary", func(t *testing.T) { l.binary(t, waits) })
+}
+
+// openFolder returns a folder that every user may enter.
+func openFolder(t *testing.T) string {
+	t.Helper()
 	folder, err := os.MkdirTemp("", "alone")
 	if err != nil {
 		t.Fatal(err)
@@ -49,23 +69,40 @@ func TestLive(t *testing.T) {
 	if err := os.Chmod(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", folder, "github.com/varq-project/varq/predictor/cmd/varq")
+	return folder
+}
+
+// TestLivePrivate: where Slurm shows users nothing but their own, that is said, and their own past
+// has to do.
+func TestLivePrivate(t *testing.T) {
+	thorough.Only(t)
+	const private = "jobs,nodes,reservations,usage,users,accounts"
+	c := cluster.ForTest(t, cluster.Options{Nodes: 2, SlurmConf: "PrivateData=" + private + "\n"})
+	l := live{t, c, t.TempDir()}
+	l.submit("bob", "--ntasks=4", "--time=60", "--wrap=sleep 3600")
+	own := l.submit("alice", "--ntasks=4", "--time=60", "--wrap=sleep 3600")
+	slurm := alone.NewCommands(program.Sparing{Folder: t.TempDir(), Now: time.Now, Run: l.as("alice")})
+	queue, _, err := slurm.Queue(t.Context())
+	if err != nil || len(queue) != 1 || queue[0].ID != own {
+		t.Error(queue, err)
+	}
+	is, err := slurm.Cluster(t.Context())
+	if err != nil || !is.PrivateJobs || !is.PrivateNodes || !is.Partitions["main"].Up {
+		t.Errorf("%+v, %v", is, err)
+	}
+	if nodes, err := slurm.Nodes(t.Context()); err != nil || nodes != nil {
+		t.Error(nodes, err)
+	}
+}
+
+// build builds the program as a user may have it: alone, and without any library.
+func (l live) build() {
+	l.t.Helper()
+	build := exec.CommandContext(l.t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", l.folder, "github.com/varq-project/varq/predictor/cmd/varq")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		l.t.Fatalf("%v\n%s", err, out)
 	}
-	c := cluster.ForTest(t, cluster.Options{
-		Nodes: 4, Bind: []string{folder}, NodeConf: "Features=fast TmpDisk=1000",
-		SlurmConf: "PriorityType=priority/multifactor\nPriorityWeightAge=1000\nLicenses=matlab:2\n",
-	})
-	l := live{t, c, folder}
-	past := synthetic.History(synthetic.Config{Seed: 1, Nodes: 4, CPUs: 4, ShortNodes: 2, Jobs: 3000, Days: 20, End: time.Now().Unix() - 60, Utilisation: .85})
-	if n, err := c.LoadHistory(t.Context(), past); err != nil || n < 1000 {
-		t.Fatal(n, err)
-	}
-	waits := l.submitAll()
-	t.Run("same", l.same)
-	t.Run("binary", func(t *testing.T) { l.binary(t, waits) })
 }
 
 // submitAll submits jobs of many kinds, and returns the number of one of alice's that waits.
@@ -123,7 +160,22 @@ func (l live) as(user string) program.Runner {
 	return func(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
 		cmd := l.c.Command(ctx, user, path, args...)
 		cmd.Env = append(cmd.Env, env...)
-		return cmd.Output()
+		out, err := cmd.Output()
+		if failed, is := errors.AsType[*exec.ExitError](err); is {
+			err = fmt.Errorf("%s %v: %w: %s", path, args, err, failed.Stderr)
+		}
+		return out, err
+	}
+}
+
+// kept writes what squeue prints into the examples of package squeue, if tests are to update theirs.
+func (l live) kept(run program.Runner) program.Runner {
+	return func(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
+		out, err := run(ctx, path, env, args...)
+		if path == "squeue" && err == nil && golden.Update() {
+			err = os.WriteFile(filepath.Join("../../slurm/squeue/testdata", string(l.c.Version)+".txt"), out, 0o666)
+		}
+		return out, err
 	}
 }
 
@@ -140,7 +192,7 @@ func (l live) same(t *testing.T) {
 	}
 	defer rest.Close()
 	fresh := func() *alone.Commands {
-		return alone.NewCommands(program.Sparing{Folder: t.TempDir(), Now: time.Now, Run: l.as("alice")})
+		return alone.NewCommands(program.Sparing{Folder: t.TempDir(), Now: time.Now, Run: l.kept(l.as("alice"))})
 	}
 
 	// Slurm goes on while it is read, so that both may have to be read again. Of shapes squeue tells
@@ -313,7 +365,7 @@ func (l live) binary(t *testing.T, waits int64) {
 	if out := varq("when", "--all", "--json"); !strings.Contains(out, `"user": "bob"`) {
 		t.Error("bob's jobs are missing")
 	}
-	if out := varq("quote", "--advisory", "-n2", "-t", "20", "--begin-by=now+1day"); !strings.Contains(out, "Likely: ") {
+	if out := varq("quote", "--advisory", "-n2", "-t", "20", "--begin-by=now+3days", "--prob=.5"); !strings.Contains(out, "Likely: ") {
 		t.Error("nothing is likely")
 	}
 	varq("predict", "-n2", "-t", "20")
