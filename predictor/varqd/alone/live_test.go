@@ -168,7 +168,7 @@ func (l live) as(user string) program.Runner {
 	}
 }
 
-// kept writes what squeue prints into the examples of package squeue, if tests are to update theirs.
+// kept writes what squeue prints into the examples of package squeue, if tests update theirs.
 func (l live) kept(run program.Runner) program.Runner {
 	return func(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
 		out, err := run(ctx, path, env, args...)
@@ -386,8 +386,8 @@ func (l live) binary(t *testing.T, waits int64) {
 	}
 }
 
-// mostAsked is how often Slurm's daemons may be asked by one user within some minutes. To run one of
-// Slurm's commands is to ask them once or a few times.
+// mostAsked is how often Slurm's daemons may be asked by one user within some minutes. To run one
+// of Slurm's commands is to ask them once or a few times.
 const mostAsked = 40
 
 // asked returns how often alice has asked a daemon, as a command of Slurm's tells.
