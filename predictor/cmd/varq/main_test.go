@@ -15,7 +15,7 @@ func TestLight(t *testing.T) {
 	for pkg := range strings.FieldsSeq(string(out)) {
 		for _, heavy := range []string{
 			"github.com/varq-project/varq/predictor/trial", "github.com/varq-project/varq/predictor/cmd/varq-lab",
-			"gonum.org/v1/plot", "gonum.org/v1/gonum/lapack", "gonum.org/v1/gonum/blas",
+			"gonum.org/v1/plot", "gonum.org/v1/gonum/lapack", "gonum.org/v1/gonum/blas", "github.com/prometheus", "google.golang.org",
 		} {
 			if strings.HasPrefix(pkg, heavy) {
 				t.Errorf("varq needs %s", pkg)
