@@ -13,6 +13,7 @@ import (
 // rebuild makes a new model. The new model learns all that is known, of the past at most so many
 // jobs, while the old one serves. Then it observes the events of that time, and serves.
 func (g *Ingest) rebuild(ctx context.Context, most int) error {
+	g.percent.Store(0)
 	t, covered, jobs, err := g.begin(ctx, most)
 	if err == nil {
 		err = t.Learn(ctx, jobs, g.percent.Store)
