@@ -23,7 +23,7 @@ BENCHSTAT := $(GO) run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c
 # ledger take fifteen times as long.
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
 LDFLAGS := -s -w -X github.com/varq-project/varq/predictor/api.Version=$(VERSION)
-COMMANDS := predictor/cmd/varq predictor/cmd/varq-lab predictor/cmd/varqd predictor/cmd/varq-agent plugin/cmd/varq-filter wrapper/cmd/varq-wrapper test/cluster/cmd/slurmlab
+COMMANDS := predictor/cmd/varq predictor/cmd/varq-alone predictor/cmd/varq-lab predictor/cmd/varqd predictor/cmd/varq-agent plugin/cmd/varq-filter wrapper/cmd/varq-wrapper test/cluster/cmd/slurmlab
 
 .PHONY: all build commands plugin deps demo test checks test-all race-all sites quick unit race e2e test-slurm24 test-slurm26 chaos bigsite mixed bench bench-baseline measurements fuzz lint vulncheck generate check-generate clean
 
@@ -34,6 +34,7 @@ build: commands plugin
 commands:
 	@mkdir -p $(BUILT)
 	$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $(BUILT)/ $(addprefix ./,$(COMMANDS))
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $(BUILT)/ ./predictor/cmd/varq-alone
 
 plugin: deps
 	$(MAKE) -C plugin/spank OUT=$(abspath $(BUILT))

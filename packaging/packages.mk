@@ -35,8 +35,8 @@ rpm: tarball
 	  --define 'slurm_plugindir $(SLURM_PLUGINDIR)' $(RPMFLAGS) varq.spec
 	@find $(RPMTOP)/RPMS -name '*.rpm'
 
-# A release, in build/dist: the sources, what make install writes, the packages, a software bill of materials of each
-# command, and the sums of all. All is built from the sources that are in it, so that who builds it again gets the same, bit by bit.
+# A release, in build/dist: the sources, what make install writes, the packages, varq in one file for users of clusters
+# without varqd, a software bill of materials of each command, and the sums of all. All is built from the sources that are in it, so that who builds it again gets the same, bit by bit.
 DIST := $(CURDIR)/build/dist
 UNPACKED = build/varq-$(VERSION)
 BINARIES = varq-$(VERSION)-linux-$(shell $(GO) env GOARCH).tar
@@ -52,6 +52,7 @@ dist: rpm
 	    -output $(DIST)/$$command-$(VERSION).cdx.json $(UNPACKED)/bin/$$command || exit 1; \
 	done
 	find $(RPMTOP)/RPMS -name '*.rpm' -exec cp -t $(DIST) {} +
+	cp $(UNPACKED)/bin/varq-alone $(DIST)/varq-alone-$(VERSION)-linux-$(shell $(GO) env GOARCH)
 	cp $(TARBALL) $(DIST)
 	cd $(DIST) && sha256sum -- * > ../SHA256SUMS && mv ../SHA256SUMS .
 	rm -rf $(UNPACKED)

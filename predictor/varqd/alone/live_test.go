@@ -98,7 +98,7 @@ func TestLivePrivate(t *testing.T) {
 // build builds the program as a user may have it: alone, and without any library.
 func (l live) build() {
 	l.t.Helper()
-	build := exec.CommandContext(l.t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", l.folder, "github.com/varq-project/varq/predictor/cmd/varq")
+	build := exec.CommandContext(l.t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", l.folder, "github.com/varq-project/varq/predictor/cmd/varq-alone")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		l.t.Fatalf("%v\n%s", err, out)
@@ -325,7 +325,7 @@ func (l live) binary(t *testing.T, waits int64) {
 	varq := func(args ...string) string {
 		t.Helper()
 		began := time.Now()
-		cmd := l.c.Command(t.Context(), "alice", filepath.Join(l.folder, "varq"), args...)
+		cmd := l.c.Command(t.Context(), "alice", filepath.Join(l.folder, "varq-alone"), args...)
 		cmd.Env = append(cmd.Env, "HOME="+home, "XDG_RUNTIME_DIR="+run, "VARQ_CONFIG="+filepath.Join(home, "none.yaml"))
 		out, err := cmd.CombinedOutput()
 		if err != nil {

@@ -53,7 +53,7 @@ type Env struct {
 	// Sacct runs Slurm's sacct about the jobs of the user who runs varq; it prints times in Unix
 	// seconds.
 	Sacct sites.Sacct
-	// Alone is who asks where there is no varqd.
+	// Alone is who answers where there is no varqd, or nil.
 	Alone link.Alone
 }
 
@@ -113,7 +113,6 @@ Its work is running by 17:00 with a probability of at least 0.9.`,
 		advise.New(shared, varqd),
 		ledger.New(shared),
 		every.New(shared, func() (every.Varqd, error) { return varqd.Dial() }),
-		newAlone(shared),
 		newMoved("simulate"),
 		newMoved("evaluate"),
 		newMoved("trace"),

@@ -22,7 +22,7 @@ type Link struct {
 	Endpoint string // unix:///PATH or tcp://HOST:PORT
 	Site     string // one of those in the configuration file
 	Getenv   func(string) string
-	Alone    Alone // who asks where there is no varqd
+	Alone    Alone // who answers where there is no varqd, or nil
 }
 
 // Add adds the options --endpoint and --site to root and all of its subcommands.

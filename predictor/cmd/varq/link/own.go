@@ -14,10 +14,10 @@ import (
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
-// Own reports whether the user has to forecast for herself: nothing says where a varqd is, and
-// there is none where it usually is.
+// Own reports whether the user has to forecast for herself, and can: nothing says where a varqd is,
+// and there is none where it usually is.
 func (l *Link) Own() bool {
-	if l.Endpoint != "" || l.Site != "" || l.Getenv("VARQ_ENDPOINT") != "" {
+	if l.Alone == nil || l.Endpoint != "" || l.Site != "" || l.Getenv("VARQ_ENDPOINT") != "" {
 		return false
 	}
 	if _, err := os.Stat(config.Path(l.Getenv)); !errors.Is(err, fs.ErrNotExist) {
@@ -57,6 +57,9 @@ func (l *Link) DialForecaster(ctx context.Context, env *cli.Env) (Forecaster, er
 // ShadowOfOwn tells what would have been promised about the user's own jobs. Until it can, env's
 // Stderr tells what is being done.
 func (l *Link) ShadowOfOwn(ctx context.Context, env *cli.Env, q api.ShadowQuery) (api.Shadow, error) {
+	if l.Alone == nil {
+		return api.Shadow{}, errors.New("varq-alone tells this, which is varq in one file for clusters without varqd: varq-alone shadow --mine")
+	}
 	return l.Alone.Shadow(ctx, q, progress(env))
 }
 

@@ -37,7 +37,7 @@ choice of nodes count.
 
 With --advisory it tells what is likely of a job about which nobody makes a
 promise, and that starts as soon as it can. That works on any cluster of Slurm,
-with varqd or without.`,
+also without varqd, there by varq-alone.`,
 		Example: `  varq quote -N4 -t 1:00:00 --begin-by=17:00
   varq quote -N1 -n16 --mem=32G -t 30 --begin-by=now+2hours --prob=0.95
   varq quote -p gpu --gpus=4 -t 2:00:00 --begin-by=17:00 --begin-after=16:30
@@ -54,7 +54,7 @@ with varqd or without.`,
 	job := options.AddJob(cmd, link.Cluster)
 	job.AddOthers()
 	job.AddPromised()
-	advisory := cmd.Flags().Bool("advisory", false, "tell what is likely of a job that nobody makes a promise about, also where there is no varqd")
+	advisory := cmd.Flags().Bool("advisory", false, "tell what is likely of a job that nobody makes a promise about")
 	picture := cmd.Flags().String("plot", "", "draw probability against submission time into `FILE`.svg or .png")
 	asJSON := options.AddJSON(cmd.Flags())
 	_ = cmd.MarkFlagFilename("plot", "svg", "png")

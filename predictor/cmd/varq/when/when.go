@@ -44,8 +44,9 @@ promised.
 
 Of an array, Start is the start of its next task, and End the end of all of them.
 
-On a cluster without varqd, a process of your own forecasts from what squeue and
-sacct tell you. It goes on for an hour after the last question.
+On a cluster without varqd, varq-alone does the same: that is varq in one file,
+with which a process of your own forecasts from what squeue and sacct tell you.
+It goes on for an hour after the last question.
 
 All columns, for --format:
 ` + cli.Wrap(table.Names(allColumns(env))),

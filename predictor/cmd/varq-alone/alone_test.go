@@ -20,7 +20,7 @@ import (
 // TestMain is varq where this program is called so.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "varq" {
-		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		main()
 	}
 	os.Exit(m.Run())
 }
