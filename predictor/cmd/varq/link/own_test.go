@@ -29,8 +29,14 @@ func TestOwn(t *testing.T) {
 		"--site":     {Link{Site: "beta"}, map[string]string{"VARQ_CONFIG": "/nonexistent/varq.yaml"}, false},
 	} {
 		c.link.Getenv = func(name string) string { return c.env[name] }
+		if c.link.Own() {
+			t.Errorf("%s: nothing forecasts for her", name)
+		}
+		c.link.Alone = nobody{}
 		if got := c.link.Own(); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
+
+type nobody struct{ Alone }
