@@ -1,5 +1,5 @@
-// Command varq-alone is varq in one file for a user of any Slurm cluster: where there is no varqd, a
-// process of her own forecasts for her, from what Slurm's commands tell; see varq(1).
+// Command varq-alone is varq in one file for a user of any Slurm cluster: where there is no varqd,
+// a process of her own forecasts for her, from what Slurm's commands tell; see varq(1).
 package main
 
 import (

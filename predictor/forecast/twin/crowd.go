@@ -36,8 +36,8 @@ func (t *Twin) Gather(now int64) { t.crowd = crowd{at: now} }
 // disperse forgets the Points of the jobs that wait, as the queue has changed.
 func (c *crowd) disperse() { c.of = nil }
 
-// point returns the Point of a request, as a task, of a job that has waited since the task's Submit,
-// if the Twin was told to Gather and the job waits as the request says.
+// point returns the Point of a request, as a task, of a job that has waited since the task's
+// Submit, if the Twin was told to Gather and the job waits as the request says.
 func (c *crowd) point(t *Twin, r *workload.Request, task *rollout.Task, now, id int64) (p Point, ok bool) {
 	j := t.queue.Job(id)
 	if now != c.at || j == nil || j.State != workload.Pending || j.Count() != 1 || j.Since() != task.Submit || j.Place() != r.Place() || j.QOS != r.QOS {
