@@ -63,24 +63,24 @@ func TestReport(t *testing.T) {
 }
 
 func TestOffer(t *testing.T) {
-	refused := &job{kind: &kinds[0], Name: "a", Mode: strict, Prob: .9, Run: 100, Deadline: 1000, Args: []string{"-N1"}}
+	refused := &job{kind: &kinds[0], Name: "a", Mode: strict, Prob: .9, Run: 100, Deadline: 1_700_000_000 - 60, Args: []string{"-N1"}}
 	for _, c := range []struct {
 		options  string
 		mode     string
 		prob     float64
 		deadline int64
 	}{
-		{"--prob=0.68", strict, .68, 1000},
-		{"--best-effort --prob=0.7", bestEffort, .7, 1000},
+		{"--prob=0.68", strict, .68, refused.Deadline},
+		{"--best-effort --prob=0.7", bestEffort, .7, refused.Deadline},
 		{"--begin-by=uts1700000000", strict, .9, 1_700_000_000},
-		{"--time=2", strict, .9, 1000},
+		{"--time=2", strict, .9, refused.Deadline},
 	} {
 		again := refused.with(strings.Fields(c.options))
 		if again == nil || again.Mode != c.mode || again.Prob != c.prob || again.Deadline != c.deadline || len(again.Args) < 2 || len(refused.Args) != 1 {
 			t.Errorf("%s: %+v", c.options, again)
 		}
 	}
-	for _, options := range []string{"--time=1", "--tasks=2", "--begin-by=never"} {
+	for _, options := range []string{"--time=1", "--tasks=2", "--begin-by=never", "--begin-by=uts1700003600"} {
 		if again := refused.with([]string{options}); again != nil {
 			t.Errorf("%s: %+v", options, again)
 		}

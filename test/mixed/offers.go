@@ -20,6 +20,9 @@ import (
 // patience are after how many seconds users take an offer, as they read it first.
 var patience = []int{3, 20, 60}
 
+// latest is by how much later a deadline may be at most that a user takes instead.
+const latest = 10 * time.Minute
+
 // Offers are what became of the offers that users took after some time.
 type Offers struct{ Taken, Held int }
 
@@ -45,7 +48,7 @@ func (c *campaign) takeOffer(ctx context.Context, j *job, random *rand.Rand) {
 }
 
 // with returns a job with more options, which an offer names. It is nil if the offer is a time
-// limit in which the work does not end, or fewer tasks.
+// limit in which the work does not end, a deadline much later, or fewer tasks.
 func (j *job) with(options []string) *job {
 	again := *j
 	again.Name += "again"
@@ -59,7 +62,7 @@ func (j *job) with(options []string) *job {
 			again.Mode = bestEffort
 		case "--begin-by", "--finish-by":
 			at, err := slurmtime.Parse(value, time.Now().Unix(), time.Local)
-			if err != nil {
+			if err != nil || at > j.Deadline+int64(latest.Seconds()) {
 				return nil
 			}
 			again.Deadline = at
