@@ -44,6 +44,8 @@ type Offer struct {
 	// Scale are the options with which the job is smaller; see workload.Needs.
 	Scale []workload.Counted `json:"scale,omitempty"`
 	Worst Cost               `json:"worst"`
+	// Estimate is the probability that could be promised when the offer was made.
+	Estimate float64 `json:"estimate,omitempty"`
 }
 
 // AskedFor says by when the request asks for a start or an end, as of now (Unix seconds), so that

@@ -75,8 +75,8 @@ func limitsNever(t *testing.T, s *site.Site) {
 	for _, c := range []struct{ args, says, reason string }{
 		{"--qos=node --ntasks=2 --nodes=1", "QOS node allows 1 cpu a node (MaxTRESPerNode=cpu)", "QOSMaxCpuPerNode"},
 		{"--ntasks=3 --nodes=1", "user alice in account phys allows 2 cpu a node (MaxTRESPerNode=cpu)", "AssocMaxCpuPerNode"},
-		{"--qos=minutes --ntasks=2", "QOS minutes allows 00:04:00 to a job of this size (GrpTRESRunMins=cpu)", "QOSGrpCPURunMinutesLimit"},
-		{"--account=chem --ntasks=4 --nodes=2", "user alice in account chem allows 00:04:00 to a job of this size (GrpTRESRunMins=cpu)", "AssocGrpCPURunMinutesLimit"},
+		{"--qos=minutes --ntasks=2", "--time=00:05:00: QOS minutes allows 00:04:00 to a job of this size (GrpTRESRunMins=cpu)", "QOSGrpCPURunMinutesLimit"},
+		{"--account=chem --ntasks=4 --nodes=2", "--time=00:05:00: user alice in account chem allows 00:04:00 to a job of this size (GrpTRESRunMins=cpu)", "AssocGrpCPURunMinutesLimit"},
 		{"--mem=2001", "partition main allows 2000 MiB of memory a node (MaxMemPerNode), and the job asks for 2001 (--mem)", "MaxMemPerLimit"},
 		{"--mem=0", "partition main allows 2000 MiB of memory a node (MaxMemPerNode), and --mem=0 asks for all of a node's", "MaxMemPerLimit"},
 		{"--mem-per-cpu=0", "partition main allows 2000 MiB of memory a node (MaxMemPerNode), and --mem-per-cpu=0 asks for all of a node's", "MaxMemPerLimit"},
@@ -118,7 +118,7 @@ func limitsAtOnce(t *testing.T, s *site.Site) {
 		{"alice", "bob", "--qos=group", "QOS group allows 1 jobs at once (GrpJobs)"},
 		{"alice", "alice", "--qos=cpus --ntasks=2", "QOS cpus allows 3 cpu at once (GrpTRES=cpu)"},
 		{"alice", "alice", "--qos=waiting", "QOS waiting (of one user) allows 1 jobs in the queue at once (MaxSubmitJobsPU), and there are 1"},
-		{"alice", "bob", "--qos=together", "QOS together leaves a job of this size 00:0"},
+		{"alice", "bob", "--qos=together", "--time=00:05:00: QOS together leaves a job of this size 00:0"},
 		{"bob", "bob", "--partition=main", "user bob in account chem allows 1 jobs at once (MaxJobs)"},
 	} {
 		args := strings.Fields(c.args)

@@ -104,11 +104,11 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	if !ok {
 		return nil, &api.Refusal{Reason: cmp.Or(wait.Down, "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")}
 	}
-	agreed := negotiate.Ask(prospect, negotiate.Request{Now: q.now, Deadline: req.FinishBy, Prob: r.Prob, Risk: req.Risk, Latest: q.now + d.Horizon + int64(max(1, circumstances.Rounds))*r.Job.Limit})
+	agreed := negotiate.Ask(prospect, negotiate.Request{Now: q.now, Deadline: req.FinishBy, Prob: r.Prob, Given: r.Given, Risk: req.Risk, Latest: q.now + d.Horizon + int64(max(1, circumstances.Rounds))*r.Job.Limit})
 	var others []api.Offer
 	for _, o := range agreed.Others {
 		others = append(others, api.Offer{
-			Kind: api.OfferEnd, Prob: o.Prob, FinishBy: o.Deadline, Nodes: r.Job.Nodes, CPUs: r.Job.CPUs, Limit: r.Job.Limit,
+			Kind: api.OfferEnd, Prob: o.Prob, Estimate: o.Estimate, FinishBy: o.Deadline, Nodes: r.Job.Nodes, CPUs: r.Job.CPUs, Limit: r.Job.Limit,
 		})
 	}
 	if agreed.Promise == nil {

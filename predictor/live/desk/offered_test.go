@@ -56,3 +56,32 @@ func TestOfferTakenTooLate(t *testing.T) {
 		})
 	}
 }
+
+// What was offered is remembered with its estimate for as long as the offer holds.
+func TestOfferEstimate(t *testing.T) {
+	s := newSite(t)
+	s.Outlook.Delay = 3600
+	req := desktest.Request(desktest.Epoch + 1800)
+	a, err := s.desk.Plan(t.Context(), "alice", req, true)
+	if err != nil || a.Refusal == nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	taken := *req
+	for _, o := range a.Refusal.Offers {
+		if o.Kind == api.OfferLater {
+			taken.BeginBy = o.BeginBy
+		}
+	}
+	for _, c := range []struct {
+		user  string
+		req   *api.PlanRequest
+		after int64
+		want  float64
+	}{
+		{"alice", &taken, 0, .98}, {"alice", &taken, 60, .98}, {"alice", &taken, 100, 0}, {"bob", &taken, 20, 0}, {"alice", req, 20, 0},
+	} {
+		if got := s.desk.offered.estimate(c.user, c.req, desktest.Epoch+c.after); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}

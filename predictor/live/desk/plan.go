@@ -232,7 +232,7 @@ func apiRefusal(no *trajectory.Refusal) *api.Refusal {
 	for _, o := range no.Offers {
 		offer := api.Offer{
 			Kind: string(o.Kind), Prob: o.Request.Prob, BeginBy: o.Request.Deadline, HoldUntil: o.Request.HoldUntil,
-			Nodes: o.Request.Job.Nodes, CPUs: o.Request.Job.CPUs, Limit: o.Request.Job.Limit, Tasks: o.Request.Tasks, Worst: api.Cost(o.Plan.Worst),
+			Nodes: o.Request.Job.Nodes, CPUs: o.Request.Job.CPUs, Limit: o.Request.Job.Limit, Tasks: o.Request.Tasks, Worst: api.Cost(o.Plan.Worst), Estimate: o.Plan.Estimate.Prob,
 		}
 		if o.Kind == trajectory.OfferNodes && o.Request.Needs != nil {
 			offer.Scale = o.Request.Needs.Scale

@@ -44,6 +44,8 @@ type Request struct {
 	// one asked for, the earliest that has it, without being asked. Without a Deadline it stands
 	// for Prob.
 	Risk float64
+	// Given is the estimate with which Deadline and Prob were offered a moment ago, or 0.
+	Given float64
 	// Latest is the latest deadline that is promised or offered unless it is asked for, or 0 if any
 	// is.
 	Latest int64
@@ -77,8 +79,8 @@ func Ask(p Prospect, r Request) (a Answer) {
 	asked := r.Prob
 	if r.Deadline == 0 {
 		asked = r.Risk
-	} else if estimate := p.Prob(float64(r.Deadline - r.Now)); estimate >= r.Prob {
-		a.Promise = &Offer{r.Deadline, r.Prob, estimate}
+	} else if estimate := p.Prob(float64(r.Deadline - r.Now)); estimate >= r.enough() {
+		a.Promise = &Offer{r.Deadline, r.Prob, offer.Mean(estimate, r.Given)}
 	} else {
 		a.Reason = fmt.Sprintf("the job has ended by the deadline with a probability of %.2f at best, not %.6g", prob.Percent(estimate), r.Prob)
 		if prob.Percent(estimate) <= 0 {
@@ -98,6 +100,14 @@ func Ask(p Prospect, r Request) (a Answer) {
 	}
 	a.Others = others(p, &r, a.Promise, asked)
 	return a
+}
+
+// enough returns the forecast with which the request can be promised.
+func (r *Request) enough() float64 {
+	if r.Given != 0 {
+		return offer.Needed(r.Prob, r.Given)
+	}
+	return r.Prob
 }
 
 // earliest returns the offer of the earliest deadline with a probability. It reports false if there

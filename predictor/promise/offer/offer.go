@@ -27,3 +27,17 @@ func Enough(probability float64) float64 {
 func Most(forecast float64) float64 {
 	return prob.Percent(max(forecast-slack, (forecast-slackShare)/(1-slackShare)) + rounding)
 }
+
+// mostFallen is by how much the forecast may have fallen below the probability that was offered.
+const mostFallen = .05
+
+// Needed returns the forecast with which a probability is promised that was offered a moment ago,
+// with an estimate. Two forecasts tell more than one: their mean has to be as high as what was
+// offered.
+func Needed(probability, estimate float64) float64 {
+	return max(2*probability-estimate, probability-mostFallen)
+}
+
+// Mean returns the estimate of a promise whose offer had an estimate, from the forecast now: no less
+// than that.
+func Mean(forecast, estimate float64) float64 { return max(forecast, (forecast+estimate)/2) }

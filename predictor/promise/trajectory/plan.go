@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/promise/offer"
 	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -174,6 +175,9 @@ func (p *Planner) try(r *Request, most int64) (Answer, bounds) {
 	a := Answer{Job: r.Job, Pieces: r.Pieces, Tasks: r.Tasks, TasksNodes: r.TasksNodes, Trajectory: p.trajectory(r, b, r.thin(b, p.horizon(), most))}
 	if i := p.settle(r, a.Trajectory, r.enough()); i >= 0 {
 		a.Plan = p.plan(r, a.Trajectory[i])
+		if e := &a.Plan.Estimate; r.Given != 0 {
+			e.Prob = min(offer.Mean(e.Prob, r.Given), 1-e.Taken)
+		}
 	}
 	return a, b
 }
@@ -317,7 +321,7 @@ func (p *Planner) forecasts(r *Request, b bounds, n int64) []Point {
 func (r *Request) choose(points []Point, prob float64) int {
 	found := -1
 	for i, pt := range points {
-		if pt.Prob >= prob && (found < 0 || r.idle(pt.Begin) < r.idle(points[found].Begin)) {
+		if pt.Prob >= prob && (r.Given == 0 || 1-pt.Taken >= r.Prob) && (found < 0 || r.idle(pt.Begin) < r.idle(points[found].Begin)) {
 			found = i
 		}
 	}

@@ -677,3 +677,21 @@ func TestOffersHold(t *testing.T) {
 		t.Errorf("%d offers were tried", tried)
 	}
 }
+
+// A request that was offered a moment ago is promised while the mean of both forecasts is enough,
+// if there is room.
+func TestGiven(t *testing.T) {
+	for _, c := range []struct {
+		given, fallen, room float64
+		promised            bool
+	}{
+		{0, .02, 1, false}, {.93, .02, 1, true}, {.92, .03, 1, false}, {.99, .04, 1, true}, {.99, .06, 1, false}, {.99, .04, .89, false},
+	} {
+		p := &Planner{Forecaster: worse{curve{mean: hour, sample: 1000}, c.fallen}, Cluster: site(nil), Room: from(noon+24*hour, c.room)}
+		r := request(1, 8310, .9) // .9006 if it is submitted now
+		r.Given = c.given
+		if a := p.Decide(r); (a.Plan != nil) != c.promised || a.Plan != nil && a.Plan.Estimate.Prob < r.Prob {
+			t.Errorf("%+v: %+v, %+v", c, a.Plan, a.Refusal)
+		}
+	}
+}

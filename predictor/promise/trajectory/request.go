@@ -49,6 +49,9 @@ type Request struct {
 	Earliest int64
 	// Prob is the success probability asked for, in (0,1).
 	Prob float64
+	// Given is the estimate with which the request was offered a moment ago, or 0. Two forecasts tell
+	// more than one: the mean of both has to be enough.
+	Given float64
 	// offered is true of a request that is to be offered: its user is to have the time to ask for
 	// it, and it is to be promised then, too.
 	offered bool
@@ -87,8 +90,11 @@ func (r *Request) comesBy() int64 {
 
 // enough returns the forecast with which the request can be promised.
 func (r *Request) enough() float64 {
-	if r.offered {
+	switch {
+	case r.offered:
 		return offer.Enough(r.Prob)
+	case r.Given != 0:
+		return offer.Needed(r.Prob, r.Given)
 	}
 	return r.Prob
 }
