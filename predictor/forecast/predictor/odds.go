@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 )
 
@@ -96,16 +95,6 @@ func (o *odds) ratio(user string, budget float64) float64 {
 // Lower. Invariant: the result is at most wait.
 func (o *odds) correct(user string, wait, lower, budget float64) float64 {
 	return max(0, min(wait, 1-o.ratio(user, budget)*(1-lower)))
-}
-
-// Careful lowers the Lower of an answer for a user to what may be promised, as Trajectory does. It
-// is an upper bound of these: what may be promised for a time may be promised for a later one.
-func (p *Predictor) Careful(user string, a *forecast.Answer) {
-	most := 0.
-	for i := range a.Lower {
-		most = max(most, p.promises.odds.correct(user, a.Wait[i], a.Lower[i], delay.At(i)))
-		a.Lower[i] = most
-	}
 }
 
 // learn takes in the outcome of a user's promise whose job has started.

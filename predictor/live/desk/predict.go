@@ -5,11 +5,13 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -17,9 +19,9 @@ import (
 var defaultQuantiles = []float64{.5, .75, .9, .95}
 
 // Predict forecasts how long the job of a request would wait if user submitted it now. A bound's
-// Expected is a quantile of the forecast wait. Its Seconds is the same quantile of what can be
-// promised, and so is longer: Plan promises a start within it, with the quantile as probability, if
-// the work starts as soon as the job does. The errors are faults of package api.
+// Expected is a quantile of the forecast wait. Its Seconds is within how many seconds Plan promises a
+// start with the quantile as probability, if the work starts as soon as the job does. The errors are
+// faults of package api.
 func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
 	return d.predict(ctx, user, req, 0)
 }
@@ -61,13 +63,10 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	answer.Blocked = postpone(&got, windows, now, job.Limit)
 	waking, rule := view.Waking()
 	answer.Asleep = rule.Says
-	beside := func(room func(workload.Claim, int64, float64) workload.Room) func(int64) float64 {
-		return func(at int64) float64 {
-			return room(workload.Claim{Request: job, Pieces: pieces, Job: id, From: at}, now, 0).Prob
-		}
-	}
-	answer.Taken = limitToRoom(&got.Wait, beside(d.room(running(slices.Clone(v.claims)), false)), now)
-	limitToRoom(&got.Lower, beside(v.Room), now)
+	room := d.room(running(slices.Clone(v.claims)), false)
+	answer.Taken = limitToRoom(&got.Wait, func(at int64) float64 {
+		return room(workload.Claim{Request: job, Pieces: pieces, Job: id, From: at}, now, 0).Prob
+	}, now)
 	if clearOf(windows, now, job.Limit) > now {
 		answer.Taken = 0 // the window takes it, and not running jobs
 	}
@@ -85,10 +84,29 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 				at := now + int64(wait)
 				return wait + float64(clearOf(windows, at, job.Limit)-at)
 			}
-			answer.Bounds[i].Expected, answer.Bounds[i].Seconds = quantile(&got.Wait, q, after), quantile(&got.Lower, q, after)
+			answer.Bounds[i].Expected = quantile(&got.Wait, q, after)
+		}
+		if ok && req.Forecaster != api.ForecasterDowney {
+			answer.Bounds[i].Seconds = v.promisable(trajectory.Request{Job: job, Needs: req.Needs, ID: id, Now: now, Prob: q})
 		}
 	}
-	return answer, nil
+	return answer, v.err()
+}
+
+// promisable returns within how many seconds from now Plan promises a start of a request, whose work
+// starts as soon as its job does: one of delay.At, within the planner's horizon. It returns nil if
+// there is none.
+func (v *view) promisable(r trajectory.Request) *float64 {
+	most := sort.Search(delay.Points, func(i int) bool { return delay.At(i) > float64(v.desk.Horizon) })
+	i := sort.Search(most, func(i int) bool {
+		r.Deadline = r.Now + int64(math.Ceil(delay.At(i)))
+		return v.Decide(r).Plan != nil
+	})
+	if i == most {
+		return nil
+	}
+	seconds := math.Ceil(delay.At(i))
+	return &seconds
 }
 
 // predictAlternatives is predict for a job that leaves several ways open in which it may be

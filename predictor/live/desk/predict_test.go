@@ -24,8 +24,17 @@ func TestPredict(t *testing.T) {
 			t.Errorf("the %v quantile: expected %v, at most %v; all wait 600 s", b.Quantile, b.Expected, b.Seconds)
 		}
 	}
-	if b := p.Bounds[3]; b.Expected == nil || b.Seconds != nil {
-		t.Errorf("%+v: what is expected is certain, what is promised no more than .93", b)
+	if b := s.predicted(.99).Bounds[0]; b.Expected == nil || b.Seconds != nil {
+		t.Errorf("%+v: what is expected is certain, what is promised no more than .98", b)
+	}
+	// quote says the same
+	for _, b := range p.Bounds {
+		for less, promised := range map[int64]bool{0: true, 60: false} {
+			quote, err := s.desk.Plan(t.Context(), "alice", &api.PlanRequest{BeginBy: s.Clock + int64(*b.Seconds) - less, BestEffort: true, Prob: b.Quantile}, false)
+			if err != nil || (quote.Plan != nil) != promised {
+				t.Errorf("within %v s less %d: %+v, %v", *b.Seconds, less, quote, err)
+			}
+		}
 	}
 	want := api.Evidence{Sample: 1000, Class: "all", Calibrated: 512, Components: []api.Component{
 		{Forecaster: "forest", Share: .7, Sample: 1200}, {Forecaster: "qbets", Share: .3, Sample: 400, Class: "all", Changed: 17},

@@ -83,9 +83,8 @@ func (o *Outlook) prepare(r *workload.Request, now int64, c []workload.Candidate
 }
 
 // Predict forecasts how long a job like r would wait if it were submitted now. If job is not 0,
-// that job waits already, and would be submitted anew as r. The answer's Lower is what can be
-// promised to r.User, as Forecast has it. Predict reports false when it has no answer; a.Down then
-// says why, as far as that is known.
+// that job waits already, and would be submitted anew as r. Predict reports false when it has no
+// answer; a.Down then says why, as far as that is known.
 func (o *Outlook) Predict(r workload.Request, job int64) (a forecast.Answer, ok bool) {
 	m := o.model.Load()
 	if m == nil {
@@ -96,7 +95,6 @@ func (o *Outlook) Predict(r workload.Request, job int64) (a forecast.Answer, ok 
 	now := o.Now()
 	m.sets.setLine(&r)
 	ok = m.predictor.Forecast(&forecast.Question{Request: r, Now: now, Submit: now, Job: job}, &a)
-	m.predictor.Careful(r.User, &a)
 	a.Sample = min(a.Sample, float64(m.known(&r)))
 	if why := m.unknown(&r); why != "" {
 		return forecast.Answer{Evidence: forecast.Evidence{Down: cmp.Or(a.Down, why)}}, false

@@ -337,32 +337,3 @@ func TestNice(t *testing.T) {
 		}
 	}
 }
-
-// What Predict says can be promised is what Forecast promises a job that is submitted now, also to
-// a user whose promises were missed.
-func TestPredictPromisesAsForecast(t *testing.T) {
-	s := calmSite(t)
-	for _, take := range []bool{false, true} {
-		if take {
-			s.take(300)
-		}
-		for _, user := range []string{"user1", "nobody"} {
-			r := varied(now, now+1)[0].Request
-			r.User = user
-			a, ok := s.outlook.Predict(r, 0)
-			if !ok {
-				t.Fatalf("%+v", a)
-			}
-			most := 0.
-			for i := range delay.Points {
-				budget := int64(delay.At(i))
-				est := make([]workload.Estimate, 1)
-				s.outlook.Forecast(r, now, []workload.Candidate{{Submit: now, Limit: r.Limit, Budget: budget}}, est)
-				most = max(most, est[0].Prob)
-				if math.Abs(a.Lower[i]-most) > 1e-9 || math.Abs(a.Wait[i]-est[0].Forecast) > 1e-9 {
-					t.Fatalf("within %d s: predicted %v, promised %v; forecast %v and %v", budget, a.Lower[i], most, a.Wait[i], est[0].Forecast)
-				}
-			}
-		}
-	}
-}
