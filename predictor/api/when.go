@@ -12,7 +12,7 @@ type WhenQuery struct {
 }
 
 // MostWhen is the greatest number of jobs of which one answer tells.
-const MostWhen = 100
+const MostWhen = 1000
 
 // Check returns what is wrong with the question by itself: Mistakes, or nil.
 func (q *WhenQuery) Check() error {

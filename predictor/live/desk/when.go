@@ -151,9 +151,11 @@ func (w *waiting) keeps(j *slurm.QueueEntry) string {
 		return "its user holds it ('scontrol release' lets it go)"
 	case j.Stopped != "":
 		return "Slurm or an operator holds it (" + j.Stopped + ")"
+	case j.Reason == "DependencyNeverSatisfied":
+		return "it never starts, as the jobs that it waits for did not end as it needs (" + j.Dependency + "): 'scancel' removes it"
 	case j.Dependency != "":
-		return "it waits for other jobs (" + j.Dependency + "), and when these end is not forecast"
-	case j.Eligible == 0:
+		return "it waits for other jobs (" + j.Dependency + "), and starts some time after these have ended as it needs"
+	case j.Eligible == 0 && j.Reason != "JobArrayTaskLimit":
 		return "Slurm does not say from when on it may start (" + j.Reason + ")"
 	case slurm.BeyondLimit(j.Reason):
 		return "it asks for more than a job may have there (" + j.Reason + "), and does not start unless that changes"
@@ -242,7 +244,11 @@ func (w *waiting) outlookOf(j *slurm.QueueEntry, as *limits.Job) (from int64, wa
 		r.Tasks = 1
 		circumstances.Tasks, circumstances.Rounds = n, rounds(n, cmp.Or(j.AtOnce, n))
 	}
-	end, blocked, ok := w.desk.prospect(w.Cluster, &r, from-j.Eligible, circumstances, nil, w.claims, &wait)
+	claims := w.claims
+	if _, promised := api.PlanInComment(j.Comment); promised { // it keeps its room beside other promises
+		claims = w.desk.plainClaims()
+	}
+	end, blocked, ok := w.desk.prospect(w.Cluster, &r, from-j.Eligible, circumstances, nil, claims, &wait)
 	if !ok {
 		return from, wait, nil, nil, cmp.Or(wait.Down, "too little is known yet of how long such jobs wait")
 	}

@@ -106,7 +106,7 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	switch {
 	case to == current, k.memory.postponed(e.ID, now):
 		return nil
-	case to.Begin > current.Begin && !requeued && !k.memory.mayPutOff(e.ID, now):
+	case to.Begin != current.Begin && !requeued && !rescues(e, &revised) && !k.memory.isSettled(e.ID, e.Promised, now):
 		return nil
 	case to.Begin != current.Begin:
 		k.memory.move(e.ID, now)
@@ -120,14 +120,20 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	return nil
 }
 
-// why tells the user why varq moves the job of e: what could be promised before and
-// after, and the greatest cost of idle nodes from now on.
+// rescues reports whether a move reaches what e promises, which the job does not without it, or is
+// what the user has just agreed to.
+func rescues(e *ledger.Entry, revised *trajectory.Revision) bool {
+	return revised.Stay < e.Prob && (revised.Prob >= e.Prob || revised.Begin == e.Progress.Earliest)
+}
+
+// why tells the user why varq moves the job of e: the estimates before and after, and
+// the greatest cost of idle nodes from now on.
 func why(e *ledger.Entry, revised *trajectory.Revision, to trajectory.Submission) string {
 	cost := fmt.Sprintf("idle nodes cost at most %s", e.Idle(to.Begin).RoundedUp())
 	if revised.Stay >= e.Prob {
-		return fmt.Sprintf("even so a start in time can be promised with %s; %s", prob.Format(revised.Prob), cost)
+		return fmt.Sprintf("even so its estimate is %s; %s", prob.Format(revised.Prob), cost)
 	}
-	return fmt.Sprintf("a start in time could be promised with no more than %s, and with %s now; %s", prob.Format(revised.Stay), prob.Format(revised.Prob), cost)
+	return fmt.Sprintf("its estimate had fallen to %s, and is %s with this; %s", prob.Format(revised.Stay), prob.Format(revised.Prob), cost)
 }
 
 // permitted returns the part of the change from one submission to another that varqd may make:

@@ -20,13 +20,22 @@ func Careful(e *workload.Estimate) string {
 	}
 	var why []string
 	if prob.Format(e.Bound) < prob.Format(e.Forecast) {
-		why = append(why, fmt.Sprintf("counts on %s of it, as only %d past waits are known", prob.Format(e.Bound), e.Sample))
+		why = append(why, fmt.Sprintf("counts on %s, as only %d past waits are known", prob.Format(e.Bound), e.Sample))
 	}
 	if times := (1 - e.Prob) / (1 - e.Bound); times > 1.05 && e.Bound < 1 {
-		why = append(why, fmt.Sprintf("takes the risk %.1f times, by what became of promises so far", times))
+		why = append(why, fmt.Sprintf("takes the risk %.1f times, until more promises have been kept", times))
 	}
 	if len(why) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("the forecast is %s, and a promise %s", prob.Format(e.Forecast), strings.Join(why, ", and "))
+}
+
+// careful is Careful of a point. It is "" if the room bounds what can be promised.
+func (pt *Point) careful() string {
+	e := pt.free
+	if e.Forecast = pt.Forecast; pt.Prob < e.Prob {
+		return ""
+	}
+	return Careful(&e)
 }

@@ -363,7 +363,7 @@ func (p *Planner) plan(r *Request, pt Point) *Plan {
 		Last:     pt.until,
 		Slot:     pt.slot,
 		Estimate: pt.Estimate,
-		Careful:  Careful(&pt.free),
+		Careful:  pt.careful(),
 		Work:     rate.during(float64(r.Job.Limit)),
 		Worst:    rate.during(longest),
 		Expected: rate.during(held),

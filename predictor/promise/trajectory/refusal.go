@@ -1,10 +1,10 @@
 package trajectory
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -83,16 +83,22 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	case beyond:
 		why = "more work is ahead than was ever learnt from, and by simulations of the queue "
 	default: // what waits for the end of a reservation, waits for as much longer
-		if p.Cluster != nil {
-			why = p.Cluster.ReservedBetween(r.Job.Partition, r.Now, r.Deadline)
+		var beside []string
+		if ahead := r.ahead(p.Jobs); ahead != "" {
+			beside = append(beside, ahead)
 		}
-		if why = cmp.Or(why, r.ahead(p.Jobs)); why != "" {
-			why = "beside " + why + " "
+		if p.Cluster != nil {
+			if reserved := p.Cluster.ReservedBetween(r.Job.Partition, r.Now, r.Deadline); reserved != "" {
+				beside = append(beside, reserved)
+			}
+		}
+		if len(beside) > 0 {
+			why = "beside " + strings.Join(beside, " and ") + " "
 		}
 	}
 	point := best(points)
 	most := prob.Percent(point.Prob)
-	if careful := Careful(&point.free); careful != "" && crowded < 0 {
+	if careful := point.careful(); careful != "" && crowded < 0 {
 		more = "; " + careful
 	}
 	if dearer > most {

@@ -361,7 +361,7 @@ func whenFor(q api.WhenQuery) (api.When, error) {
 			Job: 4712, Array: 4712, Tasks: "0-3%2", Name: "sweep", User: "alice", Partition: "main", Nodes: 1, CPUs: 1, Limit: 600, Since: now - 60, Reason: "Resources",
 			Start: &api.Forecast{Median: now + 60}, End: &api.Forecast{Median: now + 1200}, By: by(.9, 1, 1),
 		},
-		{Job: 4713, Name: "post", User: "alice", Partition: "main", Nodes: 1, CPUs: 1, Limit: 600, Since: now - 60, Reason: "Dependency", Unknown: "it waits for other jobs (afterok:4711), and when these end is not forecast"},
+		{Job: 4713, Name: "post", User: "alice", Partition: "main", Nodes: 1, CPUs: 1, Limit: 600, Since: now - 60, Reason: "Dependency", Unknown: "it waits for other jobs (afterok:4711), and starts some time after these have ended as it needs"},
 	}
 	if len(q.Jobs) > 0 {
 		jobs = slices.DeleteFunc(jobs, func(w api.Waiting) bool { return !slices.Contains(q.Jobs, w.Job) })
@@ -448,7 +448,7 @@ func reservations() []api.Reservation {
 	endangered.Now, endangered.Set = .41, api.Setting{BeginTime: now + 2400, TimeLimit: 5700}
 	endangered.Events = []api.Event{
 		{At: now - 5000, Kind: "bound", Text: "job 4713"},
-		{At: now - 600, Kind: "moved", Text: "begin time moved from 2026-11-21T13:30:00Z to 2026-11-21T13:40:00Z: even so a start in time can be promised with 0.95; idle nodes cost at most 2.33 node-hours, 37.33 billing-hours"},
+		{At: now - 600, Kind: "moved", Text: "begin time moved from 2026-11-21T13:30:00Z to 2026-11-21T13:40:00Z: even so its estimate is 0.95; idle nodes cost at most 2.33 node-hours, 37.33 billing-hours"},
 	}
 	endangered.Rescue = &api.Rescue{Prob: .912, Worst: endangered.Idle(now + 600)}
 	unlikely := reserve(4714, "bob", api.StatePending, now+1800, now+4500, now+4500)

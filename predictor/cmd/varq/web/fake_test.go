@@ -175,7 +175,7 @@ func queue() []api.Waiting {
 	promised.Help = []api.Help{{Limit: 3600, Start: api.Forecast{Median: now + 600, Late: now + 1200}}}
 	sweep.Tasks, sweep.Start, sweep.End, sweep.By = "0-30%4", &api.Forecast{Median: now + 3000}, new(api.Forecast), by(.55, .8, .85)
 	long.Start, long.End, long.By, long.Expected = &api.Forecast{Median: now + 9*3600, Late: now + 60*3600}, &api.Forecast{Median: now + 11*3600, Late: now + 62*3600}, by(0, .58, .7), now+7*3600
-	held.Unknown = "it waits for other jobs (afterok:4711), and when these end is not forecast"
+	held.Unknown = "it waits for other jobs (afterok:4711), and starts some time after these have ended as it needs"
 	other := job(4800, "sim", "Priority", 2)
 	other.User, other.Partition = "bob", "gpu"
 	other.Start, other.End, other.By = &api.Forecast{Median: now + 5400, Late: now + 9000}, &api.Forecast{Median: now + 9000, Late: now + 16200}, by(.4, .99, 1)

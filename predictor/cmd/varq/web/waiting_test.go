@@ -23,7 +23,7 @@ func TestWaiting(t *testing.T) {
 		`"Starts by Sat 14:00 with probability">0.61<`, `"Starts by Sun 00:00 with probability">0.97<`, `"Starts by Sun 08:00 with probability">0.99<`,
 		`"Slurm expects it to start">Sat 13:40<`, "Priority: other jobs go first; 3 jobs before it.", `<a href="reservation?job=4711">Promised</a> by Sat 14:15 with probability 0.90`,
 		"4720_[0-30%4]", `"Starts in nine cases of ten by">beyond<`, "Tue 01:00",
-		"it waits for other jobs (afterok:4711), and when these end is not forecast", `"Starts by Sat 14:00 with probability">-<`,
+		"it waits for other jobs (afterok:4711), and starts some time after these have ended as it needs", `"Starts by Sat 14:00 with probability">-<`,
 		`aria-labelledby="bars-title"`, "An arrow leads on beyond the picture", "when Slurm expects to start it", "by when a start is promised")
 	if strings.Contains(text, "bob") || strings.Contains(text, "4800") {
 		t.Error("it shows one of bob's")
