@@ -2,6 +2,7 @@ package order
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/twin"
+	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 	"github.com/varq-project/varq/test/thorough"
 )
@@ -44,6 +46,9 @@ func TestRead(t *testing.T) {
 	}
 	if !cmp.Equal(r.jobs[0], want) || r.changes[0].Job.Priority != 5000 || !r.changes[0].Job.AtLimit || r.changes[0].At != 1010*Quicker {
 		t.Errorf("%+v and %+v, want %+v", r.jobs[0], r.changes[0], want)
+	}
+	if len(r.outlooks) != 0 {
+		t.Errorf("%d outlooks", len(r.outlooks))
 	}
 	if _, err := Read(strings.NewReader("nonsense")); err == nil {
 		t.Error("nonsense is read")
@@ -94,6 +99,96 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// When Slurm expects jobs to start is recorded when it has changed, and read as it was at each time.
+func TestOutlook(t *testing.T) {
+	var text strings.Builder
+	recorder, last := Recorder{To: &text}, map[int64]int64{}
+	for at, expected := range [][3]int64{{1500, 1600, 0}, {1500, 1650, 0}, {0, 1650, 1700}} {
+		var queue []slurm.QueueEntry
+		for id, time := range expected {
+			queue = append(queue, slurm.QueueEntry{Job: workload.Job{ID: int64(id + 1), State: workload.Pending}, Expected: time})
+		}
+		queue = append(queue, slurm.QueueEntry{Job: workload.Job{ID: 9, State: workload.Running}})
+		if err := recorder.outlook(queue, 1000+int64(at), last); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := `{"at":1000,"expected":{"1":1500,"2":1600}}
+{"at":1001,"expected":{"2":1650}}
+{"at":1002,"expected":{"1":0,"3":1700}}
+`; text.String() != want {
+		t.Errorf("recorded:\n%s", text.String())
+	}
+	r, err := Read(strings.NewReader(text.String()))
+	if err != nil || len(r.jobs) != 0 || len(r.outlooks) != 3 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	want := outlook{1002 * Quicker, map[int64]int64{1: 0, 2: 1650 * Quicker, 3: 1700 * Quicker}}
+	if got := r.outlooks[2]; got.at != want.at || !maps.Equal(got.expected, want.expected) || r.outlooks[0].expected[2] != 1600*Quicker {
+		t.Errorf("%+v, want %+v", r.outlooks, want)
+	}
+}
+
+// Jobs are asked about while they wait. CompareRests finds that an estimate which is always right is
+// off by nothing, and that one of two and a half times the wait is off.
+func TestCompareRests(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	record := func(times float64) *Recording {
+		var text strings.Builder
+		expected := map[int64]int64{}
+		now := int64(2_000_000)
+		for id := int64(1); id <= 200; id++ {
+			now += 1 + random.Int64N(4)
+			j := workload.Job{ID: id, Submit: now, Eligible: now, State: workload.Pending}
+			j.CPUs, j.Limit = 8, 60
+			text.WriteString(line(t, now, j, "Priority"))
+			j.Start, j.End, j.State = now+20+random.Int64N(30), now+60, workload.Completed
+			expected[id] = now + int64(times*float64(j.Start-now))
+			outlook, err := json.Marshal(Sighting{At: now, Expected: map[int64]int64{id: expected[id]}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text.Write(append(outlook, '\n'))
+			text.WriteString(line(t, 3_000_000, j, ""))
+		}
+		r, err := Read(strings.NewReader(text.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := record(1)
+	asked := 0
+	r.ReplayRests(Known[0], func(j *workload.Job, now, expected int64, _ forecast.Forecaster) {
+		asked++
+		if expected != j.Start || now >= j.Start || now < j.Submit {
+			t.Fatalf("job %d is expected at %d, at %d: %+v", j.ID, expected, now, j)
+		}
+	})
+	if asked < 600 {
+		t.Errorf("asked %d times", asked)
+	}
+	var said strings.Builder
+	for _, times := range []float64{1, 2.5} {
+		if err := record(times).CompareRests(&said); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var lines [][]string
+	for _, l := range strings.Split(said.String(), "\n") {
+		if strings.HasPrefix(l, "Slurm's") {
+			lines = append(lines, strings.Fields(l))
+		}
+	}
+	if len(lines) != 2 || lines[0][1] != "0" || lines[1][1] == "0" {
+		t.Errorf("said:\n%s", said.String())
+	}
+	said.Reset()
+	if err := new(Recording).CompareRests(&said); err != nil || !strings.Contains(said.String(), "does not tell") {
+		t.Errorf("%v, said: %s", err, said.String())
+	}
+}
+
 // TestTwin: on recordings of a real Slurm, with what it says of its order, simulations are much
 // nearer to the waits that came.
 func TestTwin(t *testing.T) {
@@ -125,7 +220,7 @@ func nearer(t *testing.T, name string) {
 			wait, _ := j.Wait()
 			sums[when] += math.Abs(log(p.Expected) - log(wait))
 			n[when]++
-		})
+		}, nil)
 		return sums[0] / n[0], sums[1] / n[1]
 	}
 	nothing, _ := errorOf(Known[0])

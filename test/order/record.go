@@ -17,10 +17,15 @@ import (
 // Sighting is what was seen of a job at a time, Unix seconds, that was not seen so before. Reason
 // is why it was pending, as Slurm writes it. A recording is a line of JSON for each sighting, in
 // the order of time: first those of the queue, and then one of each run in accounting.
+//
+// Other sightings are of the whole queue, and have no job. Expected is when Slurm itself expects
+// pending jobs to start, by ID, of those of which this was not seen so before: Unix seconds, or 0
+// if it expects nothing any more.
 type Sighting struct {
-	At     int64        `json:"at"`
-	Job    workload.Job `json:"job"`
-	Reason string       `json:"reason,omitempty"`
+	At       int64           `json:"at"`
+	Job      workload.Job    `json:"job,omitzero"`
+	Reason   string          `json:"reason,omitempty"`
+	Expected map[int64]int64 `json:"expected,omitempty"`
 }
 
 // Recorder looks at a cluster's queue.
@@ -30,6 +35,9 @@ type Recorder struct {
 	// Gap is the time between two looks.
 	Gap time.Duration
 }
+
+// outlooks is at every how many looks the times are recorded at which Slurm expects jobs to start.
+const outlooks = 2
 
 // Record records the queue until done is closed and no job is left, and then accounting.
 func (r *Recorder) Record(ctx context.Context, done <-chan struct{}) error {
@@ -42,8 +50,8 @@ func (r *Recorder) Record(ctx context.Context, done <-chan struct{}) error {
 		return err
 	}
 	defer client.Close()
-	began, last := time.Now().Unix(), map[int64]Sighting{}
-	for next := time.Now(); ; next = next.Add(r.Gap) {
+	began, last, expected := time.Now().Unix(), map[int64]Sighting{}, map[int64]int64{}
+	for look, next := 0, time.Now(); ; look, next = look+1, next.Add(r.Gap) {
 		if err := cluster.Sleep(ctx, time.Until(next)); err != nil {
 			return err
 		}
@@ -54,6 +62,11 @@ func (r *Recorder) Record(ctx context.Context, done <-chan struct{}) error {
 		}
 		if err := r.look(queue, at, last); err != nil {
 			return err
+		}
+		if look%outlooks == 0 {
+			if err := r.outlook(queue, at, expected); err != nil {
+				return err
+			}
 		}
 		select {
 		case <-done:
@@ -79,6 +92,17 @@ func (r *Recorder) look(queue []slurm.QueueEntry, at int64, last map[int64]Sight
 		}
 	}
 	return nil
+}
+
+// outlook writes when Slurm expects jobs to start, as far as that was not seen so before.
+func (r *Recorder) outlook(queue []slurm.QueueEntry, at int64, last map[int64]int64) error {
+	seen := Sighting{At: at, Expected: map[int64]int64{}}
+	for i := range queue {
+		if j := &queue[i]; j.State == workload.Pending && j.Expected != last[j.ID] {
+			last[j.ID], seen.Expected[j.ID] = j.Expected, j.Expected
+		}
+	}
+	return json.NewEncoder(r.To).Encode(&seen)
 }
 
 // accounting writes the runs since a time. Accounting lags behind by seconds.

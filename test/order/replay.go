@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -30,8 +31,16 @@ var aging = workload.Aging{Weight: 20000, Max: 1800 * Quicker}
 
 // Recording is what a Site has recorded, in the time of a Replay.
 type Recording struct {
-	jobs    []workload.Job
-	changes []forecast.Event
+	jobs     []workload.Job
+	changes  []forecast.Event
+	outlooks []outlook
+}
+
+// outlook is when Slurm expects the jobs to start that are pending at a time, by ID. It is 0, or
+// missing, of a job of which Slurm expects nothing.
+type outlook struct {
+	at       int64
+	expected map[int64]int64
 }
 
 // Open reads the recording in a file, which may be compressed: NAME.gz.
@@ -54,6 +63,7 @@ func Open(name string) (*Recording, error) {
 // Read reads a recording.
 func Read(from io.Reader) (*Recording, error) {
 	jobs, last, r := map[int64]*workload.Job{}, map[int64]workload.Job{}, &Recording{}
+	expected := map[int64]int64{}
 	lines := bufio.NewScanner(from)
 	for lines.Scan() {
 		var s Sighting
@@ -61,6 +71,13 @@ func Read(from io.Reader) (*Recording, error) {
 			return nil, fmt.Errorf("recording: %w", err)
 		}
 		begun := stretch(&s)
+		if s.Job.ID == 0 {
+			for id, at := range s.Expected {
+				expected[id] = at * Quicker
+			}
+			r.outlooks = append(r.outlooks, outlook{s.At, maps.Clone(expected)})
+			continue
+		}
 		if s.Job.State == workload.Pending { // what a reason means may have been learnt since
 			s.Job.AtLimit, s.Job.QOSFull = slurm.AtLimit(s.Reason), slurm.QOSFull(s.Reason)
 		}
@@ -124,19 +141,47 @@ func pools(workload.Place) twin.Pool {
 // is submitted, when its priority is not known yet.
 type Ask func(j *workload.Job, submitted bool, f forecast.Forecaster)
 
+// AskRest asks a forecaster about a job that waits at a time, and is going to start. Slurm expects
+// it to start at another time, or, if that is 0, does not say when.
+type AskRest func(j *workload.Job, now, expected int64, f forecast.Forecaster)
+
 // Replay lives through the recording, and asks about each job that is going to start and has a
 // wait, twice: just before it is submitted, and when it has just been.
 func (r *Recording) Replay(k Knowledge, ask Ask) {
+	q, f := forecaster(k)
+	r.live(k, q, f, func(j *workload.Job, submitted bool) { ask(j, submitted, f) }, nil)
+}
+
+// ReplayRests lives through the recording, and asks about jobs while they wait. At each time at
+// which the recording tells when Slurm expects jobs to start, these are a few of those that wait,
+// each as likely as any other.
+func (r *Recording) ReplayRests(k Knowledge, ask AskRest) {
+	q, f := forecaster(k)
+	random := rand.New(rand.NewPCG(2, 2))
+	r.live(k, q, f, nil, func(o *outlook, waiting []*workload.Job) {
+		random.Shuffle(len(waiting), func(a, b int) { waiting[a], waiting[b] = waiting[b], waiting[a] })
+		for _, j := range waiting[:min(mostSeen, len(waiting))] {
+			ask(j, o.at, o.expected[j.ID], f)
+		}
+	})
+}
+
+// mostSeen is about how many jobs ReplayRests asks at a time.
+const mostSeen = 8
+
+// forecaster returns varqd's with what is known, and the queue that it reads.
+func forecaster(k Knowledge) (*queue.Queue, *predictor.Predictor) {
 	q := new(queue.Queue)
 	f := predictor.Standard(q, predictor.Options{Pools: pools}, rand.New(rand.NewPCG(1, 1)))
 	if k.Order {
 		f.Hear(expert.News{Aging: &aging})
 	}
-	r.live(k, q, f, func(j *workload.Job, submitted bool) { ask(j, submitted, f) })
+	return q, f
 }
 
-// live tells a queue and an observer of what happened, and asks as Replay does.
-func (r *Recording) live(k Knowledge, q *queue.Queue, f observer, ask func(j *workload.Job, submitted bool)) {
+// live tells a queue and an observer of what happened, and asks as Replay does, unless ask is nil.
+// Unless look is nil, it is told of each outlook, with the jobs that wait then and have a wait.
+func (r *Recording) live(k Knowledge, q *queue.Queue, f observer, ask func(j *workload.Job, submitted bool), look func(*outlook, []*workload.Job)) {
 	jobs := make([]workload.Job, len(r.jobs))
 	waits := map[int64]*workload.Job{}
 	for i := range r.jobs {
@@ -145,25 +190,40 @@ func (r *Recording) live(k Knowledge, q *queue.Queue, f observer, ask func(j *wo
 			waits[jobs[i].ID] = &jobs[i]
 		}
 	}
-	changes := r.changes
-	for _, e := range forecast.Events(jobs) {
-		for len(changes) > 0 && changes[0].At <= e.At {
+	if ask == nil {
+		ask = func(*workload.Job, bool) {}
+	}
+	changes, outlooks := r.changes, r.outlooks
+	change := func(until int64) {
+		for ; len(changes) > 0 && changes[0].At <= until; changes = changes[1:] {
 			if j := q.Job(changes[0].Job.ID); j != nil && j.State == workload.Pending {
 				c := changes[0]
 				c.Job = k.without(*c.Job)
 				c.Tell(q, f)
 			}
-			changes = changes[1:]
 		}
+	}
+	for _, e := range forecast.Events(jobs) {
+		for ; look != nil && len(outlooks) > 0 && outlooks[0].at < e.At; outlooks = outlooks[1:] {
+			change(outlooks[0].at)
+			var waiting []*workload.Job
+			for j := range q.Pending() {
+				if j := waits[j.ID]; j != nil {
+					waiting = append(waiting, j)
+				}
+			}
+			look(&outlooks[0], waiting)
+		}
+		change(e.At)
 		if e.Kind != forecast.Submitted {
 			e.Tell(q, f)
 			continue
 		}
-		if j := waits[e.Job.ID]; j != nil {
-			ask(j, false)
-		}
 		j := *e.Job
 		j.AtLimit = false // changes tell from when on it is
+		if of := waits[j.ID]; of != nil {
+			ask(of, false)
+		}
 		e.Job = &j
 		e.Tell(q, submission{waits, func(j *workload.Job) { ask(j, true) }}, f)
 	}

@@ -31,8 +31,10 @@ const (
 	campaign    = 14 // jobs that a project submits one after the other, on average
 )
 
-// conf has priorities that hardly change but by what projects use, and by what jobs wait.
+// conf has priorities that hardly change but by what projects use, and by what jobs wait. Backfill
+// plans all that waits, each second, and to the second.
 const conf = `
+SchedulerParameters=bf_interval=1,bf_resolution=1,bf_max_job_test=5000,bf_continue,sched_interval=1,sched_min_interval=0,batch_sched_delay=0
 PriorityType=priority/multifactor
 PriorityWeightFairshare=100000
 PriorityWeightQOS=30000

@@ -49,5 +49,9 @@ func compare(name string) error {
 		return err
 	}
 	fmt.Printf("%s: ", name)
-	return r.Compare(os.Stdout)
+	if err := r.Compare(os.Stdout); err != nil {
+		return err
+	}
+	fmt.Println()
+	return r.CompareRests(os.Stdout)
 }
