@@ -3,7 +3,7 @@
 // seconds run on it. A Recording has what varqd would have seen of the queue of such a campaign. It
 // is recorded once. Then it is replayed in memory, as if everything had taken hours, for
 // forecasters that know the order and for forecasters that do not. Their scores are of the same
-// jobs.
+// jobs. Of jobs while they wait, Slurm's own estimate of when they start is scored beside them.
 //
 // testdata/campaigns.jsonl.gz was recorded with -seed=11 -duration=42m -load=1.2, on Slurm 22.05.8.
 // go run ./test/order/cmd/order computes scores from it. These rest on few, uneven days: the

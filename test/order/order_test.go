@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/cluster/queue"
+	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -99,7 +100,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// When Slurm expects jobs to start is recorded when it has changed, and read as it was at each time.
+// When Slurm expects jobs to start is recorded when it has changed, and read as it was at each
+// time.
 func TestOutlook(t *testing.T) {
 	var text strings.Builder
 	recorder, last := Recorder{To: &text}, map[int64]int64{}
@@ -129,8 +131,8 @@ func TestOutlook(t *testing.T) {
 	}
 }
 
-// Jobs are asked about while they wait. CompareRests finds that an estimate which is always right is
-// off by nothing, and that one of two and a half times the wait is off.
+// Jobs are asked about while they wait. CompareRests finds that an estimate which is always right
+// is off by nothing, and that one of two and a half times the wait is off.
 func TestCompareRests(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	record := func(times float64) *Recording {
@@ -180,7 +182,11 @@ func TestCompareRests(t *testing.T) {
 			lines = append(lines, strings.Fields(l))
 		}
 	}
-	if len(lines) != 2 || lines[0][1] != "0" || lines[1][1] == "0" {
+	if len(lines) != 2 || len(lines[1]) < 15 {
+		t.Fatalf("said:\n%s", said.String())
+	}
+	const off, double, by = 1, 11, 14 // the columns; those between have intervals
+	if right, late := lines[0], lines[1]; right[off] != "0" || right[double] != "1.000" || late[off] == "0" || late[double] != "0.000" || late[by] != "1.000" {
 		t.Errorf("said:\n%s", said.String())
 	}
 	said.Reset()
@@ -193,7 +199,7 @@ func TestCompareRests(t *testing.T) {
 // nearer to the waits that came.
 func TestTwin(t *testing.T) {
 	thorough.Only(t)
-	for _, name := range []string{"campaigns", "unseen"} {
+	for _, name := range []string{"campaigns", "unseen", "estimates"} {
 		t.Run(name, func(t *testing.T) { nearer(t, "testdata/"+name+".jsonl.gz") })
 	}
 }
@@ -230,6 +236,33 @@ func nearer(t *testing.T, name string) {
 		if k.Order && max(before, after) > .75*nothing {
 			t.Errorf("%s: not much nearer", k.Name)
 		}
+	}
+}
+
+// TestBesideSlurm: on a recording of a real Slurm, how much longer jobs wait is forecast much
+// nearer to what came than Slurm itself expects.
+func TestBesideSlurm(t *testing.T) {
+	thorough.Only(t)
+	r, err := Open("testdata/estimates.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var varq, itself float64
+	n := 0
+	r.ReplayRests(Known[3], func(j *workload.Job, now, expected int64, f forecast.Forecaster) {
+		if expected < now {
+			return
+		}
+		q := restOf(j, now)
+		var a forecast.Answer
+		f.Forecast(&q, &a)
+		varq += math.Abs(min(a.Wait.Quantile(.5), delay.At(delay.Points-1)) - float64(j.Start-now))
+		itself += math.Abs(float64(expected - j.Start))
+		n++
+	})
+	t.Logf("off by %.0f s, and Slurm by %.0f s, of %d", varq/float64(n)/Quicker, itself/float64(n)/Quicker, n)
+	if n < 3000 || varq > .4*itself {
+		t.Error("not much nearer")
 	}
 }
 

@@ -18,11 +18,13 @@ import (
 type rests struct {
 	off  [blocks]float64 // sums of absolute errors
 	near [blocks]score.Nearness
+	by   [blocks]stats.Count // that had started by then
 }
 
 func (r *rests) add(block int, said, came float64) {
 	r.off[block] += math.Abs(said-came) / Quicker
 	r.near[block].Add(said/Quicker, came/Quicker)
+	r.by[block].Add(came <= said)
 }
 
 // CompareRests replays the recording with each of Known, asks about jobs while they wait, and
@@ -50,7 +52,7 @@ func (r *Recording) CompareRests(to io.Writer) error {
 				none++
 				return
 			}
-			q := forecast.Question{Request: j.Request, Now: now, Submit: now, Job: j.ID, Since: j.Since()}
+			q := restOf(j, now)
 			var a forecast.Answer
 			f.Forecast(&q, &a)
 			came := float64(j.Start - now)
@@ -60,14 +62,19 @@ func (r *Recording) CompareRests(to io.Writer) error {
 			holds[i][block].Add(came <= a.Wait.Quantile(.9))
 		})
 	}
-	fmt.Fprintf(to, "%d times a job was asked about that waited, after the first quarter of the time; of %d Slurm expected no start, and they are not scored\n\n", asked, none)
+	fmt.Fprintf(to, "%d times a job was asked about that waited, after the first quarter of the time; in %d of them Slurm expected no start, and they are not scored\n\n", asked, none)
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "forecast\toff by, s\tof Slurm's\twithin 1 min\twithin 10 min\twithin a factor of 2\t.9 holds in")
+	fmt.Fprintln(w, "forecast\toff by, s\tof Slurm's\twithin 1 min\twithin 10 min\twithin a factor of 2\tstarted by then\tby the .9 quantile")
 	slurm.write(w, "Slurm's", &slurm, "-")
 	for i, k := range Known {
 		all[i].write(w, k.Name, &slurm, share(holds[i][:]))
 	}
 	return w.Flush()
+}
+
+// restOf returns the question how much longer a job waits.
+func restOf(j *workload.Job, now int64) forecast.Question {
+	return forecast.Question{Request: j.Request, Now: now, Submit: now, Job: j.ID, Since: j.Since()}
 }
 
 // write writes a line about forecasts, beside others of the same jobs.
@@ -82,5 +89,5 @@ func (r *rests) write(to io.Writer, name string, beside *rests, holds string) {
 		ratios[b] = stats.Ratio{Sum: r.off[b], Of: beside.off[b]}
 		off, n = off+r.off[b], n+near.Forecasts
 	}
-	fmt.Fprintf(to, "%s\t%.0f\t%s\t%s\t%s\t%s\t%s\n", name, off/float64(max(1, n)), of(ratios), share(minute[:]), share(ten[:]), share(double[:]), holds)
+	fmt.Fprintf(to, "%s\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\n", name, off/float64(max(1, n)), of(ratios), share(minute[:]), share(ten[:]), share(double[:]), share(r.by[:]), holds)
 }
