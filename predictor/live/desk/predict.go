@@ -19,9 +19,9 @@ import (
 var defaultQuantiles = []float64{.5, .75, .9, .95}
 
 // Predict forecasts how long the job of a request would wait if user submitted it now. A bound's
-// Expected is a quantile of the forecast wait. Its Seconds is within how many seconds Plan promises a
-// start with the quantile as probability, if the work starts as soon as the job does. The errors are
-// faults of package api.
+// Expected is a quantile of the forecast wait. Its Seconds is within how many seconds Plan promises
+// a start with the quantile as probability, if the work starts as soon as the job does. The errors
+// are faults of package api.
 func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
 	return d.predict(ctx, user, req, 0)
 }
@@ -93,9 +93,9 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	return answer, v.err()
 }
 
-// promisable returns within how many seconds from now Plan promises a start of a request, whose work
-// starts as soon as its job does: one of delay.At, within the planner's horizon. It returns nil if
-// there is none.
+// promisable returns within how many seconds from now Plan promises a start of a request, whose
+// work starts as soon as its job does: one of delay.At, within the planner's horizon. It returns
+// nil if there is none.
 func (v *view) promisable(r trajectory.Request) *float64 {
 	most := sort.Search(delay.Points, func(i int) bool { return delay.At(i) > float64(v.desk.Horizon) })
 	i := sort.Search(most, func(i int) bool {

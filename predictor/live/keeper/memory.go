@@ -195,8 +195,8 @@ func (m *memory) changedSince(plan string, t int64) bool {
 	return at != 0 && t <= at+course.Skew
 }
 
-// settled is for how many seconds a job stays where it was submitted, or was moved to, unless a move
-// reaches its promise: so that a forecast that wavers does not move it to and fro.
+// settled is for how many seconds a job stays where it was submitted, or was moved to, unless a
+// move reaches its promise: so that a forecast that wavers does not move it to and fro.
 const settled = 300
 
 // move notes that Watch moves the begin time of plan's job.
@@ -206,8 +206,8 @@ func (m *memory) move(plan string, now int64) {
 	m.of(plan).moved = now
 }
 
-// isSettled reports whether plan's job, which was promised at a time, has neither been submitted nor
-// moved of late.
+// isSettled reports whether plan's job, which was promised at a time, has neither been submitted
+// nor moved of late.
 func (m *memory) isSettled(plan string, promised, now int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

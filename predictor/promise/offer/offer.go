@@ -38,6 +38,6 @@ func Needed(probability, estimate float64) float64 {
 	return max(2*probability-estimate, probability-mostFallen)
 }
 
-// Mean returns the estimate of a promise whose offer had an estimate, from the forecast now: no less
-// than that.
+// Mean returns the estimate of a promise whose offer had an estimate, from the forecast now: no
+// less than that.
 func Mean(forecast, estimate float64) float64 { return max(forecast, (forecast+estimate)/2) }
