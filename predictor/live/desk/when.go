@@ -245,7 +245,8 @@ func (w *waiting) outlookOf(j *slurm.QueueEntry, as *limits.Job) (from int64, wa
 		circumstances.Tasks, circumstances.Rounds = n, rounds(n, cmp.Or(j.AtOnce, n))
 	}
 	claims := w.claims
-	if _, promised := api.PlanInComment(j.Comment); promised { // it keeps its room beside other promises
+	if _, promised := api.PlanInComment(j.Comment); promised {
+		// it keeps its room beside other promises
 		claims = w.desk.plainClaims()
 	}
 	end, blocked, ok := w.desk.prospect(w.Cluster, &r, from-j.Eligible, circumstances, nil, claims, &wait)
