@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/promise/offer"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // An offer is remembered for so many seconds. Of the offers to one user, only the newest are.
@@ -75,6 +76,16 @@ func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, now
 	}
 }
 
+// scaled returns needs with the counts of others, if both are known.
+func scaled(needs, as *workload.Needs) *workload.Needs {
+	if needs == nil || as == nil {
+		return needs
+	}
+	n := *needs
+	n.Scale, n.Gres, n.MostNodes = as.Scale, as.Gres, as.MostNodes
+	return &n
+}
+
 // taken reports whether a request of the time now takes the offer: it is the one that was refused
 // but for what the offer changes. A deadline may be relative to the time of the request.
 func (m *madeOffer) taken(req *api.PlanRequest, now int64) bool {
@@ -106,7 +117,7 @@ func (m *madeOffer) taken(req *api.PlanRequest, now int64) bool {
 		if got.Job.Nodes != m.Nodes || got.Job.CPUs != m.CPUs {
 			return false
 		}
-		want.Job.Size, want.Needs = got.Job.Size, got.Needs
+		want.Job.Size, want.Needs = got.Job.Size, scaled(want.Needs, got.Needs)
 	}
 	for _, of := range []struct{ want, got *int64 }{
 		{&want.BeginBy, &got.BeginBy}, {&want.FinishBy, &got.FinishBy}, {&want.BeginAfter, &got.BeginAfter},

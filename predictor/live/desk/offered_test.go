@@ -6,6 +6,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // A user who takes an offer that can no longer be promised is told that the queue has changed.
@@ -83,5 +84,21 @@ func TestOfferEstimate(t *testing.T) {
 		if got := s.desk.offered.estimate(c.user, c.req, desktest.Epoch+c.after); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
+	}
+}
+
+// An offer of fewer nodes is taken by a request that asks for nothing else of them.
+func TestOfferOfFewerNodesTaken(t *testing.T) {
+	asked := api.PlanRequest{BeginBy: 1000, Job: workload.Request{Size: workload.Size{Nodes: 4, CPUs: 8}}, Needs: &workload.Needs{MostNodes: 4, Scale: []workload.Counted{{Option: "--nodes=", Count: 4}}}}
+	m := madeOffer{500, asked, api.Offer{Kind: api.OfferNodes, BeginBy: 1000, Nodes: 2, CPUs: 4}}
+	got := asked
+	got.Job.Size = workload.Size{Nodes: 2, CPUs: 4}
+	got.Needs = &workload.Needs{MostNodes: 2, Scale: []workload.Counted{{Option: "--nodes=", Count: 2}}}
+	if !m.taken(&got, 510) {
+		t.Error("not taken")
+	}
+	got.Needs.NodeMemory = workload.NodeNeed{Amount: 3000, Option: "--mem"}
+	if m.taken(&got, 510) {
+		t.Error("taken with more memory")
 	}
 }
