@@ -35,6 +35,7 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 		return api.PlanAnswer{}, err
 	}
 	q := v.question(user, req)
+	q.request.Given = d.offered.estimate(user, req, q.now)
 	r := &q.request
 	if no := q.terms.admit(max(r.Prob, req.Risk)); no != nil {
 		return q.refuse(no, promise)

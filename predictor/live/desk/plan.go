@@ -67,6 +67,7 @@ func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, prom
 		return api.PlanAnswer{}, err
 	}
 	q := v.question(user, req)
+	q.request.Given = d.offered.estimate(user, req, q.now)
 	if no := q.terms.admit(q.request.Prob); no != nil {
 		return q.refuse(no, promise)
 	}

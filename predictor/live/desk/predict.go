@@ -23,11 +23,23 @@ var defaultQuantiles = []float64{.5, .75, .9, .95}
 // a start with the quantile as probability, if the work starts as soon as the job does. The errors
 // are faults of package api.
 func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
-	return d.predict(ctx, user, req, 0)
+	answer, err := d.predict(ctx, user, req, 0)
+	if err != nil || req.Forecaster == api.ForecasterDowney {
+		return answer, err
+	}
+	v, err := d.view(ctx)
+	if err != nil {
+		return api.Prediction{}, err
+	}
+	for i := range answer.Bounds {
+		b := &answer.Bounds[i]
+		b.Seconds = v.promisable(trajectory.Request{Job: answer.Job, Needs: req.Needs, Now: v.now, Prob: b.Quantile})
+	}
+	return answer, v.err()
 }
 
-// predict is Predict. id, if not 0, is the id of a job that waits already, and would be submitted
-// anew with this request.
+// predict is Predict without what can be promised, which takes many plans. id, if not 0, is the id
+// of a job that waits already, and would be submitted anew with this request.
 func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest, id int64) (api.Prediction, error) {
 	if isOpen(&api.PlanRequest{Job: req.Job}) {
 		return d.predictAlternatives(ctx, user, req, id)
@@ -86,11 +98,8 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 			}
 			answer.Bounds[i].Expected = quantile(&got.Wait, q, after)
 		}
-		if ok && req.Forecaster != api.ForecasterDowney {
-			answer.Bounds[i].Seconds = v.promisable(trajectory.Request{Job: job, Needs: req.Needs, ID: id, Now: now, Prob: q})
-		}
 	}
-	return answer, v.err()
+	return answer, nil
 }
 
 // promisable returns within how many seconds from now Plan promises a start of a request, whose

@@ -165,10 +165,13 @@ func TestSize(t *testing.T) {
 	s.Slurm.Limits.MaxTRES = limits.TRES{"node": 3}
 	s.Refresh()
 	// A waiting job is not ahead of itself, and gets no size that the cluster does not allow.
-	s.Outlook.Asking = []int64{}
+	s.Outlook.Asking, s.Outlook.Asked = []int64{}, map[int64]int{}
 	options, of, err := s.desk.SizeOptions(t.Context(), "alice", &api.SizeRequest{Sizes: all, By: api.SizeAuto}, 77)
 	if err != nil || !slices.Equal(of, []int{0, 1}) || options[1].Nodes != 2 || options[1].Run != float64(all[1].Limit) || !slices.Equal(s.Outlook.Asking, []int64{77, 77}) {
 		t.Errorf("%+v, %v, %v, asked about %v", options, of, err, s.Outlook.Asking)
+	}
+	if len(s.Outlook.Asked) > 0 {
+		t.Errorf("to forecast sizes took plans: %v", s.Outlook.Asked)
 	}
 	if a := size(api.SizeAuto, all...); a.Sizes[a.Best].Nodes != 2 || a.Sizes[2].Refused == "" || a.Sizes[2].Wait != nil {
 		t.Errorf("%+v", a)

@@ -79,7 +79,7 @@ func Ask(p Prospect, r Request) (a Answer) {
 	asked := r.Prob
 	if r.Deadline == 0 {
 		asked = r.Risk
-	} else if estimate := p.Prob(float64(r.Deadline - r.Now)); estimate >= r.enough() {
+	} else if estimate := p.Prob(float64(r.Deadline - r.Now)); estimate >= offer.Needed(r.Prob, r.Given) {
 		a.Promise = &Offer{r.Deadline, r.Prob, offer.Mean(estimate, r.Given)}
 	} else {
 		a.Reason = fmt.Sprintf("the job has ended by the deadline with a probability of %.2f at best, not %.6g", prob.Percent(estimate), r.Prob)
@@ -100,14 +100,6 @@ func Ask(p Prospect, r Request) (a Answer) {
 	}
 	a.Others = others(p, &r, a.Promise, asked)
 	return a
-}
-
-// enough returns the forecast with which the request can be promised.
-func (r *Request) enough() float64 {
-	if r.Given != 0 {
-		return offer.Needed(r.Prob, r.Given)
-	}
-	return r.Prob
 }
 
 // earliest returns the offer of the earliest deadline with a probability. It reports false if there

@@ -31,10 +31,13 @@ func Most(forecast float64) float64 {
 // mostFallen is by how much the forecast may have fallen below the probability that was offered.
 const mostFallen = .05
 
-// Needed returns the forecast with which a probability is promised that was offered a moment ago,
-// with an estimate. Two forecasts tell more than one: their mean has to be as high as what was
-// offered.
+// Needed returns the forecast with which a probability is promised. If it was offered a moment ago,
+// with an estimate that is not 0, two forecasts tell more than one: their mean has to be as high as
+// what was offered.
 func Needed(probability, estimate float64) float64 {
+	if estimate == 0 {
+		return probability
+	}
 	return max(2*probability-estimate, probability-mostFallen)
 }
 

@@ -26,7 +26,7 @@ func TestMostIsInverse(t *testing.T) {
 // What was offered is promised while the mean of both forecasts is as high, and the second has not
 // fallen by much.
 func TestNeeded(t *testing.T) {
-	for _, c := range []struct{ prob, estimate, want float64 }{{.5, .52, .48}, {.9, .92, .88}, {.9, .99, .85}, {.5, .5, .5}} {
+	for _, c := range []struct{ prob, estimate, want float64 }{{.5, .52, .48}, {.9, .92, .88}, {.9, .99, .85}, {.5, .5, .5}, {.7, 0, .7}} {
 		got := Needed(c.prob, c.estimate)
 		if math.Abs(got-c.want) > 1e-9 || Mean(got, c.estimate) < c.prob-1e-9 {
 			t.Errorf("%+v: %v, and a mean of %v", c, got, Mean(got, c.estimate))

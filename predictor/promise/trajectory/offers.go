@@ -54,7 +54,7 @@ func (r *Request) thin(b bounds, horizon, most int64) int64 {
 
 // offers searches for requests similar to r that can be promised, now and for a while.
 func (p *Planner) offers(r Request) []Offer {
-	r.offered = true
+	r.offered, r.Given = true, 0
 	own, _ := p.try(&r, 1)
 	points := own.Trajectory
 	var found []Offer

@@ -175,9 +175,8 @@ func (p *Planner) try(r *Request, most int64) (Answer, bounds) {
 	a := Answer{Job: r.Job, Pieces: r.Pieces, Tasks: r.Tasks, TasksNodes: r.TasksNodes, Trajectory: p.trajectory(r, b, r.thin(b, p.horizon(), most))}
 	if i := p.settle(r, a.Trajectory, r.enough()); i >= 0 {
 		a.Plan = p.plan(r, a.Trajectory[i])
-		if e := &a.Plan.Estimate; r.Given != 0 {
-			e.Prob = min(offer.Mean(e.Prob, r.Given), 1-e.Taken)
-		}
+		e := &a.Plan.Estimate
+		e.Prob = max(e.Prob, min(offer.Mean(e.Prob, r.Given), 1-e.Taken))
 	}
 	return a, b
 }

@@ -3,6 +3,7 @@ package trajectory
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -693,5 +694,17 @@ func TestGiven(t *testing.T) {
 		if a := p.Decide(r); (a.Plan != nil) != c.promised || a.Plan != nil && a.Plan.Estimate.Prob < r.Prob {
 			t.Errorf("%+v: %+v, %+v", c, a.Plan, a.Refusal)
 		}
+	}
+}
+
+// The estimate with which something else was offered before does not count for new offers.
+func TestOffersAfterGiven(t *testing.T) {
+	p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: site(nil)}
+	r := request(1, hour, .9)
+	plain := p.Plan(r)
+	r.Given = .99
+	given := p.Plan(r)
+	if plain.Refusal == nil || given.Refusal == nil || len(plain.Refusal.Offers) == 0 || !reflect.DeepEqual(plain.Refusal.Offers, given.Refusal.Offers) {
+		t.Errorf("%+v, %+v", plain.Refusal, given.Refusal)
 	}
 }

@@ -90,13 +90,10 @@ func (r *Request) comesBy() int64 {
 
 // enough returns the forecast with which the request can be promised.
 func (r *Request) enough() float64 {
-	switch {
-	case r.offered:
+	if r.offered {
 		return offer.Enough(r.Prob)
-	case r.Given != 0:
-		return offer.Needed(r.Prob, r.Given)
 	}
-	return r.Prob
+	return offer.Needed(r.Prob, r.Given)
 }
 
 // tasks returns how many jobs are to run at the same time.
