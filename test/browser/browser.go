@@ -98,3 +98,13 @@ func (s Screen) Use() chromedp.Action[chromedp.Void] {
 func Until(expression string) chromedp.Action[chromedp.Void] {
 	return chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(patience))
 }
+
+// Ask runs an action that has an answer, and ends the test if that fails.
+func Ask[T any](t testing.TB, ctx context.Context, action chromedp.Action[T]) T {
+	t.Helper()
+	answer, err := chromedp.Run(ctx, action)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}

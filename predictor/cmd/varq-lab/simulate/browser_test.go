@@ -25,23 +25,13 @@ func onScreens(t *testing.T, ctx context.Context, look func(browser.Screen)) {
 	}
 }
 
-// ask runs an action that has an answer.
-func ask[T any](t *testing.T, ctx context.Context, action chromedp.Action[T]) T {
-	t.Helper()
-	answer, err := chromedp.Run(ctx, action)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer
-}
-
 // TestPageOnScreens: the page is no wider than any screen, and dark on a dark one.
 func TestPageOnScreens(t *testing.T) {
 	ctx := browser.ForTest(t)
 	paper := make(map[bool]string) // by dark
 	onScreens(t, ctx, func(screen browser.Screen) {
-		paper[screen.Dark] = ask(t, ctx, chromedp.Evaluate[string](`getComputedStyle(document.body).backgroundColor`))
-		if ask(t, ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > document.documentElement.clientWidth`)) {
+		paper[screen.Dark] = browser.Ask(t, ctx, chromedp.Evaluate[string](`getComputedStyle(document.body).backgroundColor`))
+		if browser.Ask(t, ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > document.documentElement.clientWidth`)) {
 			t.Errorf("%s: it is wider than the screen", screen.Name)
 		}
 	})
@@ -54,7 +44,7 @@ func TestPageOnScreens(t *testing.T) {
 func TestPageIsAccessible(t *testing.T) {
 	ctx, script := browser.ForTest(t), browser.AxeCore(t)
 	onScreens(t, ctx, func(screen browser.Screen) {
-		for _, v := range ask(t, ctx, browser.Examine(script)) {
+		for _, v := range browser.Ask(t, ctx, browser.Examine(script)) {
 			t.Errorf("%s: %s: %s", screen.Name, v.ID, v.Help)
 			for _, n := range v.Nodes {
 				t.Logf("%s\n%s", n.HTML, n.Why)

@@ -130,7 +130,7 @@ func TestOnDemandNeighbour(t *testing.T) {
 		hers.page = fmt.Sprintf(herScript, address)
 		hers.mu.Unlock()
 		do(t, ctx, chromedp.Navigate(portal.URL+"/node/host/2/"), chromedp.Click(chromedp.CSS("#go")), chromedp.WaitVisible(chromedp.CSS("#done")))
-		return ask(t, ctx, chromedp.Evaluate[string](`got`))
+		return chromium.Ask(t, ctx, chromedp.Evaluate[string](`got`))
 	}
 	if got := read(portal.URL + "/node/host/2/other"); strings.Count(got, "look") != 3 {
 		t.Fatalf("her script does not read her own pages: %s", got)
@@ -149,7 +149,7 @@ func TestOnDemandNeighbour(t *testing.T) {
 	hers.page = fmt.Sprintf(`<form id="form" method="post" action="%s/cancel"><input name="job" value="4711"><button id="go">look</button></form>`, there(l.pages()))
 	hers.mu.Unlock()
 	do(t, ctx, chromedp.Navigate(portal.URL+"/node/host/2/"), chromedp.Click(chromedp.CSS("#go")), chromedp.WaitVisible(chromedp.CSS("pre")))
-	if said := ask(t, ctx, chromedp.Evaluate[string](`document.body.textContent`)); !strings.Contains(said, "Nothing was changed") {
+	if said := chromium.Ask(t, ctx, chromedp.Evaluate[string](`document.body.textContent`)); !strings.Contains(said, "Nothing was changed") {
 		t.Error(said)
 	}
 	l.unharmed(t)
@@ -175,13 +175,13 @@ func TestHostileName(t *testing.T) {
 			t.Errorf("%s has characters that are not printed", path)
 		}
 		do(t, ctx, chromium.Screens[0].Use(), chromedp.Navigate(l.pages()+path))
-		if n := ask(t, ctx, chromedp.Evaluate[int](`document.querySelectorAll("main script, main img").length`)); n != 0 {
+		if n := chromium.Ask(t, ctx, chromedp.Evaluate[int](`document.querySelectorAll("main script, main img").length`)); n != 0 {
 			t.Errorf("%s: %d elements are hers", path, n)
 		}
-		if title := ask(t, ctx, chromedp.Title()); strings.Contains(title, "hers") {
+		if title := chromium.Ask(t, ctx, chromedp.Title()); strings.Contains(title, "hers") {
 			t.Errorf("%s: her script ran", path)
 		}
-		if ask(t, ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > document.documentElement.clientWidth`)) {
+		if chromium.Ask(t, ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > document.documentElement.clientWidth`)) {
 			t.Errorf("%s: it is wider than the screen", path)
 		}
 	}

@@ -46,16 +46,6 @@ func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Voi
 	}
 }
 
-// ask runs an action that has an answer.
-func ask[T any](t *testing.T, ctx context.Context, action chromedp.Action[T]) T {
-	t.Helper()
-	answer, err := chromedp.Run(ctx, action)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer
-}
-
 // Everybody can use the pages: axe-core finds nothing, on a phone and on a wide screen, light and
 // dark. They look as they did.
 func TestScreens(t *testing.T) {
@@ -64,21 +54,21 @@ func TestScreens(t *testing.T) {
 	for _, screen := range chromium.Screens {
 		for _, page := range shown {
 			do(t, ctx, screen.Use(), chromedp.Navigate(l.pages()+page.path))
-			for _, v := range ask(t, ctx, chromium.Examine(script)) {
+			for _, v := range chromium.Ask(t, ctx, chromium.Examine(script)) {
 				t.Errorf("%s, %s: %s: %s", page.name, screen.Name, v.ID, v.Help)
 				for _, n := range v.Nodes {
 					t.Logf("%s\n%s", n.HTML, n.Why)
 				}
 			}
-			if ask(t, ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > document.documentElement.clientWidth`)) {
+			if chromium.Ask(t, ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > document.documentElement.clientWidth`)) {
 				t.Errorf("%s, %s: it is wider than the screen", page.name, screen.Name)
 			}
 			// Tables in fold-outs that are closed are not laid out.
-			if strings.HasPrefix(screen.Name, "phone") && ask(t, ctx, chromedp.Evaluate[bool](`[...document.querySelectorAll(":not(details) > .wide")].some((w) => w.scrollWidth > w.clientWidth)`)) {
+			if strings.HasPrefix(screen.Name, "phone") && chromium.Ask(t, ctx, chromedp.Evaluate[bool](`[...document.querySelectorAll(":not(details) > .wide")].some((w) => w.scrollWidth > w.clientWidth)`)) {
 				t.Errorf("%s, %s: a table is wider than the screen", page.name, screen.Name)
 			}
 			if screen.Pictured {
-				chromium.SameAs(t, filepath.Join("testdata", page.name+"-"+screen.Name+".png"), ask(t, ctx, chromedp.FullScreenshot(100)))
+				chromium.SameAs(t, filepath.Join("testdata", page.name+"-"+screen.Name+".png"), chromium.Ask(t, ctx, chromedp.FullScreenshot(100)))
 			}
 		}
 	}
@@ -95,18 +85,18 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	do(t, ctx, chromedp.Navigate(l.pages()+"/?nodes=4&time=1:00:00&begin-by=2026-11-21T17:00&work=then&prob=0.8"))
-	before := ask(t, ctx, line)
+	before := chromium.Ask(t, ctx, line)
 	do(t, ctx, chromedp.Clear(chromedp.CSS("#time")), chromedp.SendKeys(chromedp.CSS("#time"), "20"),
 		chromium.Until(`document.querySelector("#answer code")?.textContent.includes("--time=00:20:00")`),
 		chromium.Until(`document.getElementById("news").textContent.startsWith("Can be promised")`))
-	if after := ask(t, ctx, line); after == before {
+	if after := chromium.Ask(t, ctx, line); after == before {
 		t.Errorf("the picture stays %q", before)
 	}
-	if address := ask(t, ctx, chromedp.Location()); !strings.Contains(address, "time=20&") {
+	if address := chromium.Ask(t, ctx, chromedp.Location()); !strings.Contains(address, "time=20&") {
 		t.Errorf("the address is %s", address)
 	}
 	do(t, ctx, chromedp.Click(chromedp.CSS("#answer button.copy")), chromium.Until(`document.querySelector("#answer button.copy").textContent != "Copy"`))
-	copied := ask(t, ctx, chromedp.Evaluate[string](`navigator.clipboard.readText().catch(() => getSelection().toString())`, chromedp.EvalAwaitPromise))
+	copied := chromium.Ask(t, ctx, chromedp.Evaluate[string](`navigator.clipboard.readText().catch(() => getSelection().toString())`, chromedp.EvalAwaitPromise))
 	if want := "sbatch --nodes=4 --time=00:20:00 --begin-by=2026-11-21T17:00:00 --prob=0.8 job.sh"; copied != want {
 		t.Errorf("copied: %q, want %q", copied, want)
 	}
