@@ -75,14 +75,14 @@ func TestOffer(t *testing.T) {
 		{"--begin-by=uts1700000000", strict, .9, 1_700_000_000},
 		{"--time=2", strict, .9, refused.Deadline},
 	} {
-		again := refused.with(strings.Fields(c.options))
-		if again == nil || again.Mode != c.mode || again.Prob != c.prob || again.Deadline != c.deadline || len(again.Args) < 2 || len(refused.Args) != 1 {
-			t.Errorf("%s: %+v", c.options, again)
+		taken := refused.with(strings.Fields(c.options))
+		if taken == nil || taken.Mode != c.mode || taken.Prob != c.prob || taken.Deadline != c.deadline || len(taken.Args) < 2 || len(refused.Args) != 1 {
+			t.Errorf("%s: %+v", c.options, taken)
 		}
 	}
 	for _, options := range []string{"--time=1", "--tasks=2", "--begin-by=never", "--begin-by=uts1700003600"} {
-		if again := refused.with([]string{options}); again != nil {
-			t.Errorf("%s: %+v", options, again)
+		if taken := refused.with([]string{options}); taken != nil {
+			t.Errorf("%s: %+v", options, taken)
 		}
 	}
 	r := newReport()

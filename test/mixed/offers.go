@@ -32,40 +32,40 @@ func (c *campaign) takeOffer(ctx context.Context, j *job, random *rand.Rand) {
 	for line := range strings.Lines(j.Said) {
 		if _, options, ok := strings.Cut(line, "possible: "); ok {
 			options, _, _ = strings.Cut(options, "   (")
-			if again := j.with(strings.Fields(options)); again != nil {
-				usable = append(usable, again)
+			if taken := j.with(strings.Fields(options)); taken != nil {
+				usable = append(usable, taken)
 			}
 		}
 	}
 	if len(usable) == 0 {
 		return
 	}
-	again := usable[random.IntN(len(usable))]
-	again.Patience = patience[random.IntN(len(patience))]
-	if cluster.Sleep(ctx, time.Duration(again.Patience)*time.Second) == nil {
-		c.submit(ctx, again)
+	taken := usable[random.IntN(len(usable))]
+	taken.Patience = patience[random.IntN(len(patience))]
+	if cluster.Sleep(ctx, time.Duration(taken.Patience)*time.Second) == nil {
+		c.submit(ctx, taken)
 	}
 }
 
 // with returns a job with more options, which an offer names. It is nil if the offer is a time
 // limit in which the work does not end, a deadline much later, or fewer tasks.
 func (j *job) with(options []string) *job {
-	again := *j
-	again.Name += "again"
-	again.Args = append(slices.Clone(j.Args), options...)
+	taken := *j
+	taken.Name += "again"
+	taken.Args = append(slices.Clone(j.Args), options...)
 	for _, option := range options {
 		name, value, _ := strings.Cut(option, "=")
 		switch name {
 		case "--prob":
-			again.Prob, _ = strconv.ParseFloat(value, 64)
+			taken.Prob, _ = strconv.ParseFloat(value, 64)
 		case "--best-effort":
-			again.Mode = bestEffort
+			taken.Mode = bestEffort
 		case "--begin-by", "--finish-by":
 			at, err := slurmtime.Parse(value, time.Now().Unix(), time.Local)
 			if err != nil || at > j.Deadline+int64(latest.Seconds()) {
 				return nil
 			}
-			again.Deadline = at
+			taken.Deadline = at
 		case "--time":
 			if limit, err := slurmtime.ParseDuration(value); err != nil || limit <= int64(j.Run) {
 				return nil
@@ -74,7 +74,7 @@ func (j *job) with(options []string) *job {
 			return nil
 		}
 	}
-	return &again
+	return &taken
 }
 
 // offer counts an offer that its user has taken.

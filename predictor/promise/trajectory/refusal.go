@@ -83,17 +83,17 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	case beyond:
 		why = "more work is ahead than was ever learnt from, and by simulations of the queue "
 	default: // what waits for the end of a reservation, waits for as much longer
-		var beside []string
+		var others []string
 		if ahead := r.ahead(p.Jobs); ahead != "" {
-			beside = append(beside, ahead)
+			others = append(others, ahead)
 		}
 		if p.Cluster != nil {
 			if reserved := p.Cluster.ReservedBetween(r.Job.Partition, r.Now, r.Deadline); reserved != "" {
-				beside = append(beside, reserved)
+				others = append(others, reserved)
 			}
 		}
-		if len(beside) > 0 {
-			why = "beside " + strings.Join(beside, " and ") + " "
+		if len(others) > 0 {
+			why = "beside " + strings.Join(others, " and ") + " "
 		}
 	}
 	point := best(points)

@@ -273,7 +273,7 @@ func TestNextProcess(t *testing.T) {
 	if err := l.ask(f, api.PathWhen, api.WhenQuery{}, &when); err != nil || len(when.Jobs) != 1 || when.Jobs[0].Start == nil || when.AsOf != epoch {
 		t.Error(when, err)
 	}
-	l.clock += again
+	l.clock += retryAfter
 	if err := f.advance(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -27,8 +27,9 @@ const (
 	day         = 86400
 )
 
-// again is after how many seconds an attempt is made again that did not get all that it asked for.
-const again = int64(Every/time.Second) + 1
+// retryAfter is after how many seconds an attempt is made again that did not get all that it asked
+// for.
+const retryAfter = int64(Every/time.Second) + 1
 
 // Follow learns the past, and follows the cluster until ctx is done or nobody has asked for long.
 // The error is that this host has not the commands that tell of it.
@@ -45,9 +46,9 @@ func (f *Forecaster) Follow(ctx context.Context) error {
 			case errors.Is(err, exec.ErrNotFound):
 				return err
 			case errors.Is(err, program.ErrSpared):
-				next = f.Now() + again
+				next = f.Now() + retryAfter
 			case f.note(err) != nil:
-				next = f.Now() + again
+				next = f.Now() + retryAfter
 			}
 		}
 		select {

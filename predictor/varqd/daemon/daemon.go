@@ -105,7 +105,7 @@ type Daemon struct {
 	nodesAt   atomic.Int64              // when the nodes were read last, Unix seconds, or 0
 	running   atomic.Pointer[[]running] // the jobs that run and have nodes
 	sites     forecasters               // the site's own
-	anew      Reload
+	reloading Reload
 	unread    atomic.Pointer[string] // why the policy could not be read anew, or nil
 	problems  *problems
 	reads     *reads // of the queue
@@ -136,7 +136,7 @@ func New(o Options) (_ *Daemon, err error) {
 		o.Now = time.Now
 	}
 	d := &Daemon{
-		config: c, log: o.Log, anew: o.Reload, clock: newClock(o.Now), problems: newProblems(o.Log), reads: newReads(c.Watch, o.Now), looks: newLooks(c.Watch, o.Now),
+		config: c, log: o.Log, reloading: o.Reload, clock: newClock(o.Now), problems: newProblems(o.Log), reads: newReads(c.Watch, o.Now), looks: newLooks(c.Watch, o.Now),
 		seen: make(chan *look.Look, 1), limitsRead: newLatch(), queueTried: newLatch(), pastLoaded: newLatch(), nodesSeen: newLatch(), addresses: nodeaddr.New(),
 	}
 	defer func() {

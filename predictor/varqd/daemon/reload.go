@@ -23,8 +23,8 @@ func (d *Daemon) reload(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-d.anew.Signals:
-			d.anew.policy(d)
+		case <-d.reloading.Signals:
+			d.reloading.policy(d)
 		}
 	}
 }
