@@ -196,6 +196,9 @@ func (s *Submission) refuse(l *lines, r *api.Refusal) {
 	}
 	nothing += "."
 	if len(r.Offers) > 0 {
+		if kept := r.Kept(s.zone); kept != "" {
+			nothing += " " + kept
+		}
 		nothing += " Add one of these to the same command:"
 	}
 	l.add(wordRefuse, "%s", nothing)

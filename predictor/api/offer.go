@@ -46,6 +46,8 @@ type Offer struct {
 	Worst Cost               `json:"worst"`
 	// Estimate is the probability that could be promised when the offer was made.
 	Estimate float64 `json:"estimate,omitempty"`
+	// Claim is what the job of the offer would claim. Only varqd knows it.
+	Claim workload.Claim `json:"-"`
 }
 
 // AskedFor says by when the request asks for a start or an end, as of now (Unix seconds), so that

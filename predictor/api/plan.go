@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
@@ -383,6 +384,17 @@ type Refusal struct {
 	// Rule names the rule of the site's policy that refuses, or is empty.
 	Rule   string  `json:"rule,omitempty"`
 	Offers []Offer `json:"offers,omitempty"`
+	// KeptUntil is until when, in Unix seconds, the room of the offers is kept for their user; 0 if
+	// it is not.
+	KeptUntil int64 `json:"kept_until,omitempty"`
+}
+
+// Kept says until when, in zone, the room of the offers is kept: a sentence. It is "" if it is not.
+func (r *Refusal) Kept(zone *time.Location) string {
+	if r.KeptUntil == 0 {
+		return ""
+	}
+	return "The room of the offers is kept for you until " + slurmtime.Format(r.KeptUntil, zone) + "."
 }
 
 // Point is one point of a probability trajectory.

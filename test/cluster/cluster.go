@@ -162,7 +162,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	if err := c.root.enter(c.Dir, o.Bind); err != nil {
 		return err
 	}
-	if err := c.addUsers(); err != nil {
+	if err := c.addUsers(o.users()); err != nil {
 		return err
 	}
 	if err := c.layout(); err != nil {

@@ -72,7 +72,7 @@ func (c *Cluster) settings(o Options) (settings, error) {
 	host, _, _ = strings.Cut(host, ".")
 	return settings{
 		state: c.state, DatabaseName: databaseName, Host: host,
-		MungeSocket: c.MungeSocket(), CliFilter: o.CliFilter != "", Threads: o.Threads, NodeConf: o.NodeConf, Kinds: o.Kinds, Cloud: o.Boot != 0, Accounts: accounts(), Users: Users(),
+		MungeSocket: c.MungeSocket(), CliFilter: o.CliFilter != "", Threads: o.Threads, NodeConf: o.NodeConf, Kinds: o.Kinds, Cloud: o.Boot != 0, Accounts: accounts(), Users: o.users(),
 	}, nil
 }
 

@@ -42,6 +42,8 @@ type Options struct {
 	// them up for jobs, and that takes so long. Only the cluster's starter can run their slurmds,
 	// so that it cannot be Detached.
 	Boot time.Duration
+	// Crowd is how many users of Crowd there are besides Users.
+	Crowd int
 	// PlugStack holds the lines of plugstack.conf.
 	PlugStack string
 	// CliFilter is the text of cli_filter.lua. If it is empty, the cli_filter plugin is off.
@@ -138,3 +140,6 @@ func (o Options) ofKinds() (nodes int) {
 	}
 	return nodes
 }
+
+// users returns the users of the cluster.
+func (o *Options) users() []User { return append(Users(), Crowd(o.Crowd)...) }

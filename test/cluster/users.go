@@ -29,6 +29,15 @@ func Users() []User {
 	}
 }
 
+// Crowd returns as many more ordinary users, in the accounts of Users in turn.
+func Crowd(n int) []User {
+	crowd, all := make([]User, n), accounts()
+	for i := range crowd {
+		crowd[i] = User{Name: fmt.Sprintf("user%02d", i+1), Account: all[i%len(all)]}
+	}
+	return crowd
+}
+
 // ordinaryUsers returns the names of the users who are not operators.
 func ordinaryUsers() []string {
 	var names []string
@@ -55,11 +64,11 @@ func accounts() []string {
 	return names
 }
 
-// addUsers creates those of Users and restUser that the machine lacks. It adds all of them to
+// addUsers creates those of the users and restUser that the machine lacks. It adds all of them to
 // the chroot, if there is one, with the same uid and gid.
-func (c *Cluster) addUsers() error {
+func (c *Cluster) addUsers(users []User) error {
 	return withRegistry(func(r *registry) error {
-		for _, u := range append(Users(), User{Name: restUser, System: true}) {
+		for _, u := range append(users, User{Name: restUser, System: true}) {
 			if err := r.addUser(u); err != nil {
 				return err
 			}

@@ -123,11 +123,13 @@ type job struct {
 // quantiles are those that are asked for.
 var quantiles = []float64{.5, .95}
 
+// users are those who submit: many, as varq keeps room for few of the offers to each of them.
+var users = cluster.Crowd(40)
+
 // compose draws what all jobs have.
 func compose(name string, random *rand.Rand) *job {
 	j := &job{kind: draw(random), Name: name, Run: int(shortest * math.Pow(longest/shortest, random.Float64()))}
-	users := cluster.Users()
-	j.User = users[random.IntN(2)].Name
+	j.User = users[random.IntN(len(users))].Name
 	j.Args = j.kind.options(random)
 	limit := 1 + int(float64(j.Run)*(1+2*random.Float64())/60)
 	if j.kind.limited {

@@ -52,7 +52,7 @@ func Run(ctx context.Context, o Options) (_ *Report, err error) {
 		o.Progress = io.Discard
 	}
 	s, err := site.Start(ctx, site.Options{
-		Nodes: nodes(), Kinds: kindsOfNodes(), GresConf: gresConf(), SlurmConf: slurmConf(), Version: o.Version, Progress: o.Progress,
+		Nodes: nodes(), Kinds: kindsOfNodes(), GresConf: gresConf(), SlurmConf: slurmConf(), Version: o.Version, Crowd: len(users), Progress: o.Progress,
 	})
 	if err != nil {
 		return nil, err

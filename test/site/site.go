@@ -65,8 +65,9 @@ type Options struct {
 	Kinds              []cluster.Kind
 	// JobSubmit is that of cluster.Options.
 	JobSubmit string
-	// Boot is that of cluster.Options.
-	Boot time.Duration
+	// Boot and Crowd are those of cluster.Options.
+	Boot  time.Duration
+	Crowd int
 	// Progress receives messages about the steps of the start. If it is nil, they are
 	// discarded.
 	Progress io.Writer
@@ -120,7 +121,7 @@ func Start(ctx context.Context, o Options) (s *Site, err error) {
 	s.Cluster, err = cluster.Start(ctx, cluster.Options{
 		Version: o.Version, Name: o.Name, Beside: beside, Nodes: o.Nodes, Declared: o.Declared, Progress: o.Progress, Bind: append([]string{s.dest}, o.Bind...),
 		Dir: o.Dir, CPUs: o.CPUs, Detached: o.Detached, Env: env,
-		SlurmConf: o.SlurmConf, NodeConf: o.NodeConf, Kinds: o.Kinds, Boot: o.Boot, GresConf: o.GresConf,
+		SlurmConf: o.SlurmConf, NodeConf: o.NodeConf, Kinds: o.Kinds, Boot: o.Boot, Crowd: o.Crowd, GresConf: o.GresConf,
 		PlugStack: s.programs.plugStack(s.Config()),
 		CliFilter: s.programs.cliFilter(), JobSubmit: o.JobSubmit,
 		Programs: slices.Compact([]string{s.programs.bin, s.programs.sbin}),

@@ -30,7 +30,7 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 		}
 		defer granted()
 	}
-	v, err := d.view(ctx)
+	v, err := d.view(ctx, user)
 	if err != nil {
 		return api.PlanAnswer{}, err
 	}
@@ -119,6 +119,12 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 			return p, ok
 		})...)
 		_, waking := q.Cluster.Job(r.Job, r.Needs).Waking()
+		slot := likelyStart(r.Now, &wait)
+		for i := range others {
+			claim := workload.Claim{Request: r.All(), Pieces: r.Pieces.Times(max(1, r.Tasks)), Start: slot, From: slot}
+			claim.Limit = others[i].Limit
+			others[i].Claim = claim
+		}
 		return nil, &api.Refusal{Reason: agreed.Reason + because(blocked, prospect, &waking, circumstances.Tasks > 0), Offers: others}
 	}
 	q.answer.Offers = others
@@ -228,6 +234,12 @@ func because(blocked *api.Blocked, p negotiate.Prospect, waking *limits.Rule, ar
 	return ""
 }
 
+// likelyStart returns when a job that is submitted at a time, and is forecast to wait, has started
+// as likely as not.
+func likelyStart(at int64, wait *forecast.Answer) int64 {
+	return at + int64(min(wait.Wait.Quantile(.5), delay.At(delay.Points-1)))
+}
+
 // endPlan returns the plan for the end that was agreed on.
 func (q *question) endPlan(agreed *negotiate.Offer, p negotiate.Prospect, wait *forecast.Answer) api.Plan {
 	r, all := &q.request, q.request
@@ -236,7 +248,7 @@ func (q *question) endPlan(agreed *negotiate.Offer, p negotiate.Prospect, wait *
 	return api.Plan{
 		Array: q.asked.Array, Tasks: all.Tasks, AtOnce: r.Tasks,
 		BeginTime: r.Now, TimeLimit: slurmtime.Minutes(r.Job.Limit) * 60, FinishBy: agreed.Deadline, WorkLimit: r.Job.Limit,
-		Slot: r.Now + int64(min(wait.Wait.Quantile(.5), delay.At(delay.Points-1))),
+		Slot: likelyStart(r.Now, wait),
 		Prob: agreed.Prob, Estimate: agreed.Estimate, TimeOut: p.TimeOut(), Lost: p.Lost(within),
 		Work:     api.Cost(q.Work(all)),
 		Evidence: api.Evidence{Sample: int(wait.Sample), Class: wait.Class, Beyond: wait.Beyond},

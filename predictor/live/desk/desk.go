@@ -129,7 +129,6 @@ type Desk struct {
 	// granting is a mutex for everything that adds to the open reservations: see StartGranting. It
 	// is locked while it contains a value.
 	granting chan struct{}
-	offered  offered
 	hazard   hazard
 }
 
@@ -139,10 +138,11 @@ func New(o Options) *Desk {
 	return &Desk{occupancy: &occupancy{Options: o}, granting: make(chan struct{}, 1), hazard: hazard{o.Health, o.RiskyNodes}}
 }
 
-// occupancy knows what is taken or will be: running jobs, promises, and plain jobs that become
-// eligible later or wait for their nodes to be up.
+// occupancy knows what is taken or will be: running jobs, promises, offers, and plain jobs that
+// become eligible later or wait for their nodes to be up.
 type occupancy struct {
 	Options
+	offered offered
 	// plain has the claims of these plain jobs, as of the last ObservePlain.
 	plain atomic.Pointer[[]workload.Claim]
 }

@@ -1,7 +1,9 @@
 package desk
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -13,67 +15,190 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// An offer is remembered for so many seconds. Of the offers to one user, only the newest are.
+// A refusal is remembered for refusalsKept seconds, but at most mostRefusals of one user.
 const (
-	offersKept = 600
-	mostOffers = 64
-	// reading is for how many seconds beyond offer.Patience an offer is worth something
-	reading = 5
+	refusalsKept = 600
+	mostRefusals = 20
 )
 
-// offered remembers the offers made to users of late, so that a user whose offer can no longer be
-// promised is told why. Its methods may be called concurrently.
+// The room of offers is kept for the user to whom they were made, from when they were made, for
+// roomKept seconds. At most mostKept refusals of hers whose offers she has not taken keep room
+// within refusalsKept seconds, and so she keeps room from others in vain for a third of the time at
+// most; promises without a job may do so, too. At most mostKeptOfAll keep room at the same time,
+// which bounds the cost of a plan.
+const (
+	reading       = 5 // seconds beyond offer.Patience
+	roomKept      = offer.Patience + reading
+	mostKept      = refusalsKept / 3 / roomKept
+	mostKeptOfAll = 200
+)
+
+// offered remembers the offers made to users of late, keeps their room, and tells a user why what
+// she was offered can no longer be promised. Its methods may be called concurrently.
 type offered struct {
 	mu   sync.Mutex
-	made map[string][]madeOffer // by user, the oldest first
+	made map[string][]refused // by user, the oldest first
 }
 
-// madeOffer is an offer that was made at a time instead of what was asked for.
-type madeOffer struct {
-	at    int64
-	asked api.PlanRequest
-	api.Offer
+// refused is what was asked for and refused at a time, and what was offered instead.
+type refused struct {
+	at     int64
+	asked  api.PlanRequest
+	offers []api.Offer
+	keeps  []workload.Claim // the room for any one of the offers, or nil
+	taken  bool             // one of the offers was promised
+	again  bool             // the same was asked for again
+}
+
+// inVain reports whether room is or was kept for the offers, and none has been taken.
+func (r *refused) inVain() bool { return r.keeps != nil && !r.taken }
+
+// keeping reports whether room is kept for the offers.
+func (r *refused) keeping(now int64) bool {
+	return r.inVain() && !r.again && r.at <= now && now <= r.at+roomKept
+}
+
+// find returns the newest offer made to a user that her request takes, and with which refusal it
+// came; nil if there is none.
+func (o *offered) find(user string, req *api.PlanRequest, now int64) (*refused, *api.Offer) {
+	for i := range slices.Backward(o.made[user]) {
+		r := &o.made[user][i]
+		for j := range r.offers {
+			if r.at <= now && now <= r.at+refusalsKept && r.isTaken(&r.offers[j], req, now) {
+				return r, &r.offers[j]
+			}
+		}
+	}
+	return nil, nil
 }
 
 // estimate returns the estimate with which a user's request was offered to her a moment ago, or 0.
 func (o *offered) estimate(user string, req *api.PlanRequest, now int64) float64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for i := range slices.Backward(o.made[user]) {
-		if m := &o.made[user][i]; m.at <= now && now <= m.at+offer.Patience+reading && m.taken(req, now) {
-			return m.Estimate
-		}
+	if r, taken := o.find(user, req, now); r != nil && now <= r.at+roomKept {
+		return taken.Estimate
 	}
 	return 0
 }
 
+// claims returns the room that is kept for the offers made to others than a user, and until when
+// some of it is kept; 0 if there is none.
+func (o *offered) claims(user string, now int64) (claims []workload.Claim, until int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(o.made)) {
+		for i := range o.made[name] {
+			if r := &o.made[name][i]; name != user && r.keeping(now) {
+				claims, until = append(claims, r.keeps...), max(until, r.at+roomKept)
+			}
+		}
+	}
+	return claims, until
+}
+
+// promise takes in that a user's request was promised. If it takes an offer, the promise has the
+// room from now on.
+func (o *offered) promise(user string, req *api.PlanRequest, now int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if r, _ := o.find(user, req, now); r != nil {
+		r.taken = true
+	}
+}
+
 // refuse takes in the refusal of a user's request, and remembers its offers. If the request is what
-// was offered to the user before, the reason says since when the queue has changed, in a zone.
+// was offered to the user before, the reason says since when the queue has changed, in a zone. If
+// the room of the offers is kept for her, no.KeptUntil says for how long.
 func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, now int64, zone *time.Location) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	kept := 0 // of all users
 	for name, made := range o.made {
-		made = slices.DeleteFunc(made, func(m madeOffer) bool { return m.at < now-offersKept || m.at > now })
+		made = slices.DeleteFunc(made, func(r refused) bool { return r.at < now-refusalsKept || r.at > now })
 		if o.made[name] = made; len(made) == 0 {
 			delete(o.made, name)
 		}
-	}
-	for i := range slices.Backward(o.made[user]) {
-		if m := &o.made[user][i]; m.taken(req, now) {
-			no.Reason = fmt.Sprintf("the queue has changed since %s, when this was offered: %s", slurmtime.Stamp(m.at, zone), no.Reason)
-			break
+		for i := range made {
+			if made[i].keeping(now) {
+				kept++
+			}
 		}
 	}
+	if r, _ := o.find(user, req, now); r != nil {
+		no.Reason = fmt.Sprintf("the queue has changed since %s, when this was offered: %s", slurmtime.Stamp(r.at, zone), no.Reason)
+	}
+	if len(no.Offers) == 0 {
+		return
+	}
 	if o.made == nil {
-		o.made = map[string][]madeOffer{}
+		o.made = map[string][]refused{}
 	}
-	made := o.made[user]
-	for i := range no.Offers {
-		made = append(made, madeOffer{now, *req, no.Offers[i]})
+	made, own := o.made[user], 0
+	for i := range made {
+		r := &made[i]
+		r.again = r.again || reflect.DeepEqual(r.asked, *req)
+		if r.inVain() {
+			own++
+		}
 	}
-	if len(made) > 0 {
-		o.made[user] = made[max(0, len(made)-mostOffers):]
+	if len(made) == mostRefusals {
+		oldest := slices.IndexFunc(made, func(r refused) bool { return !r.inVain() })
+		made = slices.Delete(made, oldest, oldest+1)
 	}
+	newest := refused{at: now, asked: *req, offers: no.Offers}
+	if own < mostKept && kept < mostKeptOfAll {
+		newest.keeps = anyOf(no.Offers)
+	}
+	if newest.keeps != nil {
+		no.KeptUntil = now + offer.Patience
+	}
+	o.made[user] = append(made, newest)
+}
+
+// anyOf returns claims that keep the room for any one of several offers of a job: at each time what
+// the largest of them needs.
+func anyOf(offers []api.Offer) (kept []workload.Claim) {
+	var claims []workload.Claim
+	for i := range offers {
+		if c := offers[i].Claim; c.Nodes != 0 {
+			claims = append(claims, c)
+		}
+	}
+	slices.SortStableFunc(claims, func(a, b workload.Claim) int {
+		return cmp.Or(cmp.Compare(b.Nodes, a.Nodes), cmp.Compare(b.CPUs, a.CPUs))
+	})
+	for _, c := range claims {
+		kept = append(kept, outside(c, kept)...)
+	}
+	return kept
+}
+
+// outside returns the parts of a claim at the times at which none of others is.
+func outside(c workload.Claim, others []workload.Claim) (parts []workload.Claim) {
+	from, end := c.Start, c.From+c.Limit
+	for from < end {
+		covers := func(o workload.Claim) bool { return o.Start <= from && from < o.From+o.Limit }
+		if i := slices.IndexFunc(others, covers); i >= 0 {
+			from = others[i].From + others[i].Limit
+			continue
+		}
+		part := c
+		part.Start, part.From = from, max(from, c.From)
+		until := end
+		for i := range others {
+			if at := others[i].Start; at > from {
+				until = min(until, at)
+			}
+		}
+		if part.From >= until {
+			part.From = from
+		}
+		part.Limit = until - part.From
+		parts = append(parts, part)
+		from = until
+	}
+	return parts
 }
 
 // scaled returns needs with the counts of others, if both are known.
@@ -86,35 +211,35 @@ func scaled(needs, as *workload.Needs) *workload.Needs {
 	return &n
 }
 
-// taken reports whether a request of the time now takes the offer: it is the one that was refused
+// isTaken reports whether a request of the time now takes an offer: it is the one that was refused
 // but for what the offer changes. A deadline may be relative to the time of the request.
-func (m *madeOffer) taken(req *api.PlanRequest, now int64) bool {
-	want, got := m.asked, *req
-	switch m.Kind {
+func (r *refused) isTaken(o *api.Offer, req *api.PlanRequest, now int64) bool {
+	want, got := r.asked, *req
+	switch o.Kind {
 	case api.OfferProb:
-		want.Prob = m.Prob
+		want.Prob = o.Prob
 	case api.OfferFree:
 		want.BestEffort, want.BeginAfter = true, 0
 		if want.Prob != 0 {
-			want.Prob = m.Prob
+			want.Prob = o.Prob
 		}
 	case api.OfferLater:
-		want.BeginBy = m.BeginBy
+		want.BeginBy = o.BeginBy
 		if want.BeginAfter != 0 {
-			want.BeginAfter = m.HoldUntil
+			want.BeginAfter = o.HoldUntil
 		}
 	case api.OfferEnd:
-		want.FinishBy, want.Prob, want.Risk = m.FinishBy, m.Prob, got.Risk
+		want.FinishBy, want.Prob, want.Risk = o.FinishBy, o.Prob, got.Risk
 	case api.OfferTime:
-		want.Job.Limit = m.Limit
+		want.Job.Limit = o.Limit
 	case api.OfferTasks:
-		want.Tasks = m.Tasks
+		want.Tasks = o.Tasks
 	case api.OfferCost:
 		want.MaxCost = got.MaxCost
 	case api.OfferSaves:
-		want.CheckpointInterval = m.CheckpointInterval
+		want.CheckpointInterval = o.CheckpointInterval
 	case api.OfferNodes:
-		if got.Job.Nodes != m.Nodes || got.Job.CPUs != m.CPUs {
+		if got.Job.Nodes != o.Nodes || got.Job.CPUs != o.CPUs {
 			return false
 		}
 		want.Job.Size, want.Needs = got.Job.Size, scaled(want.Needs, got.Needs)
@@ -122,7 +247,7 @@ func (m *madeOffer) taken(req *api.PlanRequest, now int64) bool {
 	for _, of := range []struct{ want, got *int64 }{
 		{&want.BeginBy, &got.BeginBy}, {&want.FinishBy, &got.FinishBy}, {&want.BeginAfter, &got.BeginAfter},
 	} {
-		if later := *of.got - *of.want; 0 <= later && later <= now-m.at && *of.want != 0 {
+		if later := *of.got - *of.want; 0 <= later && later <= now-r.at && *of.want != 0 {
 			*of.want = *of.got
 		}
 	}

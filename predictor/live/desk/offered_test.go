@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -90,15 +91,149 @@ func TestOfferEstimate(t *testing.T) {
 // An offer of fewer nodes is taken by a request that asks for nothing else of them.
 func TestOfferOfFewerNodesTaken(t *testing.T) {
 	asked := api.PlanRequest{BeginBy: 1000, Job: workload.Request{Size: workload.Size{Nodes: 4, CPUs: 8}}, Needs: &workload.Needs{MostNodes: 4, Scale: []workload.Counted{{Option: "--nodes=", Count: 4}}}}
-	m := madeOffer{500, asked, api.Offer{Kind: api.OfferNodes, BeginBy: 1000, Nodes: 2, CPUs: 4}}
+	r, o := refused{at: 500, asked: asked}, api.Offer{Kind: api.OfferNodes, BeginBy: 1000, Nodes: 2, CPUs: 4}
 	got := asked
 	got.Job.Size = workload.Size{Nodes: 2, CPUs: 4}
 	got.Needs = &workload.Needs{MostNodes: 2, Scale: []workload.Counted{{Option: "--nodes=", Count: 2}}}
-	if !m.taken(&got, 510) {
+	if !r.isTaken(&o, &got, 510) {
 		t.Error("not taken")
 	}
 	got.Needs.NodeMemory = workload.NodeNeed{Amount: 3000, Option: "--mem"}
-	if m.taken(&got, 510) {
+	if r.isTaken(&o, &got, 510) {
 		t.Error("taken with more memory")
+	}
+}
+
+// The room of an offer is kept for its user for a minute. Others are told until when, and get it
+// after that.
+func TestOfferKeepsRoom(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		user  string
+		after int64
+		want  string // in the refusal, or "" for a promise
+	}{
+		{"taken at once", "alice", 3, ""},
+		{"taken after a minute", "alice", 60, ""},
+		{"by another user", "bob", 3, "; until 2027-01-15T08:01:06Z room is kept for what was offered to others: ask again then"},
+		{"by another user, later", "bob", 65, "room is kept"},
+		{"by another user, after that", "bob", 66, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSite(t)
+			taken := s.offeredTo("alice", desktest.Epoch+1800)
+			s.Outlook.Delay, s.Outlook.Rooms = 600, len(s.kept("bob"))
+			s.Clock += c.after
+			a, err := s.desk.Plan(t.Context(), c.user, taken, true)
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case c.want == "" && a.Plan == nil:
+				t.Errorf("refused: %s", a.Refusal.Reason)
+			case c.want != "" && (a.Plan != nil || !strings.Contains(a.Refusal.Reason, c.want)):
+				t.Errorf("%+v", a)
+			}
+			if kept := s.kept("carol"); c.user == "alice" && len(kept) > 0 {
+				t.Errorf("%d are kept although one was taken", len(kept))
+			}
+		})
+	}
+}
+
+// offeredTo makes a user ask for a start by a time too soon. It returns the request that takes the
+// offer of a later one.
+func (s *site) offeredTo(user string, by int64) *api.PlanRequest {
+	s.T.Helper()
+	s.Outlook.Delay = 3600
+	req := desktest.Request(by)
+	a, err := s.desk.Plan(s.T.Context(), user, req, true)
+	if err != nil || a.Refusal == nil {
+		s.T.Fatalf("%+v, %v", a, err)
+	}
+	for _, o := range a.Refusal.Offers {
+		if o.Kind == api.OfferLater {
+			req.BeginBy = o.BeginBy
+			return req
+		}
+	}
+	s.T.Fatalf("%+v", a.Refusal)
+	return nil
+}
+
+// kept returns what is kept from a user for offers to others.
+func (s *site) kept(user string) []workload.Claim {
+	claims, _ := s.desk.offered.claims(user, s.Clock)
+	return claims
+}
+
+// Offers that nobody takes keep room from others for a third of the time. Those asked for twice
+// keep it once.
+func TestOffersKeepRoomInVain(t *testing.T) {
+	s := newSite(t)
+	kept := 0
+	for second := int64(0); second < 2*refusalsKept; second++ {
+		s.Clock = desktest.Epoch + second
+		if second%10 == 0 {
+			s.Refresh()
+			s.offeredTo("alice", desktest.Epoch+1800+second)
+		}
+		if len(s.kept("bob")) > 0 {
+			kept++
+		}
+	}
+	if kept > 2*refusalsKept/3 || kept < 2*roomKept {
+		t.Errorf("kept for %d of %d seconds", kept, 2*refusalsKept)
+	}
+	s.Clock += refusalsKept + 1
+	s.Refresh()
+	s.offeredTo("alice", s.Clock+1800)
+	once := len(s.kept("bob"))
+	s.offeredTo("alice", s.Clock+1800)
+	if twice := len(s.kept("bob")); once == 0 || twice != once {
+		t.Errorf("%d claims, then %d", once, twice)
+	}
+}
+
+// A user who takes what she is offered has the room of each offer kept.
+func TestOffersTakenKeepRoom(t *testing.T) {
+	s := newSite(t)
+	for n := range int64(3 * mostKept) {
+		taken := s.offeredTo("alice", s.Clock+1800+n)
+		if len(s.kept("bob")) == 0 {
+			t.Fatalf("nothing is kept for offer %d", n)
+		}
+		if a, err := s.desk.Plan(t.Context(), "alice", taken, true); err != nil || a.Plan == nil {
+			t.Fatalf("%+v, %v", a, err)
+		}
+	}
+}
+
+// What is kept for several offers is at each time what the largest of them needs.
+func TestAnyOf(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	const end = 60
+	at := func(claims []workload.Claim, second int64) (most, sum int32) {
+		for i := range claims {
+			if c := &claims[i]; c.Start <= second && second < c.From+c.Limit {
+				most, sum = max(most, c.Nodes), sum+c.Nodes
+			}
+		}
+		return most, sum
+	}
+	for range 500 {
+		var offers []api.Offer
+		var claims []workload.Claim
+		for range 1 + random.IntN(5) {
+			c := workload.Claim{Start: random.Int64N(end / 3)}
+			c.Nodes, c.From, c.Limit = 1+random.Int32N(4), c.Start+random.Int64N(end/3), 1+random.Int64N(end/3)
+			offers, claims = append(offers, api.Offer{Claim: c}), append(claims, c)
+		}
+		kept := anyOf(offers)
+		for second := range int64(end) {
+			want, _ := at(claims, second)
+			if most, sum := at(kept, second); most != want || sum != want {
+				t.Fatalf("%+v: %+v: %d and %d at %d, want %d", claims, kept, most, sum, second, want)
+			}
+		}
 	}
 }

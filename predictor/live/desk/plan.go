@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
 // Plan plans a reservation for user. If promise is true, the plan is a promise, and is in the
@@ -25,8 +27,12 @@ func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, prom
 		return api.PlanAnswer{Refusal: no}, err
 	}
 	answer, err := d.planAny(ctx, user, req, promise)
-	if err == nil && answer.Refusal != nil {
+	switch {
+	case err != nil:
+	case answer.Refusal != nil:
 		d.offered.refuse(user, req, answer.Refusal, d.Now(), d.Zone)
+	case promise:
+		d.offered.promise(user, req, d.Now())
 	}
 	return answer, err
 }
@@ -62,7 +68,7 @@ const allForbidden = ", and whatever could be promised instead would let nodes i
 
 // plan is planStart, but returns errCrowded if other promises take the room meanwhile.
 func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, promise bool, how decide) (api.PlanAnswer, error) {
-	v, err := d.view(ctx)
+	v, err := d.view(ctx, user)
 	if err != nil {
 		return api.PlanAnswer{}, err
 	}
@@ -79,7 +85,11 @@ func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, prom
 		q.answer.Trajectory = apiPoints(got.Trajectory)
 	}
 	if got.Refusal != nil {
-		return q.refuse(q.allowed(&got), promise)
+		no := q.allowed(&got)
+		if no.Reason += q.keptForOthers(); q.err() != nil {
+			return api.PlanAnswer{}, q.err()
+		}
+		return q.refuse(no, promise)
 	}
 	plan := q.startPlan(&got)
 	if d.Shadow {
@@ -108,6 +118,24 @@ func (q *question) allowed(got *trajectory.Answer) *api.Refusal {
 		no.Reason += stillLearning
 	}
 	return no
+}
+
+// keptForOthers ends the sentence of a refusal of a start that could be promised but for the room
+// that is kept for offers to others. Otherwise it is "".
+func (q *question) keptForOthers() string {
+	if q.until == 0 {
+		return ""
+	}
+	claims, err := q.desk.claims(q.ctx, q.now, "", nil)
+	if err != nil {
+		return ""
+	}
+	free := *q.Planner
+	free.Room = q.desk.room(claims, true)
+	if free.Decide(q.request).Plan == nil {
+		return ""
+	}
+	return fmt.Sprintf("; until %s room is kept for what was offered to others: ask again then", slurmtime.Stamp(q.until+1, q.desk.Zone))
 }
 
 // startPlan returns the plan of an answer about a start.
@@ -234,6 +262,7 @@ func apiRefusal(no *trajectory.Refusal) *api.Refusal {
 		offer := api.Offer{
 			Kind: string(o.Kind), Prob: o.Request.Prob, BeginBy: o.Request.Deadline, HoldUntil: o.Request.HoldUntil,
 			Nodes: o.Request.Job.Nodes, CPUs: o.Request.Job.CPUs, Limit: o.Request.Job.Limit, Tasks: o.Request.Tasks, Worst: api.Cost(o.Plan.Worst), Estimate: o.Plan.Estimate.Prob,
+			Claim: o.Claim,
 		}
 		if o.Kind == trajectory.OfferNodes && o.Request.Needs != nil {
 			offer.Scale = o.Request.Needs.Scale

@@ -27,7 +27,7 @@ func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest
 	if err != nil || req.Forecaster == api.ForecasterDowney {
 		return answer, err
 	}
-	v, err := d.view(ctx)
+	v, err := d.view(ctx, user)
 	if err != nil {
 		return api.Prediction{}, err
 	}
@@ -44,7 +44,7 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	if isOpen(&api.PlanRequest{Job: req.Job}) {
 		return d.predictAlternatives(ctx, user, req, id)
 	}
-	v, err := d.view(ctx)
+	v, err := d.view(ctx, user)
 	if err != nil {
 		return api.Prediction{}, err
 	}

@@ -97,7 +97,8 @@ func (d *Desk) crowded(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry
 	}
 	var claims []workload.Claim
 	if err == nil {
-		claims, err = d.claims(ctx, now, e.ID)
+		offers, _ := d.offered.claims(e.User, now)
+		claims, err = d.claims(ctx, now, e.ID, offers)
 	}
 	if err == nil {
 		err = d.fits(&got, j.ID, claims, now)

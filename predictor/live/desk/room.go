@@ -90,14 +90,15 @@ func (d *occupancy) roomBeside(cluster *limits.Cluster, c workload.Claim, now in
 	return d.Outlook.Room(c.Place(), c.Job, now, others)
 }
 
-// claims returns the claims of open promises, and of plain jobs that become eligible later or wait
-// for their nodes to be up. It leaves out the promise of the plan that but names. The error is a
-// fault of package api.
-func (d *occupancy) claims(ctx context.Context, now int64, but string) ([]workload.Claim, error) {
+// claims returns the claims of open promises, those of offers, and those of plain jobs that become
+// eligible later or wait for their nodes to be up. It leaves out the promise of the plan that but
+// names. The error is a fault of package api.
+func (d *occupancy) claims(ctx context.Context, now int64, but string, offers []workload.Claim) ([]workload.Claim, error) {
 	claims, err := d.Ledger.Claims(ctx, now, but)
 	if err != nil {
 		return nil, d.unread(ctx, err)
 	}
+	claims = append(claims, offers...)
 	if c := d.Premises.Limits(); c != nil {
 		takes := c.Takes()
 		for i := range claims {
@@ -125,7 +126,8 @@ var errCrowded = errors.New("another promise has taken the room")
 // plan.
 func (d *occupancy) stillRoom(ctx context.Context, got *trajectory.Answer, claims []workload.Claim) error {
 	now := d.Now()
-	fresh, err := d.claims(ctx, now, "")
+	offers, _ := d.offered.claims(got.Job.User, now)
+	fresh, err := d.claims(ctx, now, "", offers)
 	same := func(a, b workload.Claim) bool { return a.Equal(&b) }
 	if err != nil || slices.EqualFunc(fresh, claims, same) {
 		return err

@@ -16,18 +16,22 @@ type view struct {
 	desk   *Desk
 	ctx    context.Context
 	now    int64
-	claims []workload.Claim // of open promises and plain jobs; see occupancy.claims
+	claims []workload.Claim // of open promises, offers to others and plain jobs; see occupancy.claims
+	until  int64            // until when room is kept for offers to others, or 0
 	unread func() error     // see Desk.jobs
 }
 
-// view returns the present view. The error is a fault of package api.
-func (d *Desk) view(ctx context.Context) (*view, error) {
+// view returns the present view, as a user has it: room that is kept for offers to others is taken.
+// The error is a fault of package api.
+func (d *Desk) view(ctx context.Context, user string) (*view, error) {
 	planner, err := d.planner()
 	if err != nil {
 		return nil, err
 	}
 	v := &view{Planner: planner, desk: d, ctx: ctx, now: d.Now()}
-	if v.claims, err = d.claims(ctx, v.now, ""); err != nil {
+	var offers []workload.Claim
+	offers, v.until = d.offered.claims(user, v.now)
+	if v.claims, err = d.claims(ctx, v.now, "", offers); err != nil {
 		return nil, err
 	}
 	v.Room = d.room(v.claims, true)

@@ -36,7 +36,7 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 	if queue == nil {
 		return api.When{}, api.Fault(api.ErrUnavailable, "varqd has not read the queue yet: try again in a moment")
 	}
-	v, err := d.view(ctx)
+	v, err := d.view(ctx, user)
 	if err != nil {
 		return api.When{}, err
 	}

@@ -24,11 +24,12 @@ const (
 	OfferCost Kind = "cost"
 )
 
-// Offer is a request that can be promised, and the plan it would get.
+// Offer is a request that can be promised, the plan it would get, and what its job would claim.
 type Offer struct {
 	Kind    Kind
 	Request Request
 	Plan    *Plan
+	Claim   workload.Claim
 }
 
 // thinned is the greatest n of the thinned grid, every n-th step of the whole grid, on which
@@ -76,7 +77,7 @@ func (p *Planner) offers(r Request) []Offer {
 		}
 		if a, _ := p.try(&changed, 1); a.Plan != nil {
 			changed.offered = false
-			found = append(found, Offer{Kind: o.kind, Request: changed, Plan: a.Plan})
+			found = append(found, Offer{o.kind, changed, a.Plan, a.Claim()})
 		}
 	}
 	return found

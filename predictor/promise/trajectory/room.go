@@ -80,7 +80,9 @@ func (r *Request) claim(from int64) workload.Claim {
 // must have its nodes before its work begins, from then on.
 func (a *Answer) Claim() workload.Claim {
 	r := Request{Job: a.Job, Tasks: a.Tasks, TasksNodes: a.TasksNodes, Pieces: a.Pieces, HoldUntil: a.Plan.Slot}
-	return r.claim(min(a.Plan.Slot, a.Plan.Last))
+	c := r.claim(min(a.Plan.Slot, a.Plan.Last))
+	c.Start = min(a.Plan.Start, c.From)
+	return c
 }
 
 // start returns when the job of r is expected to have its nodes, if it becomes eligible at begin,

@@ -33,6 +33,9 @@ func showRefusal(env *cli.Env, asked *api.PlanRequest, r *api.Refusal, options [
 		fmt.Fprintf(&s, "\n%s, for at most %s node-hours more:\n\n  sbatch %s job.sh\n",
 			told.Offer(o), api.HoursUp(o.Worst.NodeSeconds), strings.Join(told.Override(options, o.Options(asked, env.Zone)), " "))
 	}
+	if kept := r.Kept(env.Zone); kept != "" {
+		fmt.Fprintf(&s, "\n%s\n", kept)
+	}
 	_, err := io.WriteString(env.Stdout, s.String())
 	return err
 }

@@ -100,7 +100,8 @@ func (f *fakeVarqd) Quote(_ context.Context, r api.PlanRequest) (a api.PlanAnswe
 		return a, nil
 	}
 	a.Refusal = &api.Refusal{
-		Reason: fmt.Sprintf("the job starts by the deadline with a probability of %.2f at best, and %.2f was asked for", best, asked),
+		KeptUntil: now + 60,
+		Reason:    fmt.Sprintf("the job starts by the deadline with a probability of %.2f at best, and %.2f was asked for", best, asked),
 		Offers: []api.Offer{
 			{Kind: api.OfferProb, Prob: math.Floor(best*100) / 100, BeginBy: r.BeginBy, HoldUntil: r.BeginBy, Nodes: r.Job.Nodes, Limit: r.Job.Limit, Worst: cost(r.Job.Nodes, 7200)},
 			{Kind: api.OfferLater, Prob: asked, BeginBy: r.BeginBy + 5400, HoldUntil: r.BeginBy + 5400, Nodes: r.Job.Nodes, Limit: r.Job.Limit, Worst: cost(r.Job.Nodes, 3600)},
@@ -132,8 +133,9 @@ func endOf(r *api.PlanRequest, asked float64) (a api.PlanAnswer) {
 		return a
 	}
 	a.Refusal = &api.Refusal{
-		Reason: fmt.Sprintf("the job has ended by the deadline with a probability of %.2f at best, not %v", estimate, asked),
-		Offers: []api.Offer{later, {Kind: api.OfferTime, Prob: asked, FinishBy: r.FinishBy, Nodes: r.Job.Nodes, Limit: r.Job.Limit / 2}},
+		KeptUntil: now + 60,
+		Reason:    fmt.Sprintf("the job has ended by the deadline with a probability of %.2f at best, not %v", estimate, asked),
+		Offers:    []api.Offer{later, {Kind: api.OfferTime, Prob: asked, FinishBy: r.FinishBy, Nodes: r.Job.Nodes, Limit: r.Job.Limit / 2}},
 	}
 	return a
 }

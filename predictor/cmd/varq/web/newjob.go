@@ -36,6 +36,7 @@ type answer struct {
 	AtOnce   bool   // in which an option lets the work start as soon as the job does
 	Surer    *surer // nil if a greater probability costs more, or cannot be promised
 	Offers   []offer
+	Kept     string // until when the room of the offers is kept, or ""
 	Curve    *curve // nil if nothing was forecast
 	quote    *api.PlanAnswer
 }
@@ -130,6 +131,7 @@ func (s *site) promise(a *answer, q *question, p *api.Plan) {
 func (s *site) refuse(a *answer, q *question, r *api.Refusal) {
 	a.Headline = "Cannot be promised: " + strings.TrimSuffix(slurmtime.InZone(r.Reason, s.env.Zone), ".") + "."
 	s.offer(a, q, r.Offers)
+	a.Kept = r.Kept(s.env.Zone)
 }
 
 // offer adds what can be promised instead.

@@ -45,7 +45,7 @@ func TestPromise(t *testing.T) {
 func TestRefusal(t *testing.T) {
 	l := newLab(t, "")
 	_, text := l.get(t, "/answer?nodes=16&time=2:00:00&begin-by=2026-11-21T17:00&work=then&prob=0.99")
-	contains(t, text, "Cannot be promised: the job starts by the deadline with a probability of", "The best probability for this deadline", "prob=0.74&amp;", ": probability 0.74, for at most 32.00 node-hours of idle nodes", "at any time until the deadline</a>: probability 0.99, at no extra cost", "work=any", "begin-by=2026-11-21T18%3A30", "--best-effort")
+	contains(t, text, "Cannot be promised: the job starts by the deadline with a probability of", "The best probability for this deadline", "The room of the offers is kept for you until", "prob=0.74&amp;", ": probability 0.74, for at most 32.00 node-hours of idle nodes", "at any time until the deadline</a>: probability 0.99, at no extra cost", "work=any", "begin-by=2026-11-21T18%3A30", "--best-effort")
 	if strings.Contains(text, "<html") {
 		t.Error("the part of a page is a whole page")
 	}
