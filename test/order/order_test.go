@@ -2,11 +2,13 @@ package order
 
 import (
 	"encoding/json"
+	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -132,7 +134,7 @@ func TestOutlook(t *testing.T) {
 }
 
 // Jobs are asked about while they wait. CompareRests finds that an estimate which is always right
-// is off by nothing, and that one of two and a half times the wait is off.
+// is off by nothing, and that one of two and a half times the wait is off. So does CompareTested.
 func TestCompareRests(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	record := func(times float64) *Recording {
@@ -146,11 +148,13 @@ func TestCompareRests(t *testing.T) {
 			text.WriteString(line(t, now, j, "Priority"))
 			j.Start, j.End, j.State = now+20+random.Int64N(30), now+60, workload.Completed
 			expected[id] = now + int64(times*float64(j.Start-now))
-			outlook, err := json.Marshal(Sighting{At: now, Expected: map[int64]int64{id: expected[id]}})
-			if err != nil {
-				t.Fatal(err)
+			for _, s := range []Sighting{{At: now, Expected: map[int64]int64{id: expected[id]}}, {At: now, Tested: map[int64]int64{id: expected[id]}}} {
+				outlook, err := json.Marshal(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text.Write(append(outlook, '\n'))
 			}
-			text.Write(append(outlook, '\n'))
 			text.WriteString(line(t, 3_000_000, j, ""))
 		}
 		r, err := Read(strings.NewReader(text.String()))
@@ -170,28 +174,41 @@ func TestCompareRests(t *testing.T) {
 	if asked < 600 {
 		t.Errorf("asked %d times", asked)
 	}
-	var said strings.Builder
-	for _, times := range []float64{1, 2.5} {
-		if err := record(times).CompareRests(&said); err != nil {
-			t.Fatal(err)
+	for name, compare := range map[string]func(*Recording, io.Writer) error{"rests": (*Recording).CompareRests, "tested": (*Recording).CompareTested} {
+		var said strings.Builder
+		for _, times := range []float64{1, 2.5} {
+			if err := compare(record(times), &said); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var lines [][]string
+		for _, l := range strings.Split(said.String(), "\n") {
+			if strings.HasPrefix(l, "Slurm's") {
+				lines = append(lines, strings.Fields(l))
+			}
+		}
+		if len(lines) != 2 || len(lines[1]) < 15 {
+			t.Fatalf("%s: said:\n%s", name, said.String())
+		}
+		const off, double, by = 1, 11, 14 // the columns; those between have intervals
+		if right, late := lines[0], lines[1]; right[off] != "0" || right[double] != "1.000" || late[off] == "0" || late[double] != "0.000" || late[by] != "1.000" {
+			t.Errorf("%s: said:\n%s", name, said.String())
+		}
+		said.Reset()
+		if err := compare(new(Recording), &said); err != nil || !strings.Contains(said.String(), "does not tell") {
+			t.Errorf("%s: %v, said: %s", name, err, said.String())
 		}
 	}
-	var lines [][]string
-	for _, l := range strings.Split(said.String(), "\n") {
-		if strings.HasPrefix(l, "Slurm's") {
-			lines = append(lines, strings.Fields(l))
-		}
-	}
-	if len(lines) != 2 || len(lines[1]) < 15 {
-		t.Fatalf("said:\n%s", said.String())
-	}
-	const off, double, by = 1, 11, 14 // the columns; those between have intervals
-	if right, late := lines[0], lines[1]; right[off] != "0" || right[double] != "1.000" || late[off] == "0" || late[double] != "0.000" || late[by] != "1.000" {
-		t.Errorf("said:\n%s", said.String())
-	}
-	said.Reset()
-	if err := new(Recording).CompareRests(&said); err != nil || !strings.Contains(said.String(), "does not tell") {
-		t.Errorf("%v, said: %s", err, said.String())
+}
+
+// When a job would start is read from what sbatch --test-only says.
+func TestTested(t *testing.T) {
+	tested := tests{start: map[int64]int64{}}
+	tested.add("17\n", "sbatch: Job 16 to start at 2026-11-29T16:00:05 using 8 processors on nodes node[1-2] in partition main\n")
+	tested.add("18\n", "allocation failure: Job violates accounting/QOS policy\n")
+	want := time.Date(2026, 11, 29, 16, 0, 5, 0, time.Local).Unix()
+	if len(tested.start) != 1 || tested.start[17] != want {
+		t.Errorf("%v", tested.start)
 	}
 }
 

@@ -34,6 +34,7 @@ type Recording struct {
 	jobs     []workload.Job
 	changes  []forecast.Event
 	outlooks []outlook
+	tested   map[int64]int64 // when jobs would start, by sbatch --test-only before their submission
 }
 
 // outlook is when Slurm expects the jobs to start that are pending at a time, by ID. It is 0, or
@@ -62,7 +63,7 @@ func Open(name string) (*Recording, error) {
 
 // Read reads a recording.
 func Read(from io.Reader) (*Recording, error) {
-	jobs, last, r := map[int64]*workload.Job{}, map[int64]workload.Job{}, &Recording{}
+	jobs, last, r := map[int64]*workload.Job{}, map[int64]workload.Job{}, &Recording{tested: map[int64]int64{}}
 	expected := map[int64]int64{}
 	lines := bufio.NewScanner(from)
 	for lines.Scan() {
@@ -71,6 +72,12 @@ func Read(from io.Reader) (*Recording, error) {
 			return nil, fmt.Errorf("recording: %w", err)
 		}
 		begun := stretch(&s)
+		for id, at := range s.Tested {
+			r.tested[id] = at * Quicker
+		}
+		if s.Tested != nil {
+			continue
+		}
 		if s.Job.ID == 0 {
 			for id, at := range s.Expected {
 				expected[id] = at * Quicker

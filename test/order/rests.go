@@ -38,31 +38,62 @@ func (r *Recording) CompareRests(to io.Writer) error {
 		return err
 	}
 	first, last := r.outlooks[0].at, r.outlooks[len(r.outlooks)-1].at
+	return r.beside(to, "a job was asked about that waited", first, last, func(k Knowledge, ask estimate) {
+		r.ReplayRests(k, func(j *workload.Job, now, expected int64, f forecast.Forecaster) {
+			ask(restOf(j, now), expected, j.Start, f)
+		})
+	})
+}
+
+// CompareTested is CompareRests of whole waits, beside what sbatch --test-only said just before the
+// jobs were submitted.
+func (r *Recording) CompareTested(to io.Writer) error {
+	if len(r.tested) == 0 {
+		_, err := fmt.Fprintln(to, "The recording does not tell what sbatch --test-only said.")
+		return err
+	}
+	return r.beside(to, "a job was asked about before its submission", r.jobs[0].Submit, r.jobs[len(r.jobs)-1].Submit, func(k Knowledge, ask estimate) {
+		r.Replay(k, func(j *workload.Job, submitted bool, f forecast.Forecaster) {
+			if expected := r.tested[j.ID]; expected != 0 && !submitted {
+				q := forecast.AtSubmission(j)
+				q.Job = 0
+				ask(q, max(expected, q.Now), j.Start, f)
+			}
+		})
+	})
+}
+
+// estimate asks a forecaster a question about a job that Slurm expects to start at a time, and that
+// starts at another.
+type estimate func(q forecast.Question, expected, start int64, f forecast.Forecaster)
+
+// beside writes how near medians came to the waits that a replay asks about, beside Slurm's
+// estimates, from the first quarter of the time between first and last on.
+func (r *Recording) beside(to io.Writer, asks string, first, last int64, replay func(Knowledge, estimate)) error {
 	first += (last - first) / 4
 	slurm, all, holds := rests{}, make([]rests, len(Known)), make([][blocks]stats.Count, len(Known))
 	asked, none := 0, 0
 	for i, k := range Known {
 		slurm, asked, none = rests{}, 0, 0
-		r.ReplayRests(k, func(j *workload.Job, now, expected int64, f forecast.Forecaster) {
-			if now < first {
+		replay(k, func(q forecast.Question, expected, start int64, f forecast.Forecaster) {
+			if q.Now < first {
 				return
 			}
 			asked++
-			if expected < now {
+			if expected < q.Now {
 				none++
 				return
 			}
-			q := restOf(j, now)
 			var a forecast.Answer
 			f.Forecast(&q, &a)
-			came := float64(j.Start - now)
-			block := int(blocks * (now - first) / (last - first + 1))
-			slurm.add(block, float64(expected-now), came)
+			came := float64(start - q.Now)
+			block := int(blocks * (q.Now - first) / (last - first + 1))
+			slurm.add(block, float64(expected-q.Now), came)
 			all[i].add(block, min(a.Wait.Quantile(.5), delay.At(delay.Points-1)), came)
 			holds[i][block].Add(came <= a.Wait.Quantile(.9))
 		})
 	}
-	fmt.Fprintf(to, "%d times a job was asked about that waited, after the first quarter of the time; in %d of them Slurm expected no start, and they are not scored\n\n", asked, none)
+	fmt.Fprintf(to, "%d times %s, after the first quarter of the time; in %d of them Slurm expected no start, and they are not scored\n\n", asked, asks, none)
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "forecast\toff by, s\tof Slurm's\twithin 1 min\twithin 10 min\twithin a factor of 2\tstarted by then\tby the .9 quantile")
 	slurm.write(w, "Slurm's", &slurm, "-")

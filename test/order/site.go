@@ -2,11 +2,15 @@ package order
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -75,9 +79,10 @@ func (s *Site) Record(ctx context.Context, to, progress io.Writer) (err error) {
 	defer cancel(nil)
 	var wait sync.WaitGroup
 	defer wait.Wait()
+	tested := tests{start: map[int64]int64{}}
 	wait.Go(func() {
 		defer close(done)
-		if err := s.submitAll(ctx, c); err != nil {
+		if err := s.submitAll(ctx, c, &tested); err != nil {
 			cancel(err)
 		}
 	})
@@ -86,7 +91,7 @@ func (s *Site) Record(ctx context.Context, to, progress io.Writer) (err error) {
 		cancel(err)
 		return context.Cause(ctx)
 	}
-	return nil
+	return json.NewEncoder(to).Encode(&Sighting{At: time.Now().Unix(), Tested: tested.start})
 }
 
 // prepare gives the cluster its projects and QOS.
@@ -122,7 +127,7 @@ func (s *Site) prepare(ctx context.Context, c *cluster.Cluster) error {
 var people = [...]string{"alice", "bob"}
 
 // submitAll submits campaigns: jobs that are alike, of one user and project.
-func (s *Site) submitAll(ctx context.Context, c *cluster.Cluster) error {
+func (s *Site) submitAll(ctx context.Context, c *cluster.Cluster, tested *tests) error {
 	rng := rand.New(rand.NewPCG(s.Seed, 0x6f72646572))
 	began := time.Now()
 	gap := meanWork() / (s.Load * nodes * cpus)
@@ -144,7 +149,7 @@ func (s *Site) submitAll(ctx context.Context, c *cluster.Cluster) error {
 		}
 		a := draw(rng)
 		wait.Go(func() {
-			if err := a.submit(ctx, c); err != nil {
+			if err := a.submit(ctx, c, tested); err != nil {
 				select {
 				case failed <- err:
 				default:
@@ -188,7 +193,7 @@ func draw(rng *rand.Rand) alike {
 	}
 	a := alike{user: people[rng.IntN(len(people))], cpus: size(rng), gap: time.Duration(100+rng.IntN(1400)) * time.Millisecond}
 	a.args = []string{
-		"--quiet", "--output=/dev/null", "--account=" + projects[project].name, "--qos=" + qos, fmt.Sprint("--ntasks=", a.cpus),
+		"--output=/dev/null", "--account=" + projects[project].name, "--qos=" + qos, fmt.Sprint("--ntasks=", a.cpus),
 	}
 	most := longest
 	if a.cpus >= large {
@@ -203,18 +208,51 @@ func draw(rng *rand.Rand) alike {
 	return a
 }
 
-// submit submits the jobs one after the other.
-func (a *alike) submit(ctx context.Context, c *cluster.Cluster) error {
-	for _, j := range a.jobs {
+// submit submits the jobs one after the other. Before the first of them it asks Slurm when that
+// would start.
+func (a *alike) submit(ctx context.Context, c *cluster.Cluster, tested *tests) error {
+	for n, j := range a.jobs {
 		args := slices.Concat(a.args, []string{fmt.Sprint("--time=", j.limit), fmt.Sprint("--wrap=exec sleep ", j.run.Seconds())})
-		if out, err := c.Command(ctx, a.user, "sbatch", args...).CombinedOutput(); err != nil {
+		said := ""
+		if n == 0 { // it fails of a job that a limit keeps waiting
+			out, _ := c.Command(ctx, a.user, "sbatch", append([]string{"--test-only"}, args...)...).CombinedOutput()
+			said = string(out)
+		}
+		out, err := c.Command(ctx, a.user, "sbatch", append([]string{"--parsable"}, args...)...).CombinedOutput()
+		if err != nil {
 			return fmt.Errorf("sbatch %v: %w: %s", args, err, out)
 		}
+		tested.add(string(out), said)
 		if err := cluster.Sleep(ctx, a.gap); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// tests are when sbatch --test-only said that jobs would start, by ID.
+type tests struct {
+	mu    sync.Mutex
+	start map[int64]int64
+}
+
+// toStart is what sbatch --test-only says of a job.
+var toStart = regexp.MustCompile(`to start at (\S+) using`)
+
+// add takes in what sbatch --test-only said of a job, if anything, and the job's number.
+func (t *tests) add(job, said string) {
+	found := toStart.FindStringSubmatch(said)
+	if found == nil {
+		return
+	}
+	id, err := strconv.ParseInt(strings.TrimSpace(job), 10, 64)
+	at, wrong := time.ParseInLocation("2006-01-02T15:04:05", found[1], time.Local)
+	if err != nil || wrong != nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.start[id] = at.Unix()
 }
 
 // sizes are the processors of jobs, and how many of the jobs have them.

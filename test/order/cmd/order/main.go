@@ -53,5 +53,9 @@ func compare(name string) error {
 		return err
 	}
 	fmt.Println()
-	return r.CompareRests(os.Stdout)
+	if err := r.CompareRests(os.Stdout); err != nil {
+		return err
+	}
+	fmt.Println()
+	return r.CompareTested(os.Stdout)
 }
