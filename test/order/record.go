@@ -20,8 +20,8 @@ import (
 //
 // Other sightings are of the whole queue, and have no job. Expected is when Slurm itself expects
 // pending jobs to start, by ID, of those of which this was not seen so before: Unix seconds, or 0
-// if it expects nothing any more. Tested is when sbatch --test-only said that jobs would start, just
-// before they were submitted.
+// if it expects nothing any more. Tested is when sbatch --test-only said that jobs would start,
+// just before they were submitted.
 type Sighting struct {
 	At       int64           `json:"at"`
 	Job      workload.Job    `json:"job,omitzero"`
