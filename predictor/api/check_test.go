@@ -58,6 +58,10 @@ func TestMistakes(t *testing.T) {
 		"names of parameters": {
 			&Selection{Start: 2, End: 1, Accounts: []string{""}}, "end: does not lie after start; account: an empty name", "--endtime does not lie after --starttime\n--accounts: an empty name",
 		},
+		"tasks of an array": {
+			&WhenQuery{ArrayTasks: []ArrayTasks{{22, "3-7,9%2"}, {22, "x"}, {0, "1"}}},
+			`array_tasks: "x" is not a list of tasks; array_tasks: 0 is not a job id`, "--jobs: \"x\" is not a list of tasks\n--jobs: 0 is not a job id",
+		},
 		"the job's account": {
 			&PredictRequest{Job: workload.Request{Account: "\n"}}, "job.account: it has characters that no name has", "--account: it has characters that no name has",
 		},

@@ -102,7 +102,7 @@ func (m *Mistake) byOption(time func(unix int64) string) string {
 
 // options has the options of sbatch, and of varq's commands, for fields of another name.
 var options = map[Field]string{
-	"account": "--accounts", "start": "--starttime", "end": "--endtime",
+	"account": "--accounts", "array_tasks": "--jobs", "start": "--starttime", "end": "--endtime",
 	"job.cpus": "--ntasks", "job.memory": "--mem", "job.limit": "--time",
 	"needs.most_nodes": "--nodes", "needs.per_core": "--threads-per-core", "needs.node_list": "--nodelist", "needs.node_cpus": "--mincpus", "needs.node_memory": "--mem", "needs.node_tmp": "--tmp",
 	"prefer": "--size-by", "by": "--size", "aversion": "--risk-aversion", "reconsider": "--lock-in=no", "tasks_per_node": "--ntasks-per-node",

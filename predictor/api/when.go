@@ -1,14 +1,24 @@
 package api
 
+import "strings"
+
 // WhenQuery selects jobs that wait.
 type WhenQuery struct {
-	// User selects the jobs of one user, or of all with Everybody. If it is empty, and Jobs too,
-	// the jobs are the asker's own.
+	// User selects the jobs of one user, or of all with Everybody. If it is empty, and no jobs are
+	// named, the jobs are the asker's own.
 	User string `json:"user,omitempty"`
 	// Jobs, if there are any, selects these alone; the number of an array stands for its tasks.
 	Jobs []int64 `json:"jobs,omitempty"`
+	// ArrayTasks selects tasks of arrays, beside Jobs. Each entry of it is told of by itself.
+	ArrayTasks []ArrayTasks `json:"array_tasks,omitempty"`
 	// Partitions selects the jobs in any of these; none selects all.
 	Partitions []string `json:"partitions,omitempty"`
+}
+
+// ArrayTasks are tasks of an array, as a Waiting names them.
+type ArrayTasks struct {
+	Array int64  `json:"array"`
+	Tasks string `json:"tasks"` // "6", "3-7,9" or "0-100:4"
 }
 
 // MostWhen is the greatest number of jobs of which one answer tells.
@@ -17,9 +27,15 @@ const MostWhen = 1000
 // Check returns what is wrong with the question by itself: Mistakes, or nil.
 func (q *WhenQuery) Check() error {
 	var c checker
-	c.wrong(len(q.Jobs) > MostWhen, "jobs", "%d are more than %d", len(q.Jobs), MostWhen)
+	named := len(q.Jobs) + len(q.ArrayTasks)
+	c.wrong(named > MostWhen, "jobs", "%d are more than %d", named, MostWhen)
 	for _, id := range q.Jobs {
 		c.wrong(id <= 0, "jobs", "%d is not a job id", id)
+	}
+	for _, t := range q.ArrayTasks {
+		c.wrong(t.Array <= 0, "array_tasks", "%d is not a job id", t.Array)
+		c.name("array_tasks", t.Tasks)
+		c.wrong(t.Tasks == "" || strings.Trim(t.Tasks, "0123456789,-:%") != "", "array_tasks", "%.40q is not a list of tasks", t.Tasks)
 	}
 	c.names("partitions", q.Partitions)
 	if q.User != "" && q.User != Everybody {
@@ -52,21 +68,24 @@ type Waiting struct {
 	User      string `json:"user"`
 	Account   string `json:"account,omitempty"`
 	Partition string `json:"partition"`
-	QOS       string `json:"qos,omitempty"`
-	Nodes     int32  `json:"nodes"`
-	CPUs      int32  `json:"cpus"`
-	Limit     int64  `json:"limit"`  // seconds
-	Since     int64  `json:"since"`  // when it began to wait or will, or 0 if nobody knows
-	Reason    string `json:"reason"` // why it waits, as Slurm says
-	// Ahead is how many jobs of its partition wait before it in Slurm's order, and AheadNodes for
-	// how many node-seconds at most.
+	// About is the partition that the answer is about: Partition, or the first of several in it.
+	// Slurm may start the job in another of these sooner.
+	About  string `json:"about"`
+	QOS    string `json:"qos,omitempty"`
+	Nodes  int32  `json:"nodes"`
+	CPUs   int32  `json:"cpus"`
+	Limit  int64  `json:"limit"`  // seconds
+	Since  int64  `json:"since"`  // when it began to wait or will, or 0 if nobody knows
+	Reason string `json:"reason"` // why it waits, as Slurm says
+	// Ahead is how many jobs, or tasks of its own array, go before it in Slurm's order in the
+	// partition About, and AheadNodes for how many node-seconds at most.
 	Ahead      int   `json:"ahead"`
 	AheadNodes int64 `json:"ahead_node_seconds"`
 	// Unknown says why nothing is forecast: a clause without a full stop. Start and End are then
 	// nil, and By has nothing.
 	Unknown string `json:"unknown,omitempty"`
-	// Start and End are when it is forecast to start and to end; of an array, when the next task
-	// starts and when all tasks have ended.
+	// Start and End are when it is forecast to start and to end; of an array, when the first of Tasks
+	// starts and when all of them have ended.
 	Start *Forecast `json:"start,omitempty"`
 	End   *Forecast `json:"end,omitempty"`
 	// By has the probabilities of a start by some times.

@@ -29,7 +29,7 @@ func Expand(list string) ([]string, error) {
 		return nil, nil
 	}
 	var names []string
-	for _, pattern := range splitOutsideBrackets(list) {
+	for _, pattern := range Split(list) {
 		var err error
 		if names, err = appendPattern(names, pattern); err != nil {
 			return nil, fmt.Errorf("hostlist %s: %w", shorten(list), err)
@@ -38,8 +38,8 @@ func Expand(list string) ([]string, error) {
 	return names, nil
 }
 
-// splitOutsideBrackets cuts list at the commas that separate patterns.
-func splitOutsideBrackets(list string) []string {
+// Split cuts a list at the commas that are not in brackets.
+func Split(list string) []string {
 	var patterns []string
 	depth, from := 0, 0
 	for i := range len(list) {

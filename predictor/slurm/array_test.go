@@ -52,3 +52,52 @@ func TestIsTasks(t *testing.T) {
 		}
 	}
 }
+
+func TestCommonTasks(t *testing.T) {
+	for _, v := range []struct {
+		list, other, want string
+		before, through   int32
+	}{
+		{"0-9%2", "6", "6", 6, 7},
+		{"0-9", "3-7", "3-7", 3, 8},
+		{"0-9", "3,9", "3,9", 3, 10},
+		{"0-9", "9,3", "9,3", 3, 10},
+		{"1-4,8,20-29", "3-21", "3-4,8,20-21", 2, 7},
+		{"0-100:4", "0-20:10", "0-20:20", 0, 6},
+		{"0-100:4", "2-100:4", "", 0, 0},
+		{"0-100:4", "9-11", "", 0, 0},
+		{"0-9", "10", "", 0, 0},
+		{"7", "3-9%2", "7", 0, 1},
+		{"", "3", "", 0, 0},
+		{"0-9", "x", "", 0, 0},
+		{"0-4000000", "0-2147483647:2147483647,17", "0,17", 0, 18},
+	} {
+		if common, before, through := CommonTasks(v.list, v.other); common != v.want || before != v.before || through != v.through {
+			t.Errorf("%s of %s: %q, %d before it, %d through, want %+v", v.other, v.list, common, before, through, v)
+		}
+	}
+}
+
+// The common tasks are those that each of the lists names.
+func FuzzCommonTasks(f *testing.F) {
+	f.Add("0-9,20-90:3%2", "5-30:2,40")
+	names := func(list string, task int64) bool {
+		for _, r := range rangesOf(list) {
+			if task >= r.from && task <= r.to && (task-r.from)%r.by == 0 {
+				return true
+			}
+		}
+		return false
+	}
+	f.Fuzz(func(t *testing.T, list, other string) {
+		common, before, through := CommonTasks(list, other)
+		if before < 0 || before > through || (common == "") != (through == 0) {
+			t.Errorf("%q of %q: %q, %d before it, %d through", other, list, common, before, through)
+		}
+		for task := range int64(200) {
+			if names(common, task) != (names(list, task) && names(other, task)) {
+				t.Errorf("%q of %q: %q, and task %d", other, list, common, task)
+			}
+		}
+	})
+}

@@ -63,6 +63,10 @@ func whenWaiting(t *testing.T, s *site.Site) {
 			t.Errorf("%s: %+v", user, one)
 		}
 	}
+	// A task is told of by itself.
+	if j := when("alice", strconv.FormatInt(array, 10)+"_5")[array]; j == nil || j.Tasks != "5" || j.Start == nil || j.Ahead < 4 {
+		t.Errorf("task 5: %+v", j)
+	}
 	if none := when("bob"); len(none) != 0 {
 		t.Errorf("bob's jobs: %+v", none)
 	}

@@ -44,22 +44,22 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 	w.gather(maps.Values(*queue))
 	answer := api.When{Jobs: []api.Waiting{}, AsOf: d.Outlook.Seen(), Learning: d.Outlook.Learning()}
 	began := time.Now()
-	var selected []int
+	var selected []part
 	for i, j := range w.jobs {
-		if selects(&q, user, j) && (j.User == user || d.Premises.MaySeeJobs(user)) {
-			selected = append(selected, i)
+		if j.User == user || d.Premises.MaySeeJobs(user) {
+			selected = append(selected, w.selected(&q, i)...)
 		}
 	}
 	answer.More = max(0, len(selected)-api.MostWhen)
 	if len(selected) > 1 {
 		d.Outlook.Gather(w.now)
 	}
-	for n, i := range selected[:len(selected)-answer.More] {
+	for n, p := range selected[:len(selected)-answer.More] {
 		if ctx.Err() != nil || n > 0 && time.Since(began) > whenTime {
 			answer.More = len(selected) - n
 			break
 		}
-		told, err := w.tell(i, len(selected) <= mostHelped)
+		told, err := w.tell(p, len(selected) <= mostHelped)
 		if err != nil {
 			return api.When{}, err
 		}
@@ -74,17 +74,37 @@ const whenTime = time.Second
 // mostHelped is the greatest number of jobs of an answer that says what would help them.
 const mostHelped = 4
 
-// selects reports whether a query of user's selects a job.
-func selects(q *api.WhenQuery, user string, j *slurm.QueueEntry) bool {
+// part is a job that waits or, of an array, some of the tasks that wait together.
+type part struct {
+	job   int    // which of waiting.jobs
+	tasks string // as Slurm lists them; "" for a job that is not an array
+	// Of all tasks that wait together, before is how many come before the first of these, and
+	// through how many up to the last.
+	before, through int32
+}
+
+// selected returns the parts of the i-th job that a query selects.
+func (w *waiting) selected(q *api.WhenQuery, i int) (parts []part) {
+	j, named := w.jobs[i], len(q.Jobs)+len(q.ArrayTasks) > 0
 	switch {
-	case len(q.Jobs) > 0 && !slices.Contains(q.Jobs, j.ID) && !slices.Contains(q.Jobs, j.ArrayJob):
-		return false
 	case len(q.Partitions) > 0 && !slices.ContainsFunc(q.Partitions, j.MayRunIn):
-		return false
-	case q.User == api.Everybody, q.User == "" && len(q.Jobs) > 0:
-		return true
+		return nil
+	case q.User == "" && named, q.User == api.Everybody:
+	case j.User != cmp.Or(q.User, w.user):
+		return nil
 	}
-	return j.User == cmp.Or(q.User, user)
+	if !named || slices.Contains(q.Jobs, j.ID) || slices.Contains(q.Jobs, j.ArrayJob) {
+		return []part{{i, j.ArrayTasks, 0, int32(j.Count())}}
+	}
+	for _, t := range q.ArrayTasks {
+		if t.Array != j.ArrayJob {
+			continue
+		}
+		if common, before, through := slurm.CommonTasks(j.ArrayTasks, t.Tasks); common != "" {
+			parts = append(parts, part{i, common, before, through})
+		}
+	}
+	return parts
 }
 
 // waiting is the jobs that wait, in Slurm's order.
@@ -110,6 +130,12 @@ const (
 	begins         // later
 	kept           // by something that no forecast knows of
 )
+
+// within is compare in a partition where both may run.
+func (a turn) within(b turn) int {
+	a.tier = b.tier
+	return a.compare(b)
+}
 
 func (a turn) compare(b turn) int {
 	return cmp.Or(cmp.Compare(a.stage, b.stage), a.rank.compare(b.rank), cmp.Compare(a.since, b.since), cmp.Compare(a.id, b.id))
@@ -167,18 +193,25 @@ func (w *waiting) keeps(j *slurm.QueueEntry) string {
 	return ""
 }
 
-// tell tells of the i-th job. help says whether to look for what would help.
-func (w *waiting) tell(i int, help bool) (api.Waiting, error) {
-	j := w.jobs[i]
+// tell tells of a part. help says whether to look for what would help.
+func (w *waiting) tell(p part, help bool) (api.Waiting, error) {
+	j := w.jobs[p.job]
 	told := api.Waiting{
-		Job: j.ID, Array: j.ArrayJob, Tasks: j.ArrayTasks, Name: j.Name, User: j.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS,
-		Nodes: j.Nodes, CPUs: j.CPUs, Limit: j.Limit, Since: j.Eligible, Reason: j.Reason, Expected: j.Expected,
+		Job: j.ID, Array: j.ArrayJob, Tasks: p.tasks, Name: j.Name, User: j.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS,
+		Nodes: j.Nodes, CPUs: j.CPUs, Limit: j.Limit, Since: j.Eligible, Reason: j.Reason,
 	}
-	first, _, _ := strings.Cut(j.Partition, ",")
-	for k, other := range w.jobs[:i] {
-		if w.turns[k].stage == eligible && other.MayRunIn(first) {
-			told.Ahead += other.Count()
-			told.AheadNodes += int64(other.Count()) * int64(max(1, other.Nodes)) * other.Limit
+	if p.before == 0 { // Slurm tells it of the first task
+		told.Expected = j.Expected
+	}
+	told.About, _, _ = strings.Cut(j.Partition, ",")
+	ahead := func(j *slurm.QueueEntry, n int) {
+		told.Ahead += n
+		told.AheadNodes += int64(n) * int64(max(1, j.Nodes)) * j.Limit
+	}
+	ahead(j, int(p.before))
+	for k, other := range w.jobs {
+		if w.turns[k].stage == eligible && w.turns[k].within(w.turns[p.job]) < 0 && other.MayRunIn(told.About) {
+			ahead(other, other.Count())
 		}
 	}
 	plan, promised := api.PlanInComment(j.Comment)
@@ -208,7 +241,7 @@ func (w *waiting) tell(i int, help bool) (api.Waiting, error) {
 	if short := job.Shortage(w.now); short != "" {
 		told.Why = append(told.Why, short)
 	}
-	told.Unknown = w.forecast(&told, j, job)
+	told.Unknown = w.forecast(&told, p, job)
 	if help && told.Unknown == "" && !promised && j.Count() == 1 {
 		told.Help = w.help(&told, j, job)
 	}
@@ -235,41 +268,53 @@ func needsOf(j *slurm.QueueEntry, r *workload.Request) *workload.Needs {
 }
 
 // outlookOf forecasts the rest of the wait of a job as one of a request, from a time on, and its
-// end. It says why if nothing is known.
-func (w *waiting) outlookOf(j *slurm.QueueEntry, as *limits.Job) (from int64, wait forecast.Answer, end negotiate.Prospect, blocked *api.Blocked, unknown string) {
+// end in some circumstances. It says why if nothing is known.
+func (w *waiting) outlookOf(j *slurm.QueueEntry, as *limits.Job, c completion.Circumstances) (from int64, wait forecast.Answer, end negotiate.Prospect, blocked *api.Blocked, unknown string) {
 	from = max(w.now, j.Eligible)
 	r := trajectory.Request{Job: as.Request, Pieces: as.Pieces(), ID: j.ID, Now: from}
-	var circumstances completion.Circumstances
-	if n := int32(j.Count()); n > 1 {
-		r.Tasks = 1
-		circumstances.Tasks, circumstances.Rounds = n, rounds(n, cmp.Or(j.AtOnce, n))
-	}
 	claims := w.claims
 	if _, promised := api.PlanInComment(j.Comment); promised {
 		// it keeps its room beside other promises
 		claims = w.desk.plainClaims()
 	}
-	end, blocked, ok := w.desk.prospect(w.Cluster, &r, from-j.Eligible, circumstances, nil, claims, &wait)
+	end, blocked, ok := w.desk.prospect(w.Cluster, &r, from-j.Eligible, c, nil, claims, &wait)
 	if !ok {
 		return from, wait, nil, nil, cmp.Or(wait.Down, "too little is known yet of how long such jobs wait")
 	}
 	return from, wait, end, blocked, ""
 }
 
-// forecast sets what is forecast of a job, or says why nothing is.
-func (w *waiting) forecast(told *api.Waiting, j *slurm.QueueEntry, as *limits.Job) (unknown string) {
-	from, wait, end, blocked, unknown := w.outlookOf(j, as)
+// forecast sets what is forecast of a part, or says why nothing is. Tasks start in order and in
+// rounds: as many of them as run at once, and as many again once these have ended.
+func (w *waiting) forecast(told *api.Waiting, p part, as *limits.Job) (unknown string) {
+	j := w.jobs[p.job]
+	var own, earlier completion.Circumstances // of the part, and of the rounds before it
+	if j.Count() > 1 {
+		round := max(1, as.MostTogether(tasks(j)))
+		earlier.Rounds = p.before / round
+		earlier.Tasks = earlier.Rounds * round
+		own.Tasks, own.Rounds = p.through-p.before, rounds(p.through-earlier.Tasks, round)
+	}
+	from, wait, end, blocked, unknown := w.outlookOf(j, as, own)
 	if unknown != "" {
 		return unknown
 	}
 	told.Start, told.Evidence = startOf(from, &wait.Wait), apiEvidence(&wait.Evidence)
-	told.End = &api.Forecast{Median: endBy(end, from, .5), Late: endBy(end, from, late)}
+	starts := wait.Wait.Within
+	if earlier.Rounds > 0 {
+		var over negotiate.Prospect
+		if _, _, over, _, unknown = w.outlookOf(j, as, earlier); unknown != "" {
+			return unknown
+		}
+		told.Start, starts, end = byThen(over, from), over.Prob, following{over, end}
+	}
+	told.End = byThen(end, from)
 	if blocked != nil {
 		told.Why = append(told.Why, blocked.Why)
 	}
 	for _, at := range times(w.now, w.desk.Zone) {
 		if at >= from {
-			told.By = append(told.By, api.StartBy{At: at, Prob: wait.Wait.Within(float64(at - from))})
+			told.By = append(told.By, api.StartBy{At: at, Prob: starts(float64(at - from))})
 		} else {
 			told.By = append(told.By, api.StartBy{At: at})
 		}
@@ -293,13 +338,16 @@ func startOf(from int64, wait *delay.Distribution) *api.Forecast {
 	return &api.Forecast{Median: at(.5), Late: at(late)}
 }
 
-// endBy returns by when a job has ended with a probability, or 0 if that is not within reach.
-func endBy(end negotiate.Prospect, from int64, q float64) int64 {
-	seconds, ok := end.Within(q, 1)
-	if !ok {
-		return 0
+// byThen returns the forecast of an end, which is a number of seconds after a time.
+func byThen(end negotiate.Prospect, from int64) *api.Forecast {
+	at := func(q float64) int64 {
+		seconds, ok := end.Within(q, 1)
+		if !ok {
+			return 0
+		}
+		return from + seconds
 	}
-	return from + seconds
+	return &api.Forecast{Median: at(.5), Late: at(late)}
 }
 
 // times returns those by which a start is told of: an hour from now, the end of the day, and eight
@@ -326,7 +374,7 @@ const (
 func (w *waiting) help(told *api.Waiting, j *slurm.QueueEntry, as *limits.Job) (all []api.Help) {
 	now := told.Start.Median
 	helps := func(r workload.Request) *api.Forecast {
-		from, wait, _, _, unknown := w.outlookOf(j, w.as(j, r))
+		from, wait, _, _, unknown := w.outlookOf(j, w.as(j, r), completion.Circumstances{})
 		if unknown != "" {
 			return nil
 		}

@@ -115,6 +115,90 @@ func TestWhen(t *testing.T) {
 	}
 }
 
+// Of tasks of an array it is told when these start, which come after the tasks before them.
+func TestWhenTasks(t *testing.T) {
+	s := newSite(t)
+	const epoch = desktest.Epoch
+	array := func(id int64, tasks string, change func(*slurm.QueueEntry)) *slurm.QueueEntry {
+		return entry(id, "alice", 300, func(j *slurm.QueueEntry) {
+			j.ArrayJob, j.ArrayTasks, j.Expected = 22, tasks, epoch+120
+			j.Tasks, j.AtOnce = slurm.CountTasks(tasks)
+			if change != nil {
+				change(j)
+			}
+		})
+	}
+	s.observe(
+		array(22, "3-9%2", nil),
+		array(23, "2", func(j *slurm.QueueEntry) { j.Priority = 2000 }),
+		array(24, "1", func(j *slurm.QueueEntry) { j.Start, j.State = epoch-10, workload.Running }),
+		entry(25, "alice", 300, nil),
+	)
+	ask := func(tasks ...string) (told []api.Waiting) {
+		q := api.WhenQuery{}
+		for _, list := range tasks {
+			q.ArrayTasks = append(q.ArrayTasks, api.ArrayTasks{Array: 22, Tasks: list})
+		}
+		return s.when("alice", q).Jobs
+	}
+	first := ask("3")[0]
+	all := s.when("alice", api.WhenQuery{Jobs: []int64{22}}).Jobs[1]
+	if first.Tasks != "3" || first.Ahead != 1 || first.Expected != epoch+120 || *first.Start != *all.Start || first.End.Median >= all.End.Median {
+		t.Errorf("the first task: %+v, start %+v, end %+v; all: start %+v, end %+v", first, first.Start, first.End, all.Start, all.End)
+	}
+	sixth := ask("6")[0]
+	if sixth.Job != 22 || sixth.Tasks != "6" || sixth.Ahead != 4 || sixth.AheadNodes != 4*3600 || sixth.Expected != 0 {
+		t.Errorf("%+v", sixth)
+	}
+	// three tasks come before it, and the first two have to end
+	if sixth.Start.Median < first.End.Median || sixth.End.Median-sixth.Start.Median != first.End.Median-epoch || sixth.By[0].Prob >= first.By[0].Prob {
+		t.Errorf("start %+v, end %+v, by %+v, the first task %+v", sixth.Start, sixth.End, sixth.By, first.End)
+	}
+	if some := ask("5-7"); len(some) != 1 || some[0].Tasks != "5-7" || some[0].Start.Median != sixth.Start.Median || some[0].End.Median <= sixth.End.Median {
+		t.Errorf("some tasks: %+v", some)
+	}
+	if two := ask("9", "2-3"); len(two) != 3 || two[0].Job != 23 || two[0].Tasks != "2" || two[1].Tasks != "9" || two[2].Tasks != "3" {
+		t.Errorf("two lists: %+v", two)
+	}
+	if none := ask("1", "10"); len(none) != 0 {
+		t.Errorf("tasks that do not wait: %+v", none)
+	}
+}
+
+// Of a job that may run in several partitions it is told how many jobs go before it in the first:
+// those that may run there, in the order that holds there.
+func TestWhenPartitions(t *testing.T) {
+	s := newSite(t)
+	s.Slurm.Short = 7200
+	s.Refresh()
+	partitions := s.Premises.Limits().Partitions
+	short := partitions["short"]
+	short.Tier = 10
+	partitions["short"] = short
+	in := func(partition string, priority int64) func(*slurm.QueueEntry) {
+		return func(j *slurm.QueueEntry) { j.Partition, j.Priority = partition, priority }
+	}
+	s.observe(
+		entry(1, "alice", 60, in("main,short", 1000)),
+		entry(2, "bob", 60, in("short,main", 2000)),
+		entry(3, "bob", 60, in("short,main", 500)),
+		entry(4, "bob", 60, in("main", 1500)),
+		entry(5, "bob", 60, in("short", 3000)),
+		entry(6, "alice", 60, in("short,main", 2500)),
+		entry(7, "bob", 60, in("main,short", 2800)),
+	)
+	told := map[int64]api.Waiting{}
+	for _, w := range s.when("alice", api.WhenQuery{}).Jobs {
+		told[w.Job] = w
+	}
+	if w := told[1]; w.About != "main" || w.Partition != "main,short" || w.Ahead != 4 {
+		t.Errorf("%d jobs are ahead in %s", w.Ahead, w.About)
+	}
+	if w := told[6]; w.About != "short" || w.Ahead != 2 {
+		t.Errorf("%d jobs are ahead in %s", w.Ahead, w.About)
+	}
+}
+
 // TestWhenPromised: of a job with a promise, it is told.
 func TestWhenPromised(t *testing.T) {
 	s := newSite(t)

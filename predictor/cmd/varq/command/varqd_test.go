@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -341,7 +342,7 @@ func times(s workload.Size, seconds int64) api.Cost {
 	return api.Cost{NodeSeconds: float64(s.Nodes) * float64(seconds), BillingSeconds: float64(s.CPUs) * float64(seconds)}
 }
 
-// whenFor tells of three jobs, or of one that is asked for.
+// whenFor tells of three jobs, or of those that are asked for.
 func whenFor(q api.WhenQuery) (api.When, error) {
 	by := func(probs ...float64) (list []api.StartBy) {
 		for i, p := range probs {
@@ -351,20 +352,28 @@ func whenFor(q api.WhenQuery) (api.When, error) {
 	}
 	jobs := []api.Waiting{
 		{
-			Job: 4711, Name: "wrf", User: "alice", Partition: "main", Nodes: 4, CPUs: 64, Limit: 7200, Since: now - 18000, Reason: "Priority", Ahead: 3, AheadNodes: 90_000,
+			Job: 4711, Name: "wrf", User: "alice", Partition: "main", About: "main", Nodes: 4, CPUs: 64, Limit: 7200, Since: now - 18000, Reason: "Priority", Ahead: 3, AheadNodes: 90_000,
 			Start: &api.Forecast{Median: now + 1800, Late: now + 7200}, End: &api.Forecast{Median: now + 5400, Late: now + 14400}, By: by(.61, .97, .999), Expected: now + 2400,
 			Why:  []string{"2 of the 8 nodes of partition main cannot start jobs"},
 			Help: []api.Help{{Limit: 3600, Start: api.Forecast{Median: now + 600, Late: now + 900}}, {Nodes: 2, Start: api.Forecast{Median: now + 300}}},
 			Plan: "aaaaaaaaaaaa", Prob: .9, BeginBy: now + 7200, Evidence: api.Evidence{Sample: 800, Class: "main"},
 		},
 		{
-			Job: 4712, Array: 4712, Tasks: "0-3%2", Name: "sweep", User: "alice", Partition: "main", Nodes: 1, CPUs: 1, Limit: 600, Since: now - 60, Reason: "Resources",
+			Job: 4712, Array: 4712, Tasks: "0-3%2", Name: "sweep", User: "alice", Partition: "main", About: "main", Nodes: 1, CPUs: 1, Limit: 600, Since: now - 60, Reason: "Resources",
 			Start: &api.Forecast{Median: now + 60}, End: &api.Forecast{Median: now + 1200}, By: by(.9, 1, 1),
 		},
-		{Job: 4713, Name: "post", User: "alice", Partition: "main", Nodes: 1, CPUs: 1, Limit: 600, Since: now - 60, Reason: "Dependency", Unknown: "it waits for other jobs (afterok:4711), and starts some time after these have ended as it needs"},
+		{Job: 4713, Name: "post", User: "alice", Partition: "main", About: "main", Nodes: 1, CPUs: 1, Limit: 600, Since: now - 60, Reason: "Dependency", Unknown: "it waits for other jobs (afterok:4711), and starts some time after these have ended as it needs"},
 	}
-	if len(q.Jobs) > 0 {
-		jobs = slices.DeleteFunc(jobs, func(w api.Waiting) bool { return !slices.Contains(q.Jobs, w.Job) })
+	if len(q.Jobs)+len(q.ArrayTasks) > 0 {
+		all := jobs
+		jobs = slices.DeleteFunc(slices.Clone(all), func(w api.Waiting) bool { return !slices.Contains(q.Jobs, w.Job) })
+		for _, t := range q.ArrayTasks {
+			for _, w := range all {
+				if w.Tasks, _, _ = slurm.CommonTasks(w.Tasks, t.Tasks); w.Tasks != "" && w.Array == t.Array {
+					jobs = append(jobs, w)
+				}
+			}
+		}
 	}
 	return api.When{Jobs: jobs, AsOf: now}, nil
 }

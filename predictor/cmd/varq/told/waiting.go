@@ -1,8 +1,10 @@
 package told
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -13,14 +15,18 @@ import (
 
 // JobID returns a job's number, of an array with the tasks that wait, as squeue shows it.
 func JobID(w *api.Waiting) string {
+	array := cmp.Or(w.Array, w.Job)
 	switch {
 	case w.Tasks == "":
 		return strconv.FormatInt(w.Job, 10)
-	case w.Array == 0:
-		return fmt.Sprintf("%d_[%s]", w.Job, w.Tasks)
+	case isOne(w.Tasks):
+		return fmt.Sprintf("%d_%s", array, w.Tasks)
 	}
-	return fmt.Sprintf("%d_[%s]", w.Array, w.Tasks)
+	return fmt.Sprintf("%d_[%s]", array, w.Tasks)
 }
+
+// isOne reports whether a list of tasks names one.
+func isOne(tasks string) bool { return tasks != "" && !strings.ContainsAny(tasks, ",-%") }
 
 // Waiting tells of a job that waits, at the time now and with times in zone, all that is known of
 // when it starts and ends, and why it waits.
@@ -36,9 +42,12 @@ func Waiting(w *api.Waiting, now int64, zone *time.Location) []Line {
 	} else if w.Since != 0 {
 		line("Waits", "since %s", moment(w.Since))
 	}
+	if w.About != "" && w.About != w.Partition {
+		line("About", "partition %s; Slurm may start the job in another of these sooner", w.About)
+	}
 	line("Because", "%s", Because(w))
 	if w.Ahead > 0 {
-		line("Ahead", "%s of the partition, with up to %.1f node-hours", cli.Count(w.Ahead, "job", "jobs"), float64(w.AheadNodes)/3600)
+		line("Ahead", "%s of partition %s, with up to %.1f node-hours", cli.Count(w.Ahead, "job", "jobs"), cmp.Or(w.About, w.Partition), float64(w.AheadNodes)/3600)
 	}
 	for _, more := range w.Why {
 		line("", "%s", slurmtime.InZone(more, zone))
@@ -46,15 +55,15 @@ func Waiting(w *api.Waiting, now int64, zone *time.Location) []Line {
 	if w.Unknown != "" {
 		line("Start", "not forecast: %s", slurmtime.InZone(w.Unknown, zone))
 	} else {
-		next := ""
-		if w.Tasks != "" {
-			next = "the next task "
+		first, all := "", ""
+		if w.Tasks != "" && !isOne(w.Tasks) {
+			first, all = "the first of these tasks ", "all of these tasks "
 		}
-		line("Start", "%s%s", next, likely(w.Start, zone))
+		line("Start", "%s%s", first, likely(w.Start, zone))
 		for _, by := range w.By {
 			line("", "by %s with probability %s", moment(by.At), prob.Format(by.Prob))
 		}
-		line("End", "%s", likely(w.End, zone))
+		line("End", "%s%s", all, likely(w.End, zone))
 		line("Forecast", "from %s; it is not a promise", Evidence(&w.Evidence, now))
 	}
 	if w.Expected != 0 {

@@ -29,3 +29,32 @@ func TestWaitingInZone(t *testing.T) {
 		}
 	}
 }
+
+// A job that may run in several partitions is told of in one of them, which is named.
+func TestWaitingInPartition(t *testing.T) {
+	w := api.Waiting{Job: 4711, Partition: "main,short", About: "main", Ahead: 2, AheadNodes: 7200}
+	got := Waiting(&w, 1795266000, time.UTC)
+	for _, want := range []Line{
+		{"About", "partition main; Slurm may start the job in another of these sooner"},
+		{"Ahead", "2 jobs of partition main, with up to 2.0 node-hours"},
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
+		}
+	}
+	w.Partition = "main"
+	if got := Waiting(&w, 1795266000, time.UTC); slices.ContainsFunc(got, func(l Line) bool { return l.Name == "About" }) {
+		t.Errorf("%q", got)
+	}
+}
+
+// A job is named as squeue names it.
+func TestJobID(t *testing.T) {
+	for want, w := range map[string]api.Waiting{
+		"23": {Job: 23}, "22_6": {Job: 23, Array: 22, Tasks: "6"}, "22_[0-3%2]": {Job: 22, Array: 22, Tasks: "0-3%2"}, "22_[1,5]": {Job: 22, Tasks: "1,5"},
+	} {
+		if got := JobID(&w); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,8 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/link"
 	"github.com/varq-project/varq/predictor/cmd/varq/options"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
+	"github.com/varq-project/varq/predictor/slurm"
 )
 
 // ownColumns and everyColumns have the default columns: for the jobs of one user, and for those of
@@ -52,6 +55,7 @@ All columns, for --format:
 ` + cli.Wrap(table.Names(allColumns(env))),
 		Example: `  varq when
   varq when 4711
+  varq when 4712_3 4712_[0-1]
   varq when -p gpu --all
   varq when -u alice --format=JobID,Start,Late,Reason%-40
   varq when --json`,
@@ -60,7 +64,7 @@ All columns, for --format:
 	flags.SortFlags = false
 	whose := options.AddWhose(flags, "jobs")
 	partitions := flags.StringSliceP("partition", "p", nil, "jobs in these `partitions`, separated by commas")
-	jobs := flags.StringSliceP("jobs", "j", nil, "these `jobs`, separated by commas")
+	jobs := flags.StringArrayP("jobs", "j", nil, "these `jobs`, as squeue writes them: 22,23_[3-7]")
 	pause := flags.Duration("watch", 0, "show it again after each `pause`, such as 30s or 2m, until Ctrl-C")
 	flags.Lookup("watch").NoOptDefVal = "30s"
 	style := options.AddStyle(flags)
@@ -71,7 +75,7 @@ All columns, for --format:
 			return usage(err)
 		}
 		query := api.WhenQuery{User: user, Partitions: *partitions}
-		if query.Jobs, err = options.ParseJobs(append(*jobs, args...)); err != nil {
+		if query.Jobs, query.ArrayTasks, err = options.ParseTasks(append(*jobs, args...)); err != nil {
 			return usage(err)
 		}
 		if *pause != 0 && *pause < leastPause {
@@ -108,7 +112,7 @@ All columns, for --format:
 			return watch(cmd.Context(), env, *pause, func(ctx context.Context) error {
 				answer, err := once(ctx)
 				if err == nil {
-					_ = missing(env, query.Jobs, answer.Jobs) // is no error: a job has started, say
+					_ = missing(env, &query, answer.Jobs) // is no error: a job has started, say
 				}
 				return err
 			})
@@ -117,7 +121,7 @@ All columns, for --format:
 		if err != nil {
 			return err
 		}
-		return missing(env, query.Jobs, answer.Jobs)
+		return missing(env, &query, answer.Jobs)
 	}
 	return cmd
 }
@@ -125,10 +129,11 @@ All columns, for --format:
 // show shows an answer of who forecasts: as a table, or as the story of each job that was asked for
 // by its id.
 func show(env *cli.Env, query *api.WhenQuery, answer *api.When, columns []table.Column[api.Waiting], style *options.Style, who string) error {
+	named := len(query.Jobs)+len(query.ArrayTasks) > 0
 	switch {
 	case style.JSON:
 		return cli.WriteJSON(env.Stdout, answer)
-	case len(query.Jobs) > 0 && style.Plain():
+	case named && style.Plain():
 		for i := range answer.Jobs {
 			if err := tell(env, &answer.Jobs[i]); err != nil {
 				return err
@@ -142,7 +147,7 @@ func show(env *cli.Env, query *api.WhenQuery, answer *api.When, columns []table.
 	if answer.More > 0 {
 		fmt.Fprintf(env.Stderr, "varq: %d more jobs wait; name some by --jobs, --partition or --user\n", answer.More)
 	}
-	if len(answer.Jobs)+len(query.Jobs) == 0 && style.Plain() {
+	if len(answer.Jobs) == 0 && !named && style.Plain() {
 		fmt.Fprintln(env.Stderr, "varq: no such job waits")
 	}
 	if answer.Learning && style.Plain() {
@@ -151,13 +156,22 @@ func show(env *cli.Env, query *api.WhenQuery, answer *api.When, columns []table.
 	return nil
 }
 
-// missing names the jobs that do not wait. It returns cli.ErrNo if there are any.
-func missing(env *cli.Env, jobs []int64, found []api.Waiting) (err error) {
-	for _, id := range jobs {
-		if !slices.ContainsFunc(found, func(w api.Waiting) bool { return w.Job == id || w.Array == id }) {
-			fmt.Fprintf(env.Stderr, "varq: job %d does not wait, or you may not see it\n", id)
+// missing names the jobs of a query that do not wait. It returns cli.ErrNo if there are any.
+func missing(env *cli.Env, query *api.WhenQuery, found []api.Waiting) (err error) {
+	check := func(job string, is func(api.Waiting) bool) {
+		if !slices.ContainsFunc(found, is) {
+			fmt.Fprintf(env.Stderr, "varq: job %s does not wait, or you may not see it\n", job)
 			err = cli.ErrNo
 		}
+	}
+	for _, id := range query.Jobs {
+		check(strconv.FormatInt(id, 10), func(w api.Waiting) bool { return w.Job == id || w.Array == id })
+	}
+	for _, t := range query.ArrayTasks {
+		check(told.JobID(&api.Waiting{Array: t.Array, Tasks: t.Tasks}), func(w api.Waiting) bool {
+			common, _, _ := slurm.CommonTasks(w.Tasks, t.Tasks)
+			return w.Array == t.Array && common != ""
+		})
 	}
 	return err
 }
