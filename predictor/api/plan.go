@@ -117,6 +117,8 @@ type PlanAnswer struct {
 	// several.
 	Account string `json:"account,omitempty"`
 	QOS     string `json:"qos,omitempty"`
+	// AsOf is when the queue was read on which the answer rests, Unix seconds; 0 if it was not.
+	AsOf int64 `json:"as_of,omitempty"`
 	// RunnerUp is what the user prefers next to Plan, if the request has several sizes and more
 	// than one can be promised.
 	RunnerUp *Slot `json:"runner_up,omitempty"`

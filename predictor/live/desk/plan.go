@@ -27,6 +27,7 @@ func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, prom
 		return api.PlanAnswer{Refusal: no}, err
 	}
 	answer, err := d.planAny(ctx, user, req, promise)
+	answer.AsOf = d.Outlook.Seen()
 	switch {
 	case err != nil:
 	case answer.Refusal != nil:

@@ -30,6 +30,21 @@ func TestQuoteTellsTheCeiling(t *testing.T) {
 	}
 }
 
+// Each answer tells when the queue was read on which it rests, also one that refuses.
+func TestPlanAsOf(t *testing.T) {
+	s := newSite(t)
+	s.Outlook.SeenAt = desktest.Epoch - 300
+	for name, request := range map[string]*api.PlanRequest{
+		"promised": {BeginBy: desktest.Epoch + 7200}, "refused": {BeginBy: desktest.Epoch + 60}, "an end": {FinishBy: desktest.Epoch + 8*3600},
+	} {
+		request.Job = workload.Request{Size: workload.Size{Nodes: 2}, Limit: 3600}
+		a, err := s.desk.Plan(t.Context(), "alice", request, false)
+		if err != nil || a.AsOf != desktest.Epoch-300 || (a.Refusal != nil) != (name == "refused") {
+			t.Errorf("%s: %+v, %v", name, a, err)
+		}
+	}
+}
+
 // A promise of a cluster in a federation names the cluster, because it is about this cluster's
 // queue.
 func TestPlanOfFederatedCluster(t *testing.T) {

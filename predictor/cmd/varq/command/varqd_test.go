@@ -308,10 +308,19 @@ func quoteFor(r api.PlanRequest) (api.PlanAnswer, error) {
 			Work:     times(r.Job.Size, r.Job.Limit),
 			Worst:    times(r.Job.Size, lead),
 			Expected: times(r.Job.Size, lead/2),
-			Evidence: api.Evidence{Sample: 412, Class: "partition=batch limit=1h-2h"},
+			Evidence: api.Evidence{Sample: 412, Class: "partition=batch limit=1h-2h", AsOf: seen(r.Job.Partition)},
 		}
 	}
+	a.AsOf = seen(r.Job.Partition)
 	return a, nil
+}
+
+// seen returns when the queue was read, which of partition old is old.
+func seen(partition string) int64 {
+	if partition == "old" {
+		return now - 300
+	}
+	return now
 }
 
 // endFor answers a request about a job's end: it ends within an hour and a half with probability
@@ -375,7 +384,7 @@ func whenFor(q api.WhenQuery) (api.When, error) {
 			}
 		}
 	}
-	return api.When{Jobs: jobs, AsOf: now}, nil
+	return api.When{Jobs: jobs, AsOf: seen(strings.Join(q.Partitions, ""))}, nil
 }
 
 func predictionFor(r api.PredictRequest) (api.Prediction, error) {
@@ -386,7 +395,7 @@ func predictionFor(r api.PredictRequest) (api.Prediction, error) {
 	p := api.Prediction{
 		Job: r.Job, Waiting: 31, Running: 80,
 		Evidence: api.Evidence{
-			Sample: 823, Class: class, Changed: now - 3*86400, Calibrated: 512.7,
+			Sample: 823, Class: class, Changed: now - 3*86400, Calibrated: 512.7, AsOf: seen(r.Job.Partition),
 			Components: []api.Component{
 				{Forecaster: "forest", Share: .6, Sample: 1000, Simulated: "FCFS with EASY backfilling"},
 				{Forecaster: "simulation", Share: .1, Sample: 400},

@@ -47,7 +47,7 @@ func showAdvice(env *cli.Env, asked *api.PlanRequest, answer *api.PlanAnswer, jo
 			tellOffer(env, &s, asked, &answer.Offers[i], job)
 		}
 	case no != nil:
-		fmt.Fprintf(&s, "Not as likely as that: %s.\n", strings.TrimSuffix(slurmtime.InZone(no.Reason, env.Zone), "."))
+		fmt.Fprintf(&s, "Not as likely as that: %s.\n", told.Reason(answer, env.Now(), env.Zone))
 		for i := range no.Offers {
 			tellOffer(env, &s, asked, &no.Offers[i], job)
 		}

@@ -159,7 +159,7 @@ func showAnswer(env *cli.Env, request api.PlanRequest, answer api.PlanAnswer, jo
 		return chooseEnd(env, &request, answer.Offers, options)
 	case answer.Refusal != nil && request.Finishes():
 		options := slices.Concat(job, told.Options(&request, env.Zone))
-		if err := showRefusal(env, &request, answer.Refusal, options); err != nil {
+		if err := showRefusal(env, &request, &answer, options); err != nil {
 			return err
 		}
 		return chooseEnd(env, &request, answer.Refusal.Offers, options)
@@ -167,7 +167,7 @@ func showAnswer(env *cli.Env, request api.PlanRequest, answer api.PlanAnswer, jo
 		request.Prob = answer.Plan.Prob // the site's default, if none was asked for
 		return showPlan(env, &request, answer.Plan, append(job, told.Options(&request, env.Zone)...))
 	case answer.Refusal != nil:
-		return showRefusal(env, &request, answer.Refusal, append(job, told.Options(&request, env.Zone)...))
+		return showRefusal(env, &request, &answer, append(job, told.Options(&request, env.Zone)...))
 	default:
 		return errors.New("varqd's answer is neither a plan nor a refusal")
 	}

@@ -8,14 +8,13 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/told"
-	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
 // showRefusal shows the reason of a refusal, and for each offer the options to paste after
 // sbatch. options are those of the request.
-func showRefusal(env *cli.Env, asked *api.PlanRequest, r *api.Refusal, options []string) error {
+func showRefusal(env *cli.Env, asked *api.PlanRequest, answer *api.PlanAnswer, options []string) error {
 	var s strings.Builder
-	reason := strings.TrimSuffix(slurmtime.InZone(r.Reason, env.Zone), ".")
+	r, reason := answer.Refusal, told.Reason(answer, env.Now(), env.Zone)
 	fmt.Fprintf(&s, "Cannot be promised: %s.\n", reason)
 	if by := asked.AskedFor(reason, env.Now(), env.Zone); by != "" {
 		fmt.Fprintf(&s, "Asked for: %s.\n", by)

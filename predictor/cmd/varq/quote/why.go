@@ -56,6 +56,9 @@ func reasons(env *cli.Env, p *api.Prediction, scores *api.Calibration) []string 
 			queue += ", simulated " + inWords(m.Simulated)
 		}
 	}
+	if p.Down == "" {
+		queue = told.AsOf(queue, p.AsOf, env.Now())
+	}
 	said = append(said, strings.Join(shares, ", ")+".", queue+".")
 	if p.Changed != 0 {
 		said = append(said, fmt.Sprintf("The waits of these jobs changed last on %s.", time.Unix(p.Changed, 0).In(env.Zone).Format(time.DateOnly)))

@@ -80,18 +80,18 @@ func forecast(p *api.Plan) string {
 	return prob.Format(p.Forecast) + ", "
 }
 
-// longAgo is the age of the queue, in seconds, above which users are told of it.
-const longAgo = 30
-
 // Evidence says in a phrase what a forecast rests on that is told now.
-func Evidence(e *api.Evidence, now int64) string {
+func Evidence(e *api.Evidence, now int64) string { return AsOf(learnt(e), e.AsOf, now) }
+
+// learnt says in a phrase what a forecast was learnt from.
+func learnt(e *api.Evidence) string {
 	if e.Sample == 0 && e.Class != "" {
 		return "what runs and waits in " + e.Class
 	}
 	if e.Sample == 0 {
 		return "no past wait: none of jobs like it is known"
 	}
-	text := fmt.Sprintf("%d past waits", e.Sample)
+	text := cli.Count(e.Sample, "past wait", "past waits")
 	simulated := slices.ContainsFunc(e.Components, func(c api.Component) bool { return c.Simulated != "" && c.Share > 0 })
 	if simulated { // their number is then a mean over forecasters, and tells nothing of these jobs
 		text = "past waits"
@@ -111,16 +111,13 @@ func Evidence(e *api.Evidence, now int64) string {
 	if percent := math.Round(100 * e.Taken); percent > 0 {
 		text += fmt.Sprintf("; with a probability of %.0f %% running jobs leave no room for it now", percent)
 	}
-	if age := now - e.AsOf; e.AsOf != 0 && age > longAgo {
-		text += fmt.Sprintf("; the queue was read %s ago, and jobs that came since are not counted", slurmtime.FormatDuration(age))
-	}
 	return text
 }
 
 // Basis says in one sentence what a prediction that is told now was computed from.
 func Basis(e *api.Evidence, now int64) string {
 	if e.Down != "" {
-		return fmt.Sprintf("Nothing can be promised now: %s.", e.Down)
+		return fmt.Sprintf("Nothing can be promised now: %s.", AsOf(e.Down, e.AsOf, now))
 	}
 	return fmt.Sprintf("From %s.", Evidence(e, now))
 }

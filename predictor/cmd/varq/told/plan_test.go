@@ -15,16 +15,27 @@ func TestEvidence(t *testing.T) {
 		"12 past waits":                        {Sample: 12},
 		"what runs and waits in reservation r": {Class: "reservation r"},
 		"12 past waits of jobs like it (main)": {Sample: 12, Class: "main"},
-		"12 past waits, the newest: varqd is still learning from those before, and may answer otherwise in some minutes": {Sample: 12, Learning: true},
-		"12 past waits and, as more work is ahead than was ever learnt from, simulations of the queue":                   {Sample: 12, Beyond: .2},
-		"12 past waits; with a probability of 7 % running jobs leave no room for it now":                                 {Sample: 12, Taken: .07},
-		"past waits of jobs like it (main), and from simulations of the queue":                                           {Sample: 887, Class: "main", Components: simulating},
-		"past waits and, as more work is ahead than was ever learnt from, simulations of the queue":                      {Sample: 887, Beyond: .2, Components: simulating},
-		"12 past waits; the queue was read 00:00:45 ago, and jobs that came since are not counted":                       {Sample: 12, AsOf: now - 45},
+		"12 past waits, the newest: varqd is still learning from those before, and may answer otherwise in some minutes":         {Sample: 12, Learning: true},
+		"12 past waits and, as more work is ahead than was ever learnt from, simulations of the queue":                           {Sample: 12, Beyond: .2},
+		"12 past waits; with a probability of 7 % running jobs leave no room for it now":                                         {Sample: 12, Taken: .07},
+		"past waits of jobs like it (main), and from simulations of the queue":                                                   {Sample: 887, Class: "main", Components: simulating},
+		"past waits and, as more work is ahead than was ever learnt from, simulations of the queue":                              {Sample: 887, Beyond: .2, Components: simulating},
+		"no past wait: none of jobs like it is known; the queue was read 00:00:31 ago, and jobs that came since are not counted": {AsOf: now - 31},
+		"12 past waits; the queue was read 00:00:45 ago, and jobs that came since are not counted":                               {Sample: 12, AsOf: now - 45},
+		"1 past wait": {Sample: 1, AsOf: now - 30},
 	} {
 		if got := Evidence(&e, now); got != want {
 			t.Errorf("%+v: %q, not %q", e, got, want)
 		}
+	}
+}
+
+// During an outage it is told, too, how old the queue is.
+func TestBasis(t *testing.T) {
+	const now = 1_700_000_000
+	got := Basis(&api.Evidence{Down: "all nodes are down", AsOf: now - 60}, now)
+	if want := "Nothing can be promised now: all nodes are down; the queue was read 00:01:00 ago, and jobs that came since are not counted."; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -26,11 +26,12 @@ type fakeVarqd struct {
 	unscored bool  // no forecast was scored yet
 	private  bool  // Slurm shows nobody the jobs of others (PrivateData)
 	waiting  []api.Waiting
-	more     int  // jobs that wait and are not told of
-	shadow   bool // it only watches
-	young    bool // few forecasts were scored yet
-	older    bool // it tells of no partitions
-	learning bool // it knows only the newest part of the past
+	more     int   // jobs that wait and are not told of
+	shadow   bool  // it only watches
+	young    bool  // few forecasts were scored yet
+	older    bool  // it tells of no partitions
+	learning bool  // it knows only the newest part of the past
+	age      int64 // of the queue
 
 	mu    sync.Mutex
 	asked []string
@@ -62,6 +63,7 @@ func (f *fakeVarqd) Quote(_ context.Context, r api.PlanRequest) (a api.PlanAnswe
 	if asked == 0 {
 		asked = .9
 	}
+	a.AsOf = now - f.age
 	if r.Finishes() {
 		return endOf(&r, asked), nil
 	}
@@ -186,7 +188,7 @@ func queue() []api.Waiting {
 }
 
 func (f *fakeVarqd) When(_ context.Context, q api.WhenQuery) (a api.When, err error) {
-	a.AsOf, a.More, a.Learning = now, f.more, f.learning
+	a.AsOf, a.More, a.Learning = now-f.age, f.more, f.learning
 	for _, w := range f.waiting {
 		switch {
 		case len(q.Jobs) > 0 && !slices.Contains(q.Jobs, w.Job), len(q.Partitions) > 0 && !slices.Contains(q.Partitions, w.Partition):

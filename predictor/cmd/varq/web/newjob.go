@@ -106,7 +106,7 @@ func (s *site) answer(r *http.Request, q *question) *answer {
 		s.promise(a, q, quote.Plan)
 		s.offer(a, q, quote.Offers)
 	} else {
-		s.refuse(a, q, quote.Refusal)
+		s.refuse(a, q, &quote)
 	}
 	a.Curve = newCurve(&quote, &request, s.env.Zone)
 	return a
@@ -128,10 +128,10 @@ func (s *site) promise(a *answer, q *question, p *api.Plan) {
 	}
 }
 
-func (s *site) refuse(a *answer, q *question, r *api.Refusal) {
-	a.Headline = "Cannot be promised: " + strings.TrimSuffix(slurmtime.InZone(r.Reason, s.env.Zone), ".") + "."
-	s.offer(a, q, r.Offers)
-	a.Kept = r.Kept(s.env.Zone)
+func (s *site) refuse(a *answer, q *question, quote *api.PlanAnswer) {
+	a.Headline = "Cannot be promised: " + told.Reason(quote, s.env.Now(), s.env.Zone) + "."
+	s.offer(a, q, quote.Refusal.Offers)
+	a.Kept = quote.Refusal.Kept(s.env.Zone)
 }
 
 // offer adds what can be promised instead.

@@ -33,6 +33,7 @@ type waitingPage struct {
 	Picture         *bars    // nil if there is nothing to see
 	Left            int      // how many more are not told of
 	Learning        bool     // the forecasts rest on the newest part of the past
+	Old             string   // how old the queue is, or ""
 }
 
 // waitingRow is what a list tells of one job that waits.
@@ -64,7 +65,7 @@ func (s *site) waiting(r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	body.Left, body.Learning = answer.More, answer.Learning
+	body.Left, body.Learning, body.Old = answer.More, answer.Learning, told.Old(answer.AsOf, s.env.Now())
 	limits, err := s.varqd.Limits(r.Context())
 	if err != nil {
 		return nil, err
@@ -154,6 +155,7 @@ func queryOfJob(job int64) template.URL {
 type waitingJobPage struct {
 	Stories [][]told.Line
 	Picture *bars        // nil if there is nothing to see
+	Old     string       // how old the queue is, or ""
 	Promise template.URL // the link to the page about what is promised; "" if nothing is
 }
 
@@ -170,7 +172,7 @@ func (s *site) waitingJob(r *http.Request) (*page, error) {
 	if len(answer.Jobs) == 0 {
 		return nil, api.Fault(api.ErrNotFound, fmt.Sprintf("job %d does not wait, or you may not see it", job))
 	}
-	body := waitingJobPage{Picture: newBars(answer.Jobs, s.env.Now(), s.env.Zone)}
+	body := waitingJobPage{Picture: newBars(answer.Jobs, s.env.Now(), s.env.Zone), Old: told.Old(answer.AsOf, s.env.Now())}
 	for i := range answer.Jobs {
 		w := &answer.Jobs[i]
 		story := told.Waiting(w, s.env.Now(), s.env.Zone)

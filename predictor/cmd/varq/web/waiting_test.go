@@ -93,12 +93,17 @@ func TestWaitingWrong(t *testing.T) {
 	}
 }
 
-// What is not told of is counted, and a varqd that still learns is told of.
+// What is not told of is counted, and a varqd that still learns, or whose queue is old, is told of.
 func TestWaitingMore(t *testing.T) {
 	l := newLab(t, "")
-	l.varqd.more, l.varqd.learning = 17, true
+	l.varqd.more, l.varqd.learning, l.varqd.age = 17, true, 300
 	_, text := l.get(t, "/waiting")
-	contains(t, text, "17 more wait and are not told of", "varqd has learnt only the newest part of the past")
+	const old = "the queue was read 00:05:00 ago, and jobs that came since are not counted"
+	contains(t, text, "17 more wait and are not told of", "varqd has learnt only the newest part of the past", old)
+	_, text = l.get(t, "/waiting-job?job=4711")
+	contains(t, text, old)
+	_, text = l.get(t, "/?nodes=32&time=10:00:00&begin-by=2026-11-21T14:00")
+	contains(t, text, "Cannot be promised: ", "; "+old)
 }
 
 // All jobs have one axis. The bar of one of which little is known leads beyond it, so that those of

@@ -106,6 +106,9 @@ All columns, for --format:
 			if err := show(env, &query, &answer, columns, style, varqd.Name()); err != nil || !style.Plain() {
 				return answer, err
 			}
+			if old := told.Old(answer.AsOf, env.Now()); old != "" && !varqd.Own { // whose caveat tells it
+				fmt.Fprintf(env.Stderr, "varq: %s\n", old)
+			}
 			return answer, varqd.Caveat(ctx, env, answer.AsOf)
 		}
 		if *pause != 0 {
