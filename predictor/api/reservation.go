@@ -89,9 +89,9 @@ type Reservation struct {
 	BestEffort bool   `json:"best_effort"`
 	State      string `json:"state"`
 	Promised   int64  `json:"promised_at"`
-	// Now is the present forecast of the probability that the promise is kept. It is 1 if the job
-	// has started by BeginBy.
-	Now float64 `json:"now"`
+	// Now is the present forecast of the probability that the promise is kept, or nil if nothing is
+	// forecast. It is 1 if the job has started by BeginBy.
+	Now *float64 `json:"now,omitempty"`
 	// Later is by when the job ends with the probability Prob, by the present forecast, if Now is
 	// less than Prob and there is such a time. Only a reservation with FinishBy has it.
 	Later int64 `json:"later,omitempty"`
@@ -126,9 +126,9 @@ type Reservation struct {
 	Ceiling Cost `json:"ceiling"`
 	// Rescue, if not nil, is what would keep the promise, which does not hold any more.
 	Rescue *Rescue `json:"rescue,omitempty"`
-	// Obstacle is why the promise is not kept with the job as it is: Now is 0. It is a rule of
-	// Slurm's or another reason, in words without a full stop, and empty if Now is not known or not
-	// 0.
+	// Obstacle is why the promise is not kept with the job as it is, so that Now is 0, or why nothing
+	// is forecast, so that Now is nil. It is a rule of Slurm's or another reason, in words without a
+	// full stop, and may be empty.
 	Obstacle string `json:"obstacle,omitempty"`
 	// Note is the latest message for the user, for instance the reason why the promise was
 	// missed.

@@ -115,7 +115,7 @@ func TestFinish(t *testing.T) {
 		r, err = s.Reservation(ctx, "alice", failing)
 		return err == nil && strings.HasPrefix(r.Note, "endangered: ")
 	})
-	if r.Now >= .9 || r.Later <= r.FinishBy || time.Now().Unix() > r.FinishBy {
+	if r.Now == nil || *r.Now >= .9 || r.Later <= r.FinishBy || time.Now().Unix() > r.FinishBy {
 		t.Errorf("%+v", r)
 	}
 	told := mustRun(t, s, "alice", "varq", "status", strconv.FormatInt(failing, 10)).Stdout

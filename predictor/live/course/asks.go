@@ -70,11 +70,13 @@ func AskedAtFirst(e *ledger.Entry, j *slurm.QueueEntry) string {
 	return Asks(&submitted)
 }
 
-// Unforeseeable reports whether a pending job, which somebody else has changed, may wait for
-// something that forecasts do not know of.
-func Unforeseeable(j *slurm.QueueEntry) bool {
+// Unforeseeable reports whether e's pending job j, which somebody else has changed, may wait for
+// something that forecasts do not know of. They know of the nodes that it may have, and of the
+// reservation that it was promised in.
+func Unforeseeable(e *ledger.Entry, j *slurm.QueueEntry) bool {
 	s := &j.Shape
-	return j.Dependency != "" || j.NodeList != "" || j.Excluded != "" || s.Reservation != "" || s.Contiguous || s.Deadline != 0 || j.Nice > 0
+	moved := s.Reservation != "" && s.Reservation != e.Inside
+	return j.Dependency != "" || moved || s.Contiguous || s.Deadline != 0 || j.Nice > 0
 }
 
 // changed describes how two results of Asks differ: "nodes from 2 to 3, ...". It returns "" if they

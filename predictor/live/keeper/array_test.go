@@ -125,8 +125,8 @@ func TestWatchMovedTask(t *testing.T) {
 			t.Fatal(list, err)
 		}
 		const why = "the begin time of its task 2 is 2027-01-16T09:01:00Z, after the deadline"
-		if r := list[0]; r.Now != 0 || r.Obstacle != why || len(r.Events) != 2 {
-			t.Errorf("probability %v: %s; %+v", r.Now, r.Obstacle, r.Events)
+		if r := list[0]; forecastOf(&r) != 0 || r.Obstacle != why || len(r.Events) != 2 {
+			t.Errorf("probability %v: %s; %+v", forecastOf(&r), r.Obstacle, r.Events)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Describe returns e's reservation as its user sees it, with Now set to the present probability
-// that the promise is kept.
+// that the promise is kept, if that is forecast.
 func (k *reviser) Describe(e *ledger.Entry) api.Reservation {
 	r := e.Reservation
 	r.Job, r.TakenBack = cmp.Or(r.Job, e.Refused), e.Open && e.Withdrawn != 0
@@ -30,14 +30,16 @@ func (k *reviser) Describe(e *ledger.Entry) api.Reservation {
 		r.Rescue = &api.Rescue{Prob: offer.prob, Worst: e.Idle(offer.earliest)}
 	}
 	switch {
-	case r.FinishBy != 0 && e.Open && e.Job != 0:
-		r.Now, r.Obstacle, r.Later = prospect.prob, prospect.obstacle.says, prospect.later
-	case r.State == api.StatePending:
-		r.Now, r.Obstacle = prospect.prob, prospect.obstacle.says
+	case r.FinishBy != 0 && e.Open && e.Job != 0, r.State == api.StatePending:
+		if prospect.known {
+			r.Now = new(prospect.prob)
+		}
+		r.Obstacle, r.Later = prospect.obstacle.says, prospect.later
 	case r.State == api.StatePromised:
-		r.Now = r.Estimate
-	case r.Start != 0:
-		r.Now, r.Obstacle = course.StartedInTime(e, r.Start)
+		r.Now = new(r.Estimate)
+	case r.FinishBy == 0 && r.Start != 0:
+		now, why := course.StartedInTime(e, r.Start)
+		r.Now, r.Obstacle = &now, why
 	}
 	return r
 }

@@ -29,8 +29,8 @@ func (s *site) inside(request *api.PlanRequest) api.Plan {
 	s.Slurm.Pending[7] = slurm.QueueEntry{Shape: slurm.Shape{Reservation: "n2"}, Job: workload.Job{
 		ID: 7, Submit: s.Clock, Eligible: max(s.Clock, a.Plan.BeginTime), State: workload.Pending, Comment: a.Plan.Comment, Request: job,
 	}}
-	if r := s.again(); r.Now < .9 || r.Obstacle != "" {
-		s.T.Fatalf("probability %v: %s", r.Now, r.Obstacle)
+	if r := s.again(); forecastOf(&r) < .9 || r.Obstacle != "" {
+		s.T.Fatalf("probability %v: %s", forecastOf(&r), r.Obstacle)
 	}
 	return *a.Plan
 }
@@ -66,12 +66,12 @@ func TestShutOut(t *testing.T) {
 			s.Slurm.Reservations[0].Users = []string{"bob"}
 			const why = "reservation n2 admits neither user alice nor account phys any more: ask whoever keeps it, " +
 				"or take the job out of it ('scontrol update jobid=7 reservationname=')"
-			if r := s.again(); r.Now != 0 || r.Obstacle != why {
-				t.Errorf("probability %v: %s", r.Now, r.Obstacle)
+			if r := s.again(); forecastOf(&r) != 0 || r.Obstacle != why {
+				t.Errorf("probability %v: %s", forecastOf(&r), r.Obstacle)
 			}
 			s.Slurm.Reservations[0].Accounts = []string{"phys"}
-			if r := s.again(); r.Now < .9 || r.Obstacle != "" {
-				t.Errorf("open again: probability %v: %s", r.Now, r.Obstacle)
+			if r := s.again(); forecastOf(&r) < .9 || r.Obstacle != "" {
+				t.Errorf("open again: probability %v: %s", forecastOf(&r), r.Obstacle)
 			}
 		})
 	}
@@ -82,8 +82,8 @@ func TestReservationEndsEarlier(t *testing.T) {
 	s := newSite(t)
 	s.inside(desktest.Request(desktest.Epoch + 7200))
 	s.Slurm.Reservations[0].End = desktest.Epoch + 7200 + 1800
-	if r := s.again(); r.Now != 0 || r.Obstacle != "reservation n2 is over when the work is to run" {
-		t.Errorf("probability %v: %s", r.Now, r.Obstacle)
+	if r := s.again(); forecastOf(&r) != 0 || r.Obstacle != "reservation n2 is over when the work is to run" {
+		t.Errorf("probability %v: %s", forecastOf(&r), r.Obstacle)
 	}
 }
 
@@ -92,8 +92,30 @@ func TestObstacleOfOutage(t *testing.T) {
 	s := &scene{site: newSite(t), plans: map[string]*api.Plan{}, events: map[string]int{}}
 	s.play("promise p by 10:00\nsubmit p as 7\nwatch")
 	s.Outlook.Down = "no node of partition main can start jobs"
-	if r := s.again(); r.Now != 0 || r.Obstacle != s.Outlook.Down {
-		t.Errorf("probability %v: %s", r.Now, r.Obstacle)
+	if r := s.again(); r.Now != nil || r.Obstacle != s.Outlook.Down {
+		t.Errorf("probability %v: %s", forecastOf(&r), r.Obstacle)
+	}
+}
+
+// A job that its user has changed is forecast inside of the reservation that was promised, and
+// inside of no other.
+func TestChangedInside(t *testing.T) {
+	for name, request := range either() {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.inside(request)
+			j := s.Slurm.Pending[7]
+			j.Limit -= 600
+			s.Slurm.Pending[7] = j
+			if r := s.again(); !r.Yielded || forecastOf(&r) < .9 || r.Obstacle != "" {
+				t.Errorf("probability %v: %s", forecastOf(&r), r.Obstacle)
+			}
+			j.Reservation, j.Shape.Reservation = "", "n3"
+			s.Slurm.Pending[7] = j
+			if r := s.again(); r.Now != nil {
+				t.Errorf("in another: probability %v", *r.Now)
+			}
+		})
 	}
 }
 
@@ -110,8 +132,8 @@ func TestReservationDeleted(t *testing.T) {
 			const why = "Slurm holds the job, because reservation n2 was deleted: 'scontrol release 7' lets it run without the reservation, " +
 				"and 'scancel 7' withdraws it; varq leaves the job alone now"
 			s.again()
-			if r := s.again(); r.Note != why || r.Now != 0 {
-				t.Errorf("probability %v: %s", r.Now, r.Note)
+			if r := s.again(); r.Note != why || r.Now != nil {
+				t.Errorf("probability %v: %s", forecastOf(&r), r.Note)
 			}
 		})
 	}

@@ -281,11 +281,11 @@ func liveTightened(t *testing.T, c *cluster.Cluster) {
 	obstacle := func(job int64, text string) {
 		t.Helper()
 		l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool {
-			return r.Now == 0 && strings.Contains(r.Obstacle, text)
+			return forecastOf(&r) == 0 && strings.Contains(r.Obstacle, text)
 		})
 	}
 	later, _ := l.reserve(time.Hour, "")
-	l.lookUntil(later, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Now >= r.Prob && r.Obstacle == "" })
+	l.lookUntil(later, func(_ slurm.QueueEntry, r api.Reservation) bool { return forecastOf(&r) >= r.Prob && r.Obstacle == "" })
 	tighten("2", "-1")
 	l.must(l.premises.Refresh(t.Context()))
 	obstacle(later, "partition main allows 00:02:00 (MaxTime)")
@@ -294,7 +294,7 @@ func liveTightened(t *testing.T, c *cluster.Cluster) {
 	obstacle(later, "QOS normal allows 00:02:00 (MaxWall)")
 	tighten("600", "-1")
 	l.must(l.premises.Refresh(t.Context()))
-	l.lookUntil(later, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Now >= r.Prob && r.Obstacle == "" })
+	l.lookUntil(later, func(_ slurm.QueueEntry, r api.Reservation) bool { return forecastOf(&r) >= r.Prob && r.Obstacle == "" })
 	l.run("alice", "scancel", strconv.FormatInt(later, 10))
 
 	tighten("2", "-1") // the keeper does not read it any more
@@ -614,19 +614,19 @@ func liveCeiling(t *testing.T, c *cluster.Cluster) {
 		t.Errorf("accepted %+v; the job is eligible at %d with %d s", accepted, j.Eligible, j.Limit)
 	}
 	l.lookUntil(job, func(j slurm.QueueEntry, r api.Reservation) bool {
-		return j.Eligible == p.BeginBy-1800 && j.Limit == 180+1800 && r.Now >= p.Prob && r.Rescue == nil
+		return j.Eligible == p.BeginBy-1800 && j.Limit == 180+1800 && forecastOf(&r) >= p.Prob && r.Rescue == nil
 	})
 
 	l.outlook.Delay += 30 // less than the amount by which varqd moves a job by itself
 	l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Rescue != nil })
 	accepted, err = l.Accept(t.Context(), "alice", api.Acceptance{Job: job})
 	l.must(err)
-	if j, err = l.slurm.Job(t.Context(), job); err != nil || !accepted.Moved || j.Eligible != p.BeginBy-1830 || accepted.Now < p.Prob {
+	if j, err = l.slurm.Job(t.Context(), job); err != nil || !accepted.Moved || j.Eligible != p.BeginBy-1830 || forecastOf(&accepted.Reservation) < p.Prob {
 		t.Errorf("accepted %+v; the job is eligible at %d, %v", accepted, j.Eligible, err)
 	}
 	l.outlook.Full = true // now longer idle times would not help
 	l.outlook.Delay += 600
-	if _, r := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return r.Now < p.Prob }); r.Rescue != nil {
+	if _, r := l.lookUntil(job, func(_ slurm.QueueEntry, r api.Reservation) bool { return forecastOf(&r) < p.Prob }); r.Rescue != nil {
 		t.Errorf("without room: %+v", r)
 	}
 	if a, err := l.Accept(t.Context(), "alice", api.Acceptance{Job: job}); err == nil {

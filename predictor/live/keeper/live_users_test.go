@@ -120,7 +120,7 @@ func liveStartNow(t *testing.T, c *cluster.Cluster) {
 func liveStatus(t *testing.T, c *cluster.Cluster) {
 	l := newLab(t, c, "slurm")
 	job, p := l.reserve(time.Hour, "")
-	if _, r := l.look(job); r.Now < p.Prob {
+	if _, r := l.look(job); forecastOf(&r) < p.Prob {
 		t.Fatalf("promised %+v, reservation %+v", p, r)
 	}
 	begin := time.Now().Add(2 * time.Hour).Unix()
@@ -128,15 +128,15 @@ func liveStatus(t *testing.T, c *cluster.Cluster) {
 		command []string
 		ok      func(api.Reservation) bool
 	}{
-		{[]string{"update", "TimeLimit=44"}, func(r api.Reservation) bool { return r.Set.TimeLimit == 44*60 && r.Now >= p.Prob }},
+		{[]string{"update", "TimeLimit=44"}, func(r api.Reservation) bool { return r.Set.TimeLimit == 44*60 && forecastOf(&r) >= p.Prob }},
 		{[]string{"update", "NumNodes=2"}, func(r api.Reservation) bool { return r.Nodes == 2 && r.CPUs == 2 }},
 		{[]string{"update", "StartTime=" + time.Unix(begin, 0).Format("2006-01-02T15:04:05")}, func(r api.Reservation) bool {
-			return r.Set.BeginTime == begin && r.Eligible == begin && r.Now == 0
+			return r.Set.BeginTime == begin && r.Eligible == begin && forecastOf(&r) == 0
 		}},
 		{[]string{"update", "StartTime=" + time.Unix(p.BeginTime, 0).Format("2006-01-02T15:04:05")}, func(r api.Reservation) bool {
-			return r.Set.BeginTime == p.BeginTime && r.Now >= p.Prob
+			return r.Set.BeginTime == p.BeginTime && forecastOf(&r) >= p.Prob
 		}},
-		{[]string{"hold"}, func(r api.Reservation) bool { return r.Now == 0 && r.Rescue == nil }},
+		{[]string{"hold"}, func(r api.Reservation) bool { return r.Now == nil && r.Rescue == nil }},
 	} {
 		args := []string{test.command[0], fmt.Sprintf("job=%d", job)}
 		if test.command[0] == "hold" {

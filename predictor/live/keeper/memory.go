@@ -55,7 +55,7 @@ type remembered struct {
 
 // prospect is the last forecast whether a promise will be kept.
 type prospect struct {
-	known    bool    // something was forecast
+	known    bool    // prob was forecast
 	prob     float64 // 0 unless known
 	obstacle obstacle
 	// later is by when an endangered job ends with the probability promised, Unix seconds. It is 0
@@ -124,7 +124,7 @@ func (m *memory) foresee(plan string, prob float64, why obstacle, later int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(plan)
-	r.prospect = prospect{known: true, prob: prob, obstacle: why, later: later, rescue: r.prospect.rescue}
+	r.prospect = prospect{known: !why.unknown, prob: prob, obstacle: why, later: later, rescue: r.prospect.rescue}
 }
 
 // dropForecast forgets the forecast for a plan and its rescue.

@@ -73,6 +73,7 @@ type obstacle struct {
 	// passing is true if the reason is about the present only. Once it has passed, it does not
 	// explain why the job had not started before.
 	passing bool
+	unknown bool // it is the reason why nothing is forecast
 }
 
 // noStart and noEnd are the obstacles of a job if only the forecast speaks against it.
@@ -133,7 +134,7 @@ func (k *reviser) against(p *trajectory.Planner, r *trajectory.Request, e *ledge
 		return obstacle{says: "others, such as jobs that wait for their begin time, leave too little room at the deadline, and this job starts after them"}
 	}
 	if unknown := p.Down(*r, trajectory.Submission{Begin: j.Eligible, Limit: j.Limit}); unknown != "" {
-		return obstacle{says: unknown, passing: true}
+		return obstacle{says: unknown, passing: true, unknown: true}
 	}
 	return noStart
 }

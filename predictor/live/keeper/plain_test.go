@@ -60,9 +60,9 @@ func TestPromisesStayBeforePlainJobs(t *testing.T) {
 		}
 		r, begin := list[0], s.Slurm.Pending[7].Eligible
 		switch {
-		case first && (begin >= desktest.Epoch+3600 || r.Now < p.Prob):
+		case first && (begin >= desktest.Epoch+3600 || forecastOf(&r) < p.Prob):
 			t.Errorf("promised before a plain job: eligible %d s after now, %+v", begin-desktest.Epoch, r)
-		case !first && (begin != p.BeginTime || r.Now != 0 || r.Rescue == nil || !strings.Contains(r.Obstacle, "jobs that wait for their begin time")):
+		case !first && (begin != p.BeginTime || forecastOf(&r) != 0 || r.Rescue == nil || !strings.Contains(r.Obstacle, "jobs that wait for their begin time")):
 			t.Errorf("promised without it: eligible at %d instead of %d, %+v", begin, p.BeginTime, r)
 		}
 	}

@@ -65,7 +65,7 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	stopped := e.Progress.Held || e.Progress.Stopped != "" || j.Eligible == 0 || e.Progress.Yielded && course.Unforeseeable(j)
+	stopped := e.Progress.Held || e.Progress.Stopped != "" || j.Eligible == 0 || e.Progress.Yielded && course.Unforeseeable(e, j)
 	if stopped || e.Progress.Yielded { // until it is forecast again
 		k.memory.dropForecast(e.ID)
 	}

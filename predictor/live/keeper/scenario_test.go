@@ -73,11 +73,11 @@ import (
 //	give-up                          alice gives the group up
 //	set JOB [when-read] FIELD=VALUE...
 //	                                 user, submit, begin, limit, partition, qos, nodes, features,
-//	                                 dependency, least-cpus, resources, licenses, reservation,
-//	                                 nice, deadline, switches, contiguous, reason, stopped (why,
-//	                                 with - for spaces); or held, interactive, completing,
-//	                                 requeueing, comment= (PLAN, or none); when-read: just before
-//	                                 the keeper reads the job once more
+//	                                 excluded, dependency, least-cpus, resources, licenses,
+//	                                 reservation, nice, deadline, switches, contiguous, reason,
+//	                                 stopped (why, with - for spaces); or held, interactive,
+//	                                 completing, requeueing, comment= (PLAN, or none); when-read:
+//	                                 just before the keeper reads the job once more
 //	start JOB                        the job runs
 //	suspend|resume JOB               by an operator
 //	end JOB STATE                    the job moves from queue to accounting; at=- without an end

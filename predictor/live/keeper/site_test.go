@@ -121,6 +121,14 @@ func (s *site) watchBound() error {
 	return s.keeper.WatchBound(ctx, s.Clock, s.Slurm.Job)
 }
 
+// forecastOf returns the present forecast of a reservation, or -1 if there is none.
+func forecastOf(r *api.Reservation) float64 {
+	if r.Now == nil {
+		return -1
+	}
+	return *r.Now
+}
+
 // onlyPeer knows one peer, which speaks for all users at all sites.
 func onlyPeer(name string) func(user string) *groups.Peer {
 	return func(user string) *groups.Peer {

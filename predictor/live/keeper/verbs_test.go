@@ -276,7 +276,7 @@ func (s *scene) accept(w *words) {
 	case err != nil:
 		s.say("%s", faultText(err))
 	case r.Moved:
-		s.say("accepted: at most %s; moved to begin %s with limit %s, now %v", r.Ceiling, desktest.Clock(r.Set.BeginTime), desktest.Span(r.Set.TimeLimit), r.Now)
+		s.say("accepted: at most %s; moved to begin %s with limit %s, now %v", r.Ceiling, desktest.Clock(r.Set.BeginTime), desktest.Span(r.Set.TimeLimit), forecastOf(&r.Reservation))
 	default:
 		s.say("accepted: at most %s; not moved: %s", r.Ceiling, r.Unmoved)
 	}
@@ -394,6 +394,9 @@ func (s *scene) apply(w *words, j *slurm.QueueEntry) {
 	}
 	if qos, given := w.value("qos"); given {
 		j.QOS = qos
+	}
+	if excluded, given := w.value("excluded"); given {
+		j.Excluded = excluded
 	}
 	if features, given := w.value("features"); given {
 		j.Features = features
@@ -636,7 +639,10 @@ func (s *scene) reservations(w *words) {
 	}
 	s.say("%d reservations", len(list))
 	for _, r := range list {
-		text := fmt.Sprintf("%s of %s: %s, now %v", r.ID, r.User, r.State, r.Now)
+		text := fmt.Sprintf("%s of %s: %s", r.ID, r.User, r.State)
+		if r.Now != nil {
+			text += fmt.Sprintf(", now %v", *r.Now)
+		}
 		if q.Job != 0 && strings.Contains(r.Note, "not by varq") {
 			text += fmt.Sprintf("; set to begin %s with limit %s; %d nodes, %d CPUs", desktest.Clock(r.Set.BeginTime), desktest.Span(r.Set.TimeLimit), r.Nodes, r.CPUs)
 		}

@@ -178,7 +178,7 @@ func accept(a api.Acceptance) (api.Accepted, error) {
 		return api.Accepted{}, fmt.Errorf("job %d needs no more", a.Job)
 	}
 	accepted := api.Accepted{Moved: a.Job == 4711, Reservation: api.Reservation{
-		Plan: api.Plan{BeginBy: now + 7200}, Job: a.Job, Now: .97,
+		Plan: api.Plan{BeginBy: now + 7200}, Job: a.Job, State: api.StatePending, Now: new(.97),
 		Ceiling: api.Cost{NodeSeconds: 1800, BillingSeconds: 3600}, Set: api.Setting{BeginTime: now + 5400, TimeLimit: 4500},
 	}}
 	if !accepted.Moved {
@@ -454,27 +454,27 @@ func reservations() []api.Reservation {
 		return r
 	}
 	pending := reserve(4711, "me", api.StatePending, now+1800, now+4500, now+4500)
-	pending.Now = .957
+	pending.Now = new(.957)
 	holding := reserve(4712, "me", api.StateHolding, now-2400, now+600, now+600)
-	holding.Now, holding.Eligible, holding.Start = 1, now-2400, now-900
+	holding.Now, holding.Eligible, holding.Start = new(1.), now-2400, now-900
 	kept := reserve(4601, "me", api.StateKept, now-90000, now-87300, now-87300)
 	kept.Eligible, kept.Start, kept.WorkStart, kept.End = now-90000, now-88500, now-87300, now-84000
 	missed := reserve(4655, "alice", api.StateMissed, now-10800, now-8100, now-8100)
 	missed.Eligible, missed.Start, missed.WorkStart = now-10800, now-7500, now-7500
 	missed.Note = "the user moved the job's begin time"
 	endangered := reserve(4713, "bob", api.StatePending, now+1800, now+4500, now+4500)
-	endangered.Now, endangered.Set = .41, api.Setting{BeginTime: now + 2400, TimeLimit: 5700}
+	endangered.Now, endangered.Set = new(.41), api.Setting{BeginTime: now + 2400, TimeLimit: 5700}
 	endangered.Events = []api.Event{
 		{At: now - 5000, Kind: "bound", Text: "job 4713"},
 		{At: now - 600, Kind: "moved", Text: "begin time moved from 2026-11-21T13:30:00Z to 2026-11-21T13:40:00Z: even so its estimate is 0.95; idle nodes cost at most 2.33 node-hours, 37.33 billing-hours"},
 	}
 	endangered.Rescue = &api.Rescue{Prob: .912, Worst: endangered.Idle(now + 600)}
 	unlikely := reserve(4714, "bob", api.StatePending, now+1800, now+4500, now+4500)
-	unlikely.Now, unlikely.Note = .89, "the user changed the job's nodes"
+	unlikely.Now, unlikely.Note = new(.89), "the user changed the job's nodes"
 	// not looked at yet
 	unknown := reserve(4715, "bob", api.StatePending, now+1800, now+4500, now+4500)
 	forbidden := reserve(4716, "bob", api.StatePending, now+1800, now+4500, now+4500)
-	forbidden.Obstacle = "partition batch allows 00:30:00 (MaxTime), and the job's time limit is 01:15:00"
+	forbidden.Now, forbidden.Obstacle = new(0.), "partition batch allows 00:30:00 (MaxTime), and the job's time limit is 01:15:00"
 	back := reserve(0, "me", api.StatePromised, now+1800, now+4500, now+4500)
 	back.ID, back.TakenBack = "unusedunused", true
 	never := reserve(0, "me", api.StateCancelled, now-10800, now-8100, now-8100)

@@ -11,7 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/link"
 	"github.com/varq-project/varq/predictor/cmd/varq/options"
-	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -76,11 +76,11 @@ nothing if more is needed by now.`,
 // moved says what varqd has done to the job, and how probable its start in time is now.
 func moved(a *api.Accepted, zone *time.Location) string {
 	switch {
-	case !a.Moved && a.Now == 0:
+	case !a.Moved && a.Now == nil:
 		return "not moved: " + a.Unmoved
 	case !a.Moved:
-		return fmt.Sprintf("not moved: %s\nas it is, it starts by %s with probability %s", a.Unmoved, slurmtime.Format(a.BeginBy, zone), prob.Format(a.Now))
+		return fmt.Sprintf("not moved: %s\nas it is, it starts by %s with probability %s", a.Unmoved, slurmtime.Format(a.BeginBy, zone), told.Now(&a.Reservation))
 	}
 	return fmt.Sprintf("moved: it may start from %s on, with the time limit %s, and by %s with probability %s",
-		slurmtime.Format(a.Set.BeginTime, zone), slurmtime.FormatDuration(a.Set.TimeLimit), slurmtime.Format(a.BeginBy, zone), prob.Format(a.Now))
+		slurmtime.Format(a.Set.BeginTime, zone), slurmtime.FormatDuration(a.Set.TimeLimit), slurmtime.Format(a.BeginBy, zone), told.Now(&a.Reservation))
 }

@@ -55,12 +55,7 @@ func allColumns(env *cli.Env) []table.Column[api.Reservation] {
 		return prob.Format(r.Prob)
 	})
 	number("Estimate", func(r row) string { return prob.Format(r.Estimate) })
-	number("Now", func(r row) string {
-		if !told.Open(&r) || r.Now == 0 && r.Obstacle == "" { // settled, or not looked at yet
-			return cli.None
-		}
-		return prob.Format(r.Now)
-	})
+	number("Now", func(r row) string { return told.Now(&r) })
 	text("Eligible", func(r row) string { eligible, _, _ := told.Times(&r); return env.Moment(eligible) })
 	number("TimeLimit", func(r row) string { return slurmtime.FormatDuration(r.Set.TimeLimit) })
 	number("AtMost", func(r row) string { return api.HoursUp(r.Ceiling.NodeSeconds) })

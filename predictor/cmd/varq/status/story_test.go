@@ -27,7 +27,7 @@ func TestStoryOfMember(t *testing.T) {
 			t.Errorf("a member of a group: %s", got)
 		}
 	}
-	member.State, member.Now = api.StateHolding, 1
+	member.State, member.Now = api.StateHolding, new(1.)
 	if got := story(env, member, api.GroupState{}, false); strings.Contains(got, "1.00") || !strings.Contains(got, " it has its nodes; its group decides") {
 		t.Errorf("a member that waits for others: %s", got)
 	}

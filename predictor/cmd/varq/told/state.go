@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/prob"
 )
 
@@ -45,7 +46,16 @@ func Held(r *api.Reservation, now int64) int64 {
 // forecasts are exact to.
 func Endangered(r *api.Reservation) bool {
 	mayFail := r.State == api.StatePending || r.State == api.StateHolding || r.FinishBy != 0 && r.Job != 0 && Open(r)
-	return mayFail && (r.Rescue != nil || r.Obstacle != "" || r.Now != 0 && prob.Short(r.Now, r.Prob))
+	return mayFail && (r.Rescue != nil || r.Obstacle != "" || r.Now != nil && *r.Now != 0 && prob.Short(*r.Now, r.Prob))
+}
+
+// Now shows the present forecast of a reservation, or cli.None if it is settled or nothing is
+// forecast.
+func Now(r *api.Reservation) string {
+	if !Open(r) || r.Now == nil {
+		return cli.None
+	}
+	return prob.Format(*r.Now)
 }
 
 // ListNote returns the note of a reservation in a list. It says first if its promise is endangered.

@@ -36,10 +36,15 @@ func Story(r *api.Reservation, group *api.GroupState, now int64, zone *time.Loca
 	switch {
 	case Open(r) && r.Group != "" && r.State == api.StateHolding:
 		line("Now", "it has its nodes; its group decides whether its work begins")
-	case Open(r) && r.Obstacle != "":
-		line("Now", "probability %s: %s", prob.Format(r.Now), slurmtime.InZone(r.Obstacle, zone))
-	case Open(r) && r.Now != 0:
-		line("Now", "probability %s", prob.Format(r.Now))
+	case Open(r):
+		text := "not forecast"
+		if r.Now != nil {
+			text = "probability " + prob.Format(*r.Now)
+		}
+		if r.Obstacle != "" {
+			text += ": " + slurmtime.InZone(r.Obstacle, zone)
+		}
+		line("Now", "%s", text)
 	}
 	if r.Later != 0 {
 		line("Later", "by %s it ends with probability %s", moment(r.Later), prob.Format(r.Prob))

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -58,7 +58,7 @@ func (s *site) accepted(r *http.Request) (*page, error) {
 	done := result{Done: a.Moved, Query: queryOf(found), What: fmt.Sprintf("Job %d: idle nodes may cost up to %s now.", a.Job, a.Ceiling.RoundedUp())}
 	if a.Moved {
 		done.Next = fmt.Sprintf("It was moved: it may start from %s on, with the time limit %s, and by %s with probability %s.",
-			slurmtime.Format(a.Set.BeginTime, s.env.Zone), slurmtime.FormatDuration(a.Set.TimeLimit), slurmtime.Format(a.BeginBy, s.env.Zone), prob.Format(a.Now))
+			slurmtime.Format(a.Set.BeginTime, s.env.Zone), slurmtime.FormatDuration(a.Set.TimeLimit), slurmtime.Format(a.BeginBy, s.env.Zone), told.Now(&a.Reservation))
 	} else {
 		done.Next = "It was not moved: " + a.Unmoved + "."
 	}

@@ -102,8 +102,8 @@ func (s *site) promises(p *clusterPage, all []api.Reservation) {
 		if r.State == api.StateHolding {
 			holding++
 		}
-		if told.Open(r) && (r.Now != 0 || r.Obstacle != "") {
-			missing += 1 - r.Now
+		if told.Open(r) && r.Now != nil {
+			missing += 1 - *r.Now
 		}
 		if i < mostListed {
 			row := s.row(r)

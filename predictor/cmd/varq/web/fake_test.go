@@ -226,11 +226,11 @@ func reservation(job int64, state string, begin, deadline int64) api.Reservation
 // book has a reservation in each state that is shown differently, and one of bob's.
 func book() []api.Reservation {
 	pending := reservation(4711, api.StatePending, now+1800, now+4500)
-	pending.Now = .957
+	pending.Now = new(.957)
 	holding := reservation(4712, api.StateHolding, now-2400, now+600)
-	holding.Now, holding.Eligible, holding.Start = 1, now-2400, now-900
+	holding.Now, holding.Eligible, holding.Start = new(1.), now-2400, now-900
 	endangered := reservation(4713, api.StatePending, now+1800, now+4500)
-	endangered.Now, endangered.Set = .41, api.Setting{BeginTime: now + 2400, TimeLimit: 5700}
+	endangered.Now, endangered.Set = new(.41), api.Setting{BeginTime: now + 2400, TimeLimit: 5700}
 	endangered.Rescue = &api.Rescue{Prob: .912, Worst: endangered.Idle(now + 600)}
 	promised := reservation(0, api.StatePromised, now+1800, now+9000)
 	promised.ID = "aaaaaaaaaaaa"
@@ -245,7 +245,7 @@ func book() []api.Reservation {
 	kept := reservation(4601, api.StateKept, now-90000, now-87300)
 	kept.Eligible, kept.Start, kept.WorkStart, kept.End = now-90000, now-88500, now-87300, now-84000
 	other := reservation(4800, api.StatePending, now+1800, now+4500)
-	other.User, other.Now = "bob", .93
+	other.User, other.Now = "bob", new(.93)
 	back, never := promised, reservation(0, api.StateCancelled, now-10800, now-8100)
 	back.ID, back.TakenBack, never.ID = "unusedunused", true, "neverneverne"
 	running := reservation(4714, api.StateRunning, now-7200, now-1800)
@@ -277,7 +277,7 @@ func (f *fakeVarqd) Cancel(_ context.Context, c api.Cancellation) error {
 
 func (f *fakeVarqd) Accept(_ context.Context, a api.Acceptance) (api.Accepted, error) {
 	done := api.Accepted{Reservation: reservation(a.Job, api.StatePending, now+600, now+4500), Moved: true}
-	done.Now, done.Ceiling = .912, a.Worst
+	done.Now, done.Ceiling = new(.912), a.Worst
 	return done, f.note("accept %d %.0f", a.Job, a.Worst.NodeSeconds)
 }
 

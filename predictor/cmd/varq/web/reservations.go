@@ -90,15 +90,12 @@ func (s *site) row(r *api.Reservation) listRow {
 	_, start, _ := told.Times(r)
 	row := listRow{
 		Name: nameOf(r), Query: queryOf(r), State: r.State, Says: state(r), Deadline: slurmtime.Format(r.Deadline(), s.env.Zone),
-		Prob: prob.Format(r.Prob), Now: cli.None, Start: cli.Moment(start, s.env.Zone), Held: cli.None,
+		Prob: prob.Format(r.Prob), Now: told.Now(r), Start: cli.Moment(start, s.env.Zone), Held: cli.None,
 		Note: slurmtime.InZone(told.ListNote(r, accepts(r.Rescue)), s.env.Zone), Endangered: told.Endangered(r),
 		Accepts: r.Rescue != nil, Cancelled: !goesOn(r),
 	}
 	if r.Group != "" {
 		row.Prob = cli.None
-	}
-	if told.Open(r) && (r.Now != 0 || r.Obstacle != "") {
-		row.Now = prob.Format(r.Now)
 	}
 	if r.Start != 0 || r.HeldBefore != 0 {
 		row.Held = slurmtime.FormatDuration(told.Held(r, s.env.Now()))
