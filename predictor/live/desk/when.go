@@ -178,7 +178,7 @@ func (w *waiting) keeps(j *slurm.QueueEntry) string {
 	case j.Stopped != "":
 		return "Slurm or an operator holds it (" + j.Stopped + ")"
 	case j.Reason == "DependencyNeverSatisfied":
-		return "it never starts, as the jobs that it waits for did not end as it needs (" + j.Dependency + "): 'scancel' removes it"
+		return "it never starts: the jobs that it waits for did not end as it needs (" + j.Dependency + "), and 'scancel' removes it"
 	case j.Dependency != "":
 		return "it waits for other jobs (" + j.Dependency + "), and starts some time after these have ended as it needs"
 	case j.Eligible == 0 && j.Reason != "JobArrayTaskLimit":
@@ -186,9 +186,9 @@ func (w *waiting) keeps(j *slurm.QueueEntry) string {
 	case slurm.BeyondLimit(j.Reason):
 		return "it asks for more than a job may have there (" + j.Reason + "), and does not start unless that changes"
 	case j.ArrayJob != 0 && j.Reason == "JobArrayTaskLimit":
-		return "as many of its tasks run as may at once, and when one of them ends is not forecast"
+		return "its array has as many tasks running as it lets run at once, and when one of them ends is not forecast"
 	case j.AtLimit && j.Reservation == "":
-		return "a limit on what its user or account may have at once keeps it (" + j.Reason + "), and when that lets it go is not forecast"
+		return "a limit on what its user or account may have at once keeps it (" + j.Reason + "), and when that changes is not forecast"
 	}
 	return ""
 }

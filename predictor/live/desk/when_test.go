@@ -74,7 +74,7 @@ func TestWhen(t *testing.T) {
 		t.Errorf("told of %v, want %v", ids, want)
 	}
 	for id, want := range map[int64]string{
-		4: "its user holds it", 11: "as many of its tasks run as may at once", 5: "it waits for other jobs (afterok:1)", 8: "(MaxTime)", 10: "a limit on what its user or account may have at once keeps it (AssocGrpCpuLimit)",
+		4: "its user holds it", 11: "its array has as many tasks running as it lets run at once", 5: "it waits for other jobs (afterok:1)", 8: "(MaxTime)", 10: "a limit on what its user or account may have at once keeps it (AssocGrpCpuLimit)",
 	} {
 		if j := told[id]; !strings.Contains(j.Unknown, want) || j.Start != nil || j.By != nil {
 			t.Errorf("job %d: %+v", id, j)

@@ -88,7 +88,10 @@ or salloc:
 
   sbatch --begin-by=17:00 --prob=0.9 job.sh
 
-Its work is running by 17:00 with a probability of at least 0.9.`,
+Its work is running by 17:00 with a probability of at least 0.9.
+
+On a cluster without varqd, varq-alone has when, predict, quote --advisory and
+shadow --mine. It forecasts, and promises nothing.`,
 		Example: `  varq quote -N4 -t 1:00:00 --begin-by=17:00
   varq status`,
 	}

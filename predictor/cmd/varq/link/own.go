@@ -58,7 +58,7 @@ func (l *Link) DialForecaster(ctx context.Context, env *cli.Env) (Forecaster, er
 // Stderr tells what is being done.
 func (l *Link) ShadowOfOwn(ctx context.Context, env *cli.Env, q api.ShadowQuery) (api.Shadow, error) {
 	if l.Alone == nil {
-		return api.Shadow{}, errors.New("varq-alone tells this, which is varq in one file for clusters without varqd: varq-alone shadow --mine")
+		return api.Shadow{}, errors.New("only varq-alone tells this, which is varq in one file for clusters without varqd: run 'varq-alone shadow --mine'")
 	}
 	return l.Alone.Shadow(ctx, q, progress(env))
 }

@@ -157,12 +157,12 @@ const array = "array"
 // tasks of one are to run. AddOthers comes before it. The number of nodes is one.
 func (f *Job) AddPromised() {
 	f.flags.Lookup("nodes").Usage = "number of `nodes`"
-	f.flags.StringVar(&f.accounts, "accounts", "", "charge one of these `accounts`, with which a promise costs least: a,b")
+	f.flags.StringVar(&f.accounts, "accounts", "", "charge the one of these `accounts` with which a promise costs least: a,b")
 	list := f.flags.Lookup(array)
 	list.Hidden, list.Usage = false, "the `tasks` of a job array, and how many may run at once: 0-39 or 0-39%8"
 	flags := f.cmd.Flags()
 	flags.AddFlagSet(f.flags)
-	f.tasks = flags.String("tasks", "", "of an array, `N|N%` tasks are to run at the same time (default as many as may)")
+	f.tasks = flags.String("tasks", "", "how many tasks of the array are to run at the same time: `N|N%` (default as many as may)")
 }
 
 // Array returns the job array, and how many of its tasks are to run, 0 for the default.

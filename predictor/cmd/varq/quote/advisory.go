@@ -14,16 +14,16 @@ import (
 )
 
 // errNobodyPromises is the error of a quote where there is no varqd.
-var errNobodyPromises = errors.New("no varqd is here, so that nobody promises anything: 'varq quote --advisory' tells what is likely all the same")
+var errNobodyPromises = errors.New("this cluster has no varqd, and only varqd makes promises: 'varq quote --advisory' tells what is likely without one")
 
 // advisable makes of a request what a job can have that nobody looks after: it starts as soon as it
 // can. The error names an option that needs varqd.
 func advisable(r *api.PlanRequest) error {
 	switch {
 	case r.OnMiss != "":
-		return errors.New("--on-miss: with --advisory nobody looks after the job")
+		return errors.New("--on-miss: with --advisory nobody looks after the job; leave it out")
 	case r.MaxCost != (api.MaxCost{}):
-		return errors.New("--max-cost: with --advisory no nodes idle")
+		return errors.New("--max-cost: with --advisory no nodes idle; leave it out")
 	case r.BeginAfter != 0:
 		return errors.New("--begin-after: with --advisory nobody holds the work; leave it out, and submit with sbatch --begin")
 	}
@@ -42,7 +42,7 @@ func showAdvice(env *cli.Env, asked *api.PlanRequest, answer *api.PlanAnswer, jo
 		}
 		fmt.Fprintf(&s, "Likely: %s%s by %s with probability %s, if it is submitted %s.\n\n", p.Subject(), what, env.Moment(by), prob.Format(p.Estimate), submitted(env, p))
 		s.Line("Forecast", "from %s", told.Evidence(&p.Evidence, env.Now()))
-		fmt.Fprintf(&s, "\nTo submit it so:\n\n  sbatch %s job.sh\n", strings.Join(begun(env, p, job), " "))
+		fmt.Fprintf(&s, "\nTo submit the job so:\n\n  sbatch %s job.sh\n", strings.Join(begun(env, p, job), " "))
 		for i := range answer.Offers {
 			tellOffer(env, &s, asked, &answer.Offers[i], job)
 		}
@@ -54,7 +54,7 @@ func showAdvice(env *cli.Env, asked *api.PlanRequest, answer *api.PlanAnswer, jo
 	default:
 		return errors.New("the answer is neither a plan nor a refusal")
 	}
-	s.WriteString("\nNobody promises that, or looks after the job: ask again before you rely on it.\n")
+	s.WriteString("\nThis is not a promise, and nobody looks after the job: ask again before you rely on it.\n")
 	_, err := io.WriteString(env.Stdout, s.String())
 	return err
 }

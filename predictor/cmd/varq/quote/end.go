@@ -23,7 +23,7 @@ func showEnd(env *cli.Env, asked *api.PlanRequest, answer *api.PlanAnswer, optio
 	for _, line := range told.End(p, env.Now(), env.Zone) {
 		s.Line(line.Name, "%s", line.Text)
 	}
-	fmt.Fprintf(&s, "\nTo have it promised:\n\n  sbatch %s job.sh\n", strings.Join(options, " "))
+	fmt.Fprintf(&s, "\nTo make this reservation:\n\n  sbatch %s job.sh\n", strings.Join(options, " "))
 	s.WriteString(ends(env, asked, answer.Offers, options))
 	_, err := io.WriteString(env.Stdout, s.String())
 	return err
@@ -41,7 +41,7 @@ func ends(env *cli.Env, asked *api.PlanRequest, offers []api.Offer, options []st
 		return ""
 	}
 	var s strings.Builder
-	s.WriteString("\nPossible instead, by the deadline and with the probability:\n\n")
+	s.WriteString("\nPossible instead, each with its deadline and its probability:\n\n")
 	for i := range offers {
 		o := &offers[i]
 		fmt.Fprintf(&s, "  %d  %s  %-5s  sbatch %s job.sh%s\n", i+1, env.Moment(o.FinishBy), prob.Format(o.Prob), offered(env, asked, o, options), endConditions[o.Kind])

@@ -22,11 +22,16 @@ func NewPredict(env *cli.Env, link *link.Link) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict [options] [options of sbatch]",
 		Short: "Tell how long a job would wait if it were submitted now",
-		Long: `Predict tells how long a job would wait in the queue if it were submitted now.
-In nine cases of ten a job waits no longer than its wait at quantile 0.9. That
-is a forecast. A promise is more careful: a start within the time beside it, or
-by StartBy, is what varq promises with this probability to work that starts as
-soon as its job does (varq quote --best-effort tells the same).`,
+		Long: `Predict tells how long a job would wait in the queue if it were submitted now. Give
+the options that sbatch will get.
+
+  Wait      a forecast: with the quantile as probability, the job waits no longer; at
+            quantile 0.9 that is so in nine cases of ten
+  Promised  within this time varq promises a start with this probability
+  StartBy   that time by the clock
+
+A promise is more careful than a forecast. Promised and StartBy are for work that
+starts as soon as its job does; varq quote --best-effort tells the same.`,
 		Example: `  varq predict -N4 -t 1:00:00
   varq predict -p gpu --gpus=2 -t 30 --quantile=0.5,0.99
   varq predict -N4 -t 1:00:00 --why

@@ -23,21 +23,21 @@ func New(env *cli.Env, link *link.Link) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "quote --begin-by=TIME|--finish-by=TIME [options] [options of sbatch]",
 		Short: "Show the reservation a job would get, without submitting it",
-		Long: `Quote asks for a reservation without making it: when the job would become
-eligible, how long its time limit would be, and what that costs. If nothing can
-be promised, it says why and what can, ready to be pasted, and exits with 1.
+		Long: `Quote shows the reservation that a job would get: from when on Slurm may start the
+job, how long its time limit would be, and what that costs. Nothing is submitted. If
+nothing can be promised, quote says why and what can, ready to be pasted, and exits
+with 1.
 
-With --finish-by it is the end of the job that is asked about. The job is then
-submitted at once, and costs nothing more; other deadlines are listed with their
-probabilities, and on a terminal you may choose one. --risk alone asks for the
-earliest deadline with a probability.
-
-Give the options that sbatch will get; the job's size, its time limit and its
+Give the options that sbatch will get: the size of the job, its time limit and its
 choice of nodes count.
 
-With --advisory it tells what is likely of a job about which nobody makes a
-promise, and that starts as soon as it can. That works on any cluster of Slurm,
-also without varqd, there by varq-alone.`,
+--finish-by asks about the end of the job instead. Such a job is submitted at once,
+and costs nothing more. Quote lists other deadlines with their probabilities, and on
+a terminal you may choose one. --risk alone asks for the earliest deadline that has a
+probability.
+
+--advisory tells what is likely of a job that starts as soon as it can, without a
+promise. It works on any cluster of Slurm: where there is no varqd, use varq-alone.`,
 		Example: `  varq quote -N4 -t 1:00:00 --begin-by=17:00
   varq quote -N1 -n16 --mem=32G -t 30 --begin-by=now+2hours --prob=0.95
   varq quote -p gpu --gpus=4 -t 2:00:00 --begin-by=17:00 --begin-after=16:30
@@ -54,7 +54,7 @@ also without varqd, there by varq-alone.`,
 	job := options.AddJob(cmd, link.Cluster)
 	job.AddOthers()
 	job.AddPromised()
-	advisory := cmd.Flags().Bool("advisory", false, "tell what is likely of a job that nobody makes a promise about")
+	advisory := cmd.Flags().Bool("advisory", false, "tell what is likely of the job without a promise")
 	picture := cmd.Flags().String("plot", "", "draw probability against submission time into `FILE`.svg or .png")
 	asJSON := options.AddJSON(cmd.Flags())
 	_ = cmd.MarkFlagFilename("plot", "svg", "png")

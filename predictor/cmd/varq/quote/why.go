@@ -38,10 +38,10 @@ func reasons(env *cli.Env, p *api.Prediction, scores *api.Calibration) []string 
 		said = append(said, told.Basis(&p.Evidence, env.Now()))
 	}
 	if percent := math.Ceil(100 * p.Beyond); percent > 0 {
-		said = append(said, fmt.Sprintf("More work is ahead than was ever learnt from: the prediction is moved from past waits towards simulations of the queue, %.0f %% of the way.", percent))
+		said = append(said, fmt.Sprintf("More work is ahead than was ever learnt from: %.0f %% of the prediction follows simulations of the queue instead of past waits.", percent))
 	}
 	if percent := math.Round(100 * p.Taken); percent > 0 {
-		said = append(said, fmt.Sprintf("With a probability of %.0f %% running jobs leave no room%s for it now: the prediction is no better than the chance that enough of them end.", percent, orLicences(&p.Job)))
+		said = append(said, fmt.Sprintf("With a probability of %.0f %% running jobs leave no room%s for the job now: the prediction is no better than the chance that enough of them end.", percent, orLicences(&p.Job)))
 	}
 	var shares []string
 	for _, m := range p.Components {
@@ -63,7 +63,7 @@ func reasons(env *cli.Env, p *api.Prediction, scores *api.Calibration) []string 
 	if p.Changed != 0 {
 		said = append(said, fmt.Sprintf("The waits of these jobs changed last on %s.", time.Unix(p.Changed, 0).In(env.Zone).Format(time.DateOnly)))
 	}
-	said = append(said, fmt.Sprintf("Its probabilities are corrected by what came of the last %s forecasts.", cli.Thousands(int(p.Calibrated))))
+	said = append(said, fmt.Sprintf("The probabilities are corrected by what came of the last %s forecasts.", cli.Thousands(int(p.Calibrated))))
 	return append(said, covered(scores)...)
 }
 
@@ -93,7 +93,7 @@ func component(m *api.Component) string {
 	case "forest":
 		return waits + " in situations like this one"
 	case "simulation":
-		return "simulations, and how far they were off for " + waits
+		return "simulations corrected by " + waits
 	case "qbets":
 		if m.Class == "" {
 			return waits

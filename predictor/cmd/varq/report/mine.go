@@ -23,14 +23,23 @@ func NewShadow(env *cli.Env, link *link.Link) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shadow --mine [options]",
 		Short: "Tell what would have been promised about your jobs, and kept",
-		Long: `Shadow tells what varqd would have promised about your own jobs, had it been
-there: whether a start within an hour, 4 or 12, would have been promised when the
-job came, whether it would have been kept, and for how many node-hours nodes would
-have idled before the work. It replays the past that accounting shows you, in a
-minute or so, and asks about each of your jobs what was known then. That works on
-any cluster of Slurm, with varqd or without; it is what you can show to your site.
+		Long: `Shadow replays your past jobs, and tells what varqd would have promised about them:
+for how many it would have promised a start within 1, 4 or 12 hours, how many of these
+promises it would have kept, and for how many node-hours nodes would have idled before
+the work. About each job it asks what was known when the job came.
+
+  Refused    about these jobs nothing would have been promised
+  Unknown    these jobs still wait, or were cancelled early
+  Delivered  the share of promises kept, and Low to High its 95 % interval
+  Held       for how many node-hours nodes would have idled before the work
+  Ratio      the same, in times of the work
+
+Shadow needs varq-alone, which is varq in one file. It works on any cluster of Slurm,
+with varqd or without, reads what accounting shows you, and takes a minute or so. You
+can show the result to your site.
 
 Where varqd watches, varq report --shadow tells of everybody's jobs.
+
 Columns, for --format:
 ` + cli.Wrap(table.Names(shadowColumns())),
 		Example: `  varq shadow --mine
@@ -46,7 +55,7 @@ Columns, for --format:
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		usage := func(err error) error { return cli.Usage(cmd, err) }
 		if !*mine {
-			return usage(errors.New("of whose jobs: --mine, or varq report --shadow for everybody's"))
+			return usage(errors.New("of whose jobs: --mine for your own; 'varq report --shadow' tells of everybody's"))
 		}
 		q := api.ShadowQuery{Start: env.Now() - mineTime}
 		for _, t := range []struct {
@@ -89,7 +98,7 @@ func mineSummary(env *cli.Env, s *api.Shadow) string {
 		return "No job of yours is known that began to wait in this time and has started.\n"
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s of yours that began to wait between %s and %s %s replayed, as accounting tells of them: no varqd watched, and nothing was promised.\n",
+	fmt.Fprintf(&text, "%s of yours that began to wait between %s and %s %s replayed, as accounting shows them. Nothing was promised.\n",
 		cli.Count(s.Jobs, "job", "jobs"), env.Moment(s.From), env.Moment(s.To), map[bool]string{true: "was", false: "were"}[s.Jobs == 1])
 	text.WriteString(verdict(s))
 	text.WriteString("\n")

@@ -51,7 +51,7 @@ Columns:
 
 With --shadow, it tells what varqd would have promised, on a cluster where it only
 watches (plan.mode: shadow in varq.yaml): for a random sample of the jobs that began
-to wait, whether a start within an hour, 4 or 12 would have been promised, and kept,
+to wait, whether a start within 1, 4 or 12 hours would have been promised, and kept,
 and for how many node-hours nodes would have idled before the work.
 Columns:
 ` + cli.Wrap(table.Names(shadowColumns())),

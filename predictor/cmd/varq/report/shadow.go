@@ -67,10 +67,10 @@ func verdict(s *api.Shadow) string {
 	var text strings.Builder
 	if i := slices.IndexFunc(s.Rows, func(r api.ShadowRow) bool { return r.Partition == "" && r.Prob == headline }); i >= 0 {
 		r := &s.Rows[i]
-		fmt.Fprintf(&text, "With probability %s, a start within an hour, 4 or 12 would have been promised to %s of them.\n",
+		fmt.Fprintf(&text, "With probability %s, a start within 1, 4 or 12 hours would have been promised to %s of them.\n",
 			prob.Format(headline), cli.Percent(float64(r.Jobs-r.Refused)/float64(r.Jobs)))
 		if known := r.Kept + r.Missed; known > 0 {
-			fmt.Fprintf(&text, "Of these promises %s would have been kept (95 %% interval: %s to %s), and nodes would have idled before the work for %s node-hours%s.\n",
+			fmt.Fprintf(&text, "Of these promises %s would have been kept (95 %% interval: %s to %s). Nodes would have idled before the work for %s node-hours%s.\n",
 				cli.Percent(r.Delivered), cli.Percent(r.Low), cli.Percent(r.High), cli.NodeHours(r.Held), times(r))
 		}
 	}

@@ -47,7 +47,7 @@ func Waiting(w *api.Waiting, now int64, zone *time.Location) []Line {
 	}
 	line("Because", "%s", Because(w))
 	if w.Ahead > 0 {
-		line("Ahead", "%s of partition %s, with up to %.1f node-hours", cli.Count(w.Ahead, "job", "jobs"), cmp.Or(w.About, w.Partition), float64(w.AheadNodes)/3600)
+		line("Ahead", "%s first in partition %s, with up to %.1f node-hours", cli.Count(w.Ahead, "job goes", "jobs go"), cmp.Or(w.About, w.Partition), float64(w.AheadNodes)/3600)
 	}
 	for _, more := range w.Why {
 		line("", "%s", slurmtime.InZone(more, zone))

@@ -36,7 +36,7 @@ func TestWaitingInPartition(t *testing.T) {
 	got := Waiting(&w, 1795266000, time.UTC)
 	for _, want := range []Line{
 		{"About", "partition main; Slurm may start the job in another of these sooner"},
-		{"Ahead", "2 jobs of partition main, with up to 2.0 node-hours"},
+		{"Ahead", "2 jobs go first in partition main, with up to 2.0 node-hours"},
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no %q in %q", want, got)

@@ -34,22 +34,27 @@ func New(env *cli.Env, link *link.Link) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "when [options] [JOBID...]",
 		Short: "Tell when jobs that wait will start and end",
-		Long: `When tells when your jobs that wait will start, as far as varqd can forecast it.
-Start is the median: the job starts before it as likely as not. Late is the time
-before which it starts in nine cases of ten. End is the median of its end. In1h is
-the probability of a start within an hour. Slurm is when Slurm itself expects to
-start it, as squeue --start has it.
+		Long: `When forecasts when your jobs that wait will start and end.
 
-Given job ids, when tells more of each job: the probability of a start by tonight
-and by tomorrow morning, what goes before it, why it waits, and with what changes it
-would start sooner. Nothing of that is a promise: varq quote shows what can be
-promised.
+  Start   the job starts before this time as likely as not (the median)
+  Late    the job starts before this time in nine cases of ten
+  End     the job ends before this time as likely as not
+  In1h    the probability of a start within an hour
+  Slurm   when Slurm itself expects to start the job, as squeue --start has it
+  Reason  why the job waits, or why nothing is forecast
 
-Of an array, Start is the start of its next task, and End the end of all of them.
+Tasks of an array that wait together share a line: Start is the start of the first
+of them, and End the end of the last.
 
-On a cluster without varqd, varq-alone does the same: that is varq in one file,
-with which a process of your own forecasts from what squeue and sacct tell you.
-It goes on for an hour after the last question.
+Name jobs to read more of each: the probability of a start by tonight and by tomorrow
+morning, how many jobs go first, why the job waits, and which changes would start it
+sooner. Tasks are named as squeue names them: 4712_3, 4712_[0-1].
+
+A forecast is not a promise: varq quote shows what can be promised.
+
+On a cluster without varqd, use varq-alone, which is varq in one file. A process of
+your own then forecasts from what squeue and sacct show you. It ends an hour after
+your last question.
 
 All columns, for --format:
 ` + cli.Wrap(table.Names(allColumns(env))),
@@ -65,7 +70,7 @@ All columns, for --format:
 	whose := options.AddWhose(flags, "jobs")
 	partitions := flags.StringSliceP("partition", "p", nil, "jobs in these `partitions`, separated by commas")
 	jobs := flags.StringArrayP("jobs", "j", nil, "these `jobs`, as squeue writes them: 22,23_[3-7]")
-	pause := flags.Duration("watch", 0, "show it again after each `pause`, such as 30s or 2m, until Ctrl-C")
+	pause := flags.Duration("watch", 0, "ask again after each `pause`, such as 30s or 2m, until Ctrl-C")
 	flags.Lookup("watch").NoOptDefVal = "30s"
 	style := options.AddStyle(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -148,13 +153,13 @@ func show(env *cli.Env, query *api.WhenQuery, answer *api.When, columns []table.
 		}
 	}
 	if answer.More > 0 {
-		fmt.Fprintf(env.Stderr, "varq: %d more jobs wait; name some by --jobs, --partition or --user\n", answer.More)
+		fmt.Fprintf(env.Stderr, "varq: %d more jobs wait and are not shown; --jobs, --partition and --user choose some\n", answer.More)
 	}
 	if len(answer.Jobs) == 0 && !named && style.Plain() {
 		fmt.Fprintln(env.Stderr, "varq: no such job waits")
 	}
 	if answer.Learning && style.Plain() {
-		fmt.Fprintf(env.Stderr, "varq: %s has learnt only the newest part of the past so far\n", who)
+		fmt.Fprintf(env.Stderr, "varq: %s has learnt only the newest part of the past so far, and may answer otherwise in some minutes\n", who)
 	}
 	return nil
 }
