@@ -63,10 +63,8 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	for _, pt := range points {
 		sample = max(sample, pt.Sample)
 	}
-	// no wait tells of jobs inside of a reservation
-	inside := p.Cluster != nil && p.Cluster.Reservations.Encloses(r.Job.Reservation)
-	if need := p.needed(r.Prob); sample < need && !inside {
-		return p.young(r, sample, need)
+	if no := p.Young(r, sample); no != nil {
+		return no
 	}
 	if p.Cluster != nil {
 		if shortage := p.Cluster.Job(r.All(), r.Needs).ShortageBy(r.Now, r.Deadline); shortage != "" {
@@ -130,9 +128,15 @@ func (b *bounds) tooLong(r *Request) *Refusal {
 // farOff is how many waits more than there are make a probability one that waiting does not bring.
 const farOff = 1000
 
-// young returns the refusal of a request for whose probability so many waits are known, and so many
-// are needed.
-func (p *Planner) young(r *Request, sample, need int) *Refusal {
+// Young returns the refusal of a request, without offers, if sample waits are too few for its
+// probability, and nil if they are enough.
+func (p *Planner) Young(r *Request, sample int) *Refusal {
+	need := p.needed(r.Prob)
+	// no wait tells of jobs inside of a reservation
+	inside := p.Cluster != nil && p.Cluster.Reservations.Encloses(r.Job.Reservation)
+	if sample >= need || inside {
+		return nil
+	}
 	why := fmt.Sprintf("not enough history for a probability of %v: %d waits known, at least %d needed", r.Prob, sample, need)
 	if more := need - sample; sample == 0 || more <= farOff {
 		such := "more such jobs have"
