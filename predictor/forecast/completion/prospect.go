@@ -100,7 +100,11 @@ func (f *Forecaster) Wait(q *forecast.Question, waited int64, a *forecast.Answer
 
 // Prospect forecasts the end of a job that waits or will wait, from the forecast of its wait. wait
 // is the result of the method Wait. The caller may have adjusted it for what the Forecaster does
-// not know.
+// not know, or to promise no more of it than is promised of a start.
+//
+// The recalibration corrects the sum of wait and run time, and may raise a probability. But no end
+// within some seconds is more probable than a start, which is a bound also where wait is careful.
+// What lowers a probability comes after that: failures, and ends by the time limit.
 //
 // It takes O(parts^2 delay.Points) if nodes may fail.
 func (f *Forecaster) Prospect(q *forecast.Question, c Circumstances, wait *delay.Distribution) (p Prospect) {
@@ -114,7 +118,9 @@ func (f *Forecaster) Prospect(q *forecast.Question, c Circumstances, wait *delay
 	}
 	a := forecast.Answer{Wait: *wait}
 	f.join(&record{}, &a, &run)
-	p.end = a.Lower
+	for i := range p.end {
+		p.end[i] = min(a.Lower[i], wait[i])
+	}
 	p.lost = lost(wait, &run, c)
 	for i := range p.timeOut {
 		p.timeOut[i] = atLimit * wait.Within(delay.At(i)-float64(limit))

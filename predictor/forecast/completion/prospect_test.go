@@ -103,6 +103,26 @@ func TestProspectAgainstDraws(t *testing.T) {
 	}
 }
 
+// No job ends sooner than it starts, also where past jobs ran for a shorter time than forecast, and
+// where the wait is careful.
+func TestEndIsAfterStart(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	wait := forecasttest.Exponential(1800)
+	f := trained(wait, learnt(limit, func() int64 { return int64(600 + 100*r.ExpFloat64()) }), .01)
+	var careful delay.Distribution
+	for i := range careful {
+		careful[i] = max(0, 1-3*(1-wait[i]))
+	}
+	for name, wait := range map[string]*delay.Distribution{"forecast": wait, "careful": &careful} {
+		p := f.Prospect(&forecast.Question{Request: workload.Request{Limit: limit}}, Circumstances{}, wait)
+		for seconds := 0.; seconds < 20_000; seconds += 60 {
+			if end, start := p.Prob(seconds), wait.Within(seconds); end > start {
+				t.Fatalf("%s: within %v s it ends with %v, and starts with %v", name, seconds, end, start)
+			}
+		}
+	}
+}
+
 // The rest of a run has the distribution of the rests of drawn runs that have lasted as long.
 func TestRestAgainstDraws(t *testing.T) {
 	thorough.Only(t)
