@@ -77,6 +77,7 @@ func (o *Outlook) prepare(r *workload.Request, now int64, c []workload.Candidate
 				questions[i] = forecast.Question{Request: *r, Now: now, Submit: max(now, c[i].Submit), Job: c[i].Job}
 				questions[i].Limit = c[i].Limit
 			}
+			questions = slices.Compact(questions) // candidates with other budgets are asked about once
 		}
 		f.Prepare(questions)
 	}

@@ -83,10 +83,10 @@ func TestOwnForecastersTakePart(t *testing.T) {
 			t.Errorf("%s is not among those that were asked: %v", name, asked)
 		}
 	}
-	c := []workload.Candidate{{Submit: now, Limit: 600, Budget: 600}, {Submit: now + 300, Limit: 600, Budget: 300}}
-	o.Forecast(r, now, c, make([]workload.Estimate, 2))
-	if own.prepared != len(c) {
-		t.Errorf("prepared for %d candidates of %d", own.prepared, len(c))
+	c := []workload.Candidate{{Submit: now, Limit: 600, Budget: 600}, {Submit: now + 300, Limit: 600, Budget: 300}, {Submit: now + 300, Limit: 600, Budget: 400}}
+	o.Forecast(r, now, c, make([]workload.Estimate, len(c)))
+	if own.prepared != 2 {
+		t.Errorf("prepared for %d submissions of 2", own.prepared)
 	}
 }
 
