@@ -335,13 +335,13 @@ func endFor(r api.PlanRequest) (a api.PlanAnswer) {
 		time, saves := offer(r.FinishBy, r.Prob), offer(r.FinishBy, r.Prob)
 		time.Kind, time.Limit = api.OfferTime, 1800
 		saves.Kind, saves.CheckpointInterval = api.OfferSaves, 600
-		a.Refusal = &api.Refusal{Reason: "the job has ended by the deadline with a probability of 0.40 at best", Offers: append(a.Offers, time, saves)}
+		a.Refusal = &api.Refusal{Reason: "an end by the deadline can be promised with probability 0.40 at best", Offers: append(a.Offers, time, saves)}
 		a.Offers = nil
 		return a
 	}
 	a.Plan = &api.Plan{
 		BeginTime: now, TimeLimit: r.Job.Limit, FinishBy: max(r.FinishBy, soon), WorkLimit: r.Job.Limit, Slot: now + 600,
-		Prob: max(r.Prob, r.Risk, .5), Estimate: .92, OnMiss: r.OnMiss, TimeOut: .12, Lost: .004,
+		Prob: max(r.Prob, r.Risk, .5), Estimate: .92, Forecast: .98, Careful: "the forecast is 0.98, and a promise counts on 0.94, as only 412 past waits are known", OnMiss: r.OnMiss, TimeOut: .12, Lost: .004,
 		Work: times(r.Job.Size, r.Job.Limit), Evidence: api.Evidence{Sample: 412},
 	}
 	return a

@@ -34,6 +34,5 @@ func End(p *api.Plan, now int64, zone *time.Location) []Line {
 	if left := p.LeavesOut(); left != "" {
 		line("Nodes", "%s", left)
 	}
-	line("Forecast", "from %s", Evidence(&p.Evidence, now))
-	return lines
+	return append(lines, forecast(p, now)...)
 }

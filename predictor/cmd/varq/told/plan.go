@@ -65,19 +65,21 @@ func Plan(p *api.Plan, asked *api.PlanRequest, now int64, zone *time.Location) [
 	if left := p.LeavesOut(); left != "" {
 		line("Nodes", "%s", left)
 	}
-	line("Forecast", "%sfrom %s", forecast(p), Evidence(&p.Evidence, now))
-	if p.Careful != "" {
-		line("Careful", "%s", p.Careful)
-	}
-	return lines
+	return append(lines, forecast(p, now)...)
 }
 
-// forecast begins the line of a plan's forecast, if that is known.
-func forecast(p *api.Plan) string {
-	if p.Forecast == 0 {
-		return ""
+// forecast tells of the forecast of a plan, as far as it is known, what it rests on, and why a
+// promise is more careful.
+func forecast(p *api.Plan, now int64) []Line {
+	text := "from " + Evidence(&p.Evidence, now)
+	if p.Forecast != 0 {
+		text = prob.Format(p.Forecast) + ", " + text
 	}
-	return prob.Format(p.Forecast) + ", "
+	lines := []Line{{"Forecast", text}}
+	if p.Careful != "" {
+		lines = append(lines, Line{"Careful", p.Careful})
+	}
+	return lines
 }
 
 // Evidence says in a phrase what a forecast rests on that is told now.
