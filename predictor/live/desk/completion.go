@@ -95,6 +95,9 @@ func (q *question) admitEnd() *trajectory.Refusal {
 // also sets the answer's Offers to other ends.
 func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	d, r, req := q.desk, &q.request, q.asked
+	if req.FinishBy == 0 {
+		r.Prob = req.Risk
+	}
 	avoided, safer := d.hazard.avoided(q.Cluster, &r.Job, req, duringWork(0, &r.Job))
 	var wait forecast.Answer
 	circumstances := completion.Circumstances{Checkpoints: req.CheckpointInterval}
@@ -103,9 +106,10 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	}
 	prospect, blocked, ok := d.prospect(q.Cluster, r, 0, circumstances, avoided, q.claims, &wait)
 	if !ok {
-		return nil, &api.Refusal{Reason: cmp.Or(wait.Down, "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")}
+		return nil, &api.Refusal{Reason: cmp.Or(wait.Down, q.young(int(wait.Sample)), "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")}
 	}
-	agreed := negotiate.Ask(prospect, negotiate.Request{Now: q.now, Deadline: req.FinishBy, Prob: r.Prob, Given: r.Given, Risk: req.Risk, Latest: q.now + d.Horizon + int64(max(1, circumstances.Rounds))*r.Job.Limit})
+	latest := q.now + d.Horizon + int64(max(1, circumstances.Rounds))*r.Job.Limit
+	agreed := negotiate.Ask(prospect, negotiate.Request{Now: q.now, Deadline: req.FinishBy, Prob: r.Prob, Given: r.Given, Risk: req.Risk, Latest: latest})
 	var others []api.Offer
 	for _, o := range agreed.Others {
 		others = append(others, api.Offer{
@@ -125,7 +129,9 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 			claim.Limit = others[i].Limit
 			others[i].Claim = claim
 		}
-		return nil, &api.Refusal{Reason: agreed.Reason + because(blocked, prospect, &waking, circumstances.Tasks > 0), Offers: others}
+		careful := trajectory.Careful(prospect.estimate(float64(cmp.Or(req.FinishBy, latest) - q.now)))
+		reason := cmp.Or(q.young(prospect.sample), agreed.Reason+because(blocked, prospect, &waking, circumstances.Tasks > 0, careful))
+		return nil, &api.Refusal{Reason: reason, Offers: others}
 	}
 	q.answer.Offers = others
 	plan := q.endPlan(agreed.Promise, prospect, &wait)
@@ -145,38 +151,49 @@ func rounds(all, atOnce int32) int32 {
 // and of as many rounds of them as the circumstances say. The job has waited for some seconds,
 // and is to avoid some nodes. prospect sets wait to the forecast of the rest of the wait, and
 // computes the circumstances' FailureRate. It also returns the first window that keeps the job from
-// starting, or nil. It reports false if too little is known; wait.Down may then say why.
-func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p negotiate.Prospect, blocked *api.Blocked, ok bool) {
+// starting, or nil. It reports false if too little is known; wait.Down may then say why. A job
+// without an id is to be submitted now, and has the prospect that may be promised.
+func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p ending, blocked *api.Blocked, ok bool) {
 	all, pieces, now := r.All(), r.Pieces.Times(max(1, r.Tasks)), min(r.Now, d.Now())
 	q := forecast.Question{Request: all, Now: now, Submit: r.Now, Job: r.ID}
 	if !d.Outlook.Wait(&q, waited, wait) {
-		return nil, nil, false
+		return p, nil, false
 	}
 	job := c.Job(all, r.Needs)
 	windows := job.Blocked(pieces)
-	first := r.Now // outside of the windows, which pausing counts
+	first, closed := r.Now, windows
 	if circumstances.Rounds <= 1 {
 		blocked = postpone(wait, windows, r.Now, all.Limit)
-	} else {
-		first = clearOf(windows, r.Now, all.Limit)
+	} else { // outside of the windows, which pausing counts
+		first, closed = clearOf(windows, r.Now, all.Limit), nil
 		if len(windows) > 0 {
 			blocked = blockedBy(&windows[0])
 		}
 	}
 	room := d.room(claims, r.ID == 0)
-	limitToRoom(&wait.Wait, func(at int64) float64 {
-		return room(workload.Claim{Request: all, Pieces: pieces, Job: r.ID, From: at + first - r.Now}, now, 0).Prob
-	}, r.Now)
+	from := func(at int64) workload.Room {
+		return room(workload.Claim{Request: all, Pieces: pieces, Job: r.ID, From: at}, now, 0)
+	}
+	limitToRoom(&wait.Wait, func(at int64) float64 { return from(at + first - r.Now).Prob }, r.Now)
 	waking, _ := job.Waking()
 	wake(wait, waking)
 	fitting := job.Fitting()
 	circumstances.FailureRate = failuresOf(nodesFor(&all, fitting), d.hazard.candidates(fitting, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit))
 	q.Request = r.Job // each task runs as a job like it
-	p, ok = d.Outlook.Prospect(&q, circumstances, &wait.Wait)
-	if ok && circumstances.Rounds > 1 {
-		p = pausing{p, windows, r.Now, all.Limit}
+	end := func(wait *delay.Distribution) (p negotiate.Prospect) {
+		p, ok = d.Outlook.Prospect(&q, circumstances, wait)
+		if ok && circumstances.Rounds > 1 {
+			p = pausing{p, windows, r.Now, all.Limit}
+		}
+		return p
 	}
-	return p, blocked, ok
+	if r.ID != 0 {
+		p.forecast = end(&wait.Wait)
+		p.Prospect = p.forecast
+		return p, blocked, ok
+	}
+	w := d.waits(r, first, job, closed, from)
+	return ending{end(&w.promised), end(&w.forecast), end(&w.bound), w.sample}, blocked, ok
 }
 
 // otherWays returns offers of the end that r was refused. One has a shorter time limit, which fits
@@ -222,7 +239,7 @@ var (
 // because tells what else lowers the probability of an end, as the end of a sentence. waking is the
 // rule by which nodes are powered up, or an empty rule. Tasks of an array have ended where their
 // time limit stops them.
-func because(blocked *api.Blocked, p negotiate.Prospect, waking *limits.Rule, array bool) string {
+func because(blocked *api.Blocked, p negotiate.Prospect, waking *limits.Rule, array bool, careful string) string {
 	switch {
 	case blocked != nil:
 		return "; " + blocked.Why
@@ -230,6 +247,8 @@ func because(blocked *api.Blocked, p negotiate.Prospect, waking *limits.Rule, ar
 		return "; " + waking.Says
 	case p.TimeOut() > api.TimesOutOften && !array:
 		return fmt.Sprintf("; jobs like it are stopped at their time limit with probability %.2f, before their work is done: ask for a longer one (--time) if that may happen", p.TimeOut())
+	case careful != "":
+		return "; " + careful
 	}
 	return ""
 }
@@ -241,15 +260,16 @@ func likelyStart(at int64, wait *forecast.Answer) int64 {
 }
 
 // endPlan returns the plan for the end that was agreed on.
-func (q *question) endPlan(agreed *negotiate.Offer, p negotiate.Prospect, wait *forecast.Answer) api.Plan {
+func (q *question) endPlan(agreed *negotiate.Offer, p ending, wait *forecast.Answer) api.Plan {
 	r, all := &q.request, q.request
 	all.Tasks = q.asked.Array.Tasks
 	within := float64(agreed.Deadline - r.Now)
+	estimate := p.estimate(within)
 	return api.Plan{
 		Array: q.asked.Array, Tasks: all.Tasks, AtOnce: r.Tasks,
 		BeginTime: r.Now, TimeLimit: slurmtime.Minutes(r.Job.Limit) * 60, FinishBy: agreed.Deadline, WorkLimit: r.Job.Limit,
 		Slot: likelyStart(r.Now, wait),
-		Prob: agreed.Prob, Estimate: agreed.Estimate, TimeOut: p.TimeOut(), Lost: p.Lost(within),
+		Prob: agreed.Prob, Estimate: agreed.Estimate, Forecast: estimate.Forecast, Careful: trajectory.Careful(estimate), TimeOut: p.TimeOut(), Lost: p.Lost(within),
 		Work:     api.Cost(q.Work(all)),
 		Evidence: api.Evidence{Sample: int(wait.Sample), Class: wait.Class, Beyond: wait.Beyond},
 	}

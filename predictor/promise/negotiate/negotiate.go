@@ -82,7 +82,7 @@ func Ask(p Prospect, r Request) (a Answer) {
 	} else if estimate := p.Prob(float64(r.Deadline - r.Now)); estimate >= offer.Needed(r.Prob, r.Given) {
 		a.Promise = &Offer{r.Deadline, r.Prob, offer.Mean(estimate, r.Given)}
 	} else {
-		a.Reason = fmt.Sprintf("the job has ended by the deadline with a probability of %.2f at best, not %.6g", prob.Percent(estimate), r.Prob)
+		a.Reason = fmt.Sprintf("an end by the deadline can be promised with probability %.2f at best, not %.6g", prob.Percent(estimate), r.Prob)
 		if prob.Percent(estimate) <= 0 {
 			a.Reason = "not even a probability of 0.01 can be promised for an end by the deadline"
 		}

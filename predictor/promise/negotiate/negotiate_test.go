@@ -50,10 +50,10 @@ func TestAsk(t *testing.T) {
 	}{
 		"promised": {1, Request{Deadline: now + 3000, Prob: .9}, &deal{3000, .9}, "", []deal{{840, .5}, {1560, .75}, {2640, .9}, {3000, .92}, {3360, .95}, {4980, .99}}},
 		"refused": {
-			1, Request{Deadline: now + 1200, Prob: .9}, nil, "the job has ended by the deadline with a probability of 0.69 at best, not 0.9",
+			1, Request{Deadline: now + 1200, Prob: .9}, nil, "an end by the deadline can be promised with probability 0.69 at best, not 0.9",
 			[]deal{{840, .5}, {1200, .66}, {1560, .75}, {2640, .9}, {3360, .95}, {4980, .99}},
 		},
-		"a level of her own": {1, Request{Deadline: now + 1200, Prob: .8}, nil, "the job has ended by the deadline with a probability of 0.69 at best, not 0.8",
+		"a level of her own": {1, Request{Deadline: now + 1200, Prob: .8}, nil, "an end by the deadline can be promised with probability 0.69 at best, not 0.8",
 			[]deal{{840, .5}, {1200, .66}, {1560, .75}, {1800, .8}, {2640, .9}, {3360, .95}, {4980, .99}}},
 		"too early for any use": {1, Request{Deadline: now + 5, Prob: .9}, nil, "not even a probability of 0.01 can be promised for an end by the deadline",
 			[]deal{{840, .5}, {1560, .75}, {2640, .9}, {3360, .95}, {4980, .99}}},

@@ -136,7 +136,7 @@ func endOf(r *api.PlanRequest, asked float64) (a api.PlanAnswer) {
 	}
 	a.Refusal = &api.Refusal{
 		KeptUntil: now + 60,
-		Reason:    fmt.Sprintf("the job has ended by the deadline with a probability of %.2f at best, not %v", estimate, asked),
+		Reason:    fmt.Sprintf("an end by the deadline can be promised with probability %.2f at best, not %v", estimate, asked),
 		Offers:    []api.Offer{later, {Kind: api.OfferTime, Prob: asked, FinishBy: r.FinishBy, Nodes: r.Job.Nodes, Limit: r.Job.Limit / 2}},
 	}
 	return a

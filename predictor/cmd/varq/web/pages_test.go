@@ -88,7 +88,7 @@ func TestEnd(t *testing.T) {
 		}
 	}
 	_, text = l.get(t, "/answer?nodes=4&time=1:00:00&begin-by=2026-11-22T01:00&work=end&prob=0.8")
-	contains(t, text, "Cannot be promised: the job has ended by the deadline with a probability of 0.64 at best", "Finished by 2026-11-24T22:00:00", "A shorter job", "time=00%3A30%3A00",
+	contains(t, text, "Cannot be promised: an end by the deadline can be promised with probability 0.64 at best", "Finished by 2026-11-24T22:00:00", "A shorter job", "time=00%3A30%3A00",
 		"sbatch --nodes=4 --time=00:30:00 --finish-by=2026-11-22T01:00:00 --prob=0.8 job.sh")
 }
 

@@ -32,8 +32,8 @@ func Everybody() Admission {
 	return Admission{begin: func(*queue.Queue, *Experiment) judge { return everybody{} }}
 }
 
-// Distribution promises what completion.Prospect gives a probability of at least prob, as varqd
-// does.
+// Distribution promises what completion.Prospect gives a probability of at least prob, by the plain
+// forecast of the wait. varqd is more careful.
 func Distribution(prob float64) Admission {
 	return Admission{begin: func(q *queue.Queue, e *Experiment) judge {
 		random := rand.New(rand.NewPCG(e.Seed, 0x7661_7271))
