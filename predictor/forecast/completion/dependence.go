@@ -67,7 +67,11 @@ func (d *dependence) sum(wait *delay.Distribution, run *walltime.Distribution, t
 		if correlation != 0 {
 			shift := correlation * stats.NormalQuantile(level)
 			for k, s := range scores {
-				given[k] = stats.NormalCDF((s - shift) / rest)
+				if k > 0 && s == scores[k-1] { // as where the wait is certain to be over
+					given[k] = given[k-1]
+				} else {
+					given[k] = stats.NormalCDF((s - shift) / rest)
+				}
 			}
 		}
 		seconds := float64(run.Quantile(level))
