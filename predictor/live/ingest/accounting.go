@@ -37,7 +37,7 @@ func (g *Ingest) Load(ctx context.Context) error {
 		}
 		g.Log.Warn("beginning with what was known before", "error", err)
 	}
-	return g.rebuild(ctx, soonJobs)
+	return g.rebuild(ctx, g.Soon)
 }
 
 // CatchUp reads the accounting since the last reading, and feeds it to the model. After a gap it

@@ -9,6 +9,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -30,9 +31,9 @@ const (
 	// maxGap is the most seconds between two snapshots, or two readings of accounting,
 	// that a model can bridge.
 	maxGap = 3600
-	// maxJobs is the most past jobs that a model learns: those that started last. The first model
-	// learns soonJobs of them, in a few seconds, so that varqd soon answers.
-	maxJobs  = 50_000
+	// maxJobs is the most past jobs that a model learns: those that started last.
+	maxJobs = 50_000
+	// soonJobs is the default of Options.Soon: a few seconds.
 	soonJobs = 3000
 )
 
@@ -62,6 +63,9 @@ type Options struct {
 	NewModel func(twin.Pools) Model
 	// Days is how many days of the past are kept.
 	Days int
+	// Soon is how many past jobs the first model learns, so that it soon answers: those that started
+	// last. 0 stands for 3000.
+	Soon int
 	// OnAccounting, if not nil, is called with the jobs of each window of accounting
 	// before the window counts as read. If it fails, the window is read again.
 	OnAccounting func(ctx context.Context, jobs []workload.Job) error
@@ -104,7 +108,10 @@ type Ingest struct {
 }
 
 // New returns an Ingest that knows nothing yet.
-func New(o Options) *Ingest { return &Ingest{Options: o, shown: shown{}} }
+func New(o Options) *Ingest {
+	o.Soon = cmp.Or(o.Soon, soonJobs)
+	return &Ingest{Options: o, shown: shown{}}
+}
 
 // Ready returns nil once Load is done. Before that it returns an error that says how far
 // the present step of Load is: reading accounting, then learning.

@@ -195,7 +195,6 @@ func TestNothingCountsAsReadUntilTold(t *testing.T) {
 // TestFirstModelLearnsTheNewest: Load makes a model that serves soon, of the newest jobs, and
 // CatchUp one of all, whether accounting answers or not.
 func TestFirstModelLearnsTheNewest(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "history.db")
 	s := &source{jobs: past(now-day, now-2*3600)}
 	first := s.jobs[0]
 	for i := range int64(soonJobs) {
@@ -204,22 +203,28 @@ func TestFirstModelLearnsTheNewest(t *testing.T) {
 		j.Submit, j.Eligible, j.Start, j.End = first.Submit+10*i, first.Submit+10*i, first.Submit+10*i+5, first.Submit+10*i+8
 		s.jobs = append(s.jobs, j)
 	}
-	g := start(t, path, s)
-	if g.Learning() {
-		t.Error("it is learning before it has begun")
-	}
-	if err := g.Load(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if g.Ready() != nil || !g.Learning() || learnt(g) != soonJobs {
-		t.Errorf("at first: %v, learning %v, learnt %d of %d", g.Ready(), g.Learning(), learnt(g), len(s.jobs))
-	}
-	s.fail = 1
-	if err := g.CatchUp(t.Context()); !errors.Is(err, errAway) {
-		t.Errorf("CatchUp = %v", err)
-	}
-	if g.Learning() || learnt(g) != len(s.jobs) {
-		t.Errorf("then: learning %v, learnt %d of %d", g.Learning(), learnt(g), len(s.jobs))
+	for _, soon := range []int{soonJobs, 100} {
+		g := start(t, filepath.Join(t.TempDir(), "history.db"), s)
+		if soon != soonJobs {
+			g.Soon = soon
+		}
+		if g.Learning() {
+			t.Error("it is learning before it has begun")
+		}
+		s.fail = 0
+		if err := g.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if g.Ready() != nil || !g.Learning() || learnt(g) != soon {
+			t.Errorf("at first: %v, learning %v, learnt %d of %d", g.Ready(), g.Learning(), learnt(g), len(s.jobs))
+		}
+		s.fail = 1
+		if err := g.CatchUp(t.Context()); !errors.Is(err, errAway) {
+			t.Errorf("CatchUp = %v", err)
+		}
+		if g.Learning() || learnt(g) != len(s.jobs) {
+			t.Errorf("then: learning %v, learnt %d of %d", g.Learning(), learnt(g), len(s.jobs))
+		}
 	}
 }
 
