@@ -319,6 +319,21 @@ func (h *History) texts(ctx context.Context) (map[int64]string, error) {
 	return texts, err
 }
 
+// Newest tells of the jobs that started last.
+type Newest struct {
+	Jobs   int
+	First  int64 // when the first of them started, or 0
+	Others bool  // some are not of the user
+}
+
+// Newest tells of the jobs that started last, at most as many as most, and as a user sees them.
+func (h *History) Newest(ctx context.Context, most int, user string) (n Newest, err error) {
+	err = h.db.Load().QueryRowContext(ctx, `
+		SELECT count(*), coalesce(min(start), 0), coalesce(max(user IS NOT (SELECT id FROM strings WHERE text = ?)), 0)
+		FROM (SELECT start, user FROM jobs ORDER BY start DESC, job DESC, submit DESC LIMIT ?)`, user, most).Scan(&n.Jobs, &n.First, &n.Others)
+	return n, wrap(err)
+}
+
 // Prune deletes the jobs that started before the time before.
 func (h *History) Prune(ctx context.Context, before int64) error {
 	h.mu.Lock()

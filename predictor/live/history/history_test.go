@@ -102,6 +102,36 @@ func TestJobsComeBackInOrderOfStart(t *testing.T) {
 	}
 }
 
+// Newest tells what counting the newest jobs tells.
+func TestNewest(t *testing.T) {
+	h := mustOpen(t, filepath.Join(t.TempDir(), "history.db"))
+	jobs := synthetic(50)
+	slices.SortFunc(jobs, byStart)
+	for i := range jobs[40:] {
+		jobs[40+i].User = "alice"
+	}
+	for known := 0; known <= len(jobs); known += len(jobs) {
+		add(t, h, jobs[:known], nil)
+		for _, most := range []int{1, 10, 11, 50, 1000} {
+			for _, user := range []string{"alice", "nobody"} {
+				var want Newest
+				for j, err := range h.Jobs(t.Context(), most) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if want.Jobs++; want.Jobs == 1 {
+						want.First = j.Start
+					}
+					want.Others = want.Others || j.User != user
+				}
+				if got, err := h.Newest(t.Context(), most, user); err != nil || got != want || got.Jobs != min(most, known) {
+					t.Errorf("%d of %d jobs for %s: %+v, want %+v, %v", most, known, user, got, want, err)
+				}
+			}
+		}
+	}
+}
+
 // Every column holds the value of the field that it is named after.
 func TestColumns(t *testing.T) {
 	h := mustOpen(t, filepath.Join(t.TempDir(), "history.db"))

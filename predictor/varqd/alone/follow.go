@@ -147,10 +147,10 @@ func (f *Forecaster) wanted(ctx context.Context, known *history.Coverage) (days 
 	}
 	n, err := f.newest(ctx)
 	since := known.Since
-	if n.jobs == enough {
-		since = n.first
+	if n.Jobs == enough {
+		since = n.First
 	}
-	return daysOf(n.jobs, f.Now()-since), err
+	return daysOf(n.Jobs, f.Now()-since), err
 }
 
 // begin returns how many days of the past a new process begins with: those that are known, but for
@@ -163,28 +163,15 @@ func (f *Forecaster) begin(ctx context.Context, known *history.Coverage, wanted 
 	return days, err
 }
 
-// newest has how many past jobs are known, of those that started last and at most enough, and when
-// the first of them started.
-type newest struct {
-	jobs  int
-	first int64
-}
-
-// newest returns that, and notes whether other users have some of them.
-func (f *Forecaster) newest(ctx context.Context) (n newest, err error) {
-	others := false
-	for j, err := range f.cache.Jobs(ctx, enough) {
-		if err != nil {
-			return n, err
-		}
-		if n.jobs++; n.jobs == 1 {
-			n.first = j.Start
-		}
-		others = others || j.User != f.User
+// newest tells of the past jobs that are known, and notes whether other users have some of them.
+func (f *Forecaster) newest(ctx context.Context) (history.Newest, error) {
+	n, err := f.cache.Newest(ctx, enough, f.User)
+	if err != nil {
+		return n, err
 	}
 	f.said.Lock()
 	defer f.said.Unlock()
-	f.others = others
+	f.others = n.Others
 	return n, nil
 }
 
