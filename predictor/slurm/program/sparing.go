@@ -31,7 +31,8 @@ type Sparing struct {
 }
 
 // Output returns what a program prints with these arguments, or has printed with them if that is
-// no longer ago than Every. A failure is remembered for as long.
+// no longer ago than Every. A failure is remembered for as long. What a full disk does not keep is
+// asked again.
 func (s *Sparing) Output(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
 	kept := s.kept(path, args)
 	unlock, err := lock(ctx, kept+".lock")
@@ -57,7 +58,10 @@ func (s *Sparing) Output(ctx context.Context, path string, env []string, args ..
 	if err != nil {
 		return nil, errors.Join(err, s.keep(kept+".failed", []byte(err.Error())))
 	}
-	return out, s.keep(kept, out)
+	if s.keep(kept, out) != nil {
+		_ = os.Remove(kept) // which is older
+	}
+	return out, nil
 }
 
 // Told returns when a program has printed what Output returns for these arguments, or the zero time

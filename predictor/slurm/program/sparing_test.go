@@ -3,6 +3,7 @@ package program
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,29 @@ func TestSparing(t *testing.T) {
 	}
 	if _, err := ask("-a"); !errors.Is(err, slurm.ErrUnavailable) {
 		t.Error(err)
+	}
+}
+
+// What a full disk does not keep is asked again, and nothing tells of what was kept before.
+func TestFullDisk(t *testing.T) {
+	now, runs := time.Unix(1_800_000_000, 0), 0
+	s := Sparing{Folder: t.TempDir(), Every: time.Minute, Now: func() time.Time { return now }, Run: func(context.Context, string, []string, ...string) ([]byte, error) {
+		runs++
+		return []byte("queue"), nil
+	}}
+	for i, full := range []bool{false, true, true, false} {
+		if now = now.Add(time.Minute); full { // nothing can be written where a folder is
+			_ = os.Mkdir(s.kept("squeue", nil)+".new", 0o700)
+		} else {
+			_ = os.Remove(s.kept("squeue", nil) + ".new")
+		}
+		out, err := s.Output(t.Context(), "squeue", nil)
+		if string(out) != "queue" || err != nil || runs != i+1 {
+			t.Errorf("%q, %v in %d runs", out, err, runs)
+		}
+		if told := s.Told("squeue"); told.IsZero() != full || !full && !told.Equal(now) {
+			t.Errorf("full %v: told at %v", full, told)
+		}
 	}
 }
 
