@@ -121,7 +121,7 @@ func New(o Options) (_ *Forecaster, err error) {
 	f.outlook = outlook.New(outlook.Options{Confidence: site.Forecast.Confidence, Now: o.Now})
 	f.ingest = ingest.New(ingest.Options{
 		Cache: f.cache, Source: placed{o.Slurm, f}, NewModel: func(pools twin.Pools) ingest.Model { return f.outlook.NewModel(pools) },
-		Days: mostDays, Now: o.Now, Log: o.Log,
+		Days: mostDays, Soon: soon, Now: o.Now, Log: o.Log,
 	})
 	f.premises = premises.New(premises.Options{
 		Slurm: o.Slurm, Observe: f.ingest.ObserveCluster, Loaded: f.ready, Now: o.Now, Zone: o.Zone, Stale: stale,

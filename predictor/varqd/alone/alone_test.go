@@ -28,26 +28,29 @@ const epoch = 1_800_000_000
 
 // lab is a cluster of which Slurm's commands tell, with a clock.
 type lab struct {
-	t       *testing.T
+	t       testing.TB
 	folder  string
 	clock   int64
 	private bool     // whether alice sees her own jobs only, and no nodes
 	down    error    // of every command
 	asked   []string // the commands that ran, with the last of their arguments
+	f       *Forecaster
+	log     bytes.Buffer
 }
 
-func newLab(t *testing.T) *lab { return &lab{t: t, folder: t.TempDir(), clock: epoch} }
+func newLab(t testing.TB) *lab { return &lab{t: t, folder: t.TempDir(), clock: epoch} }
 
 // forecaster returns alice's.
 func (l *lab) forecaster() *Forecaster {
 	l.t.Helper()
 	f, err := New(Options{
 		Folder: l.folder, User: "alice", Slurm: NewCommands(program.Sparing{Folder: l.folder, Now: func() time.Time { return time.Unix(l.clock, 0) }, Run: l.run}),
-		Now: func() int64 { return l.clock }, Zone: time.UTC, Log: slog.New(slog.DiscardHandler),
+		Now: func() int64 { return l.clock }, Zone: time.UTC, Log: slog.New(slog.NewTextHandler(&l.log, nil)),
 	})
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	l.f = f
 	return f
 }
 
@@ -279,6 +282,21 @@ func TestNextProcess(t *testing.T) {
 	}
 	if n := l.count(); n["sacct"] != 1 || n["squeue"] != 0 || n["scontrol"] != 0 {
 		t.Errorf("a minute later: %v", n)
+	}
+}
+
+// Of a long past, the next process soon answers by the newest jobs, and learns the others then.
+func TestSoon(t *testing.T) {
+	l := newLab(t)
+	l.write(soon)
+	defer l.forecaster().Close()
+	if err := l.f.advance(t.Context()); err != nil && !errors.Is(err, program.ErrSpared) {
+		t.Fatal(err)
+	}
+	for _, want := range []string{fmt.Sprintf("jobs=%d more=true", soon+6), fmt.Sprintf("jobs=%d more=false", soon+400+6)} {
+		if !strings.Contains(l.log.String(), want) {
+			t.Errorf("no %s in\n%s", want, &l.log)
+		}
 	}
 }
 

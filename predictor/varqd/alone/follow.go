@@ -15,9 +15,11 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Of the past, about enough jobs are read for a model, and no more days than mostDays.
+// Of the past, about enough jobs are read for a model, and no more days than mostDays. The first
+// model learns soon of them, in half a second.
 const (
 	enough   = 50_000
+	soon     = 1000
 	mostDays = 60
 	// unknownDays are read if the queue does not tell how many jobs come in a day: it does by the
 	// ids and the times of two jobs that are so far apart.

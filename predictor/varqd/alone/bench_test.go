@@ -1,0 +1,58 @@
+package alone
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/varq-project/varq/predictor/live/history"
+	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/test/synthetic"
+)
+
+// BenchmarkNextProcess begins a process that finds 52,605 past jobs read, until it can answer.
+func BenchmarkNextProcess(b *testing.B) {
+	l := newLab(b)
+	l.write(52_605)
+	for b.Loop() {
+		f := l.forecaster()
+		ctx, stop := context.WithCancel(b.Context())
+		done := make(chan error)
+		go func() { done <- f.advance(ctx) }()
+		for f.ingest.Ready() != nil {
+			time.Sleep(time.Millisecond)
+		}
+		b.StopTimer()
+		stop()
+		<-done
+		if err := f.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}
+
+// write writes a past of so many jobs into alice's cache, up to a moment ago.
+func (l *lab) write(n int) {
+	l.t.Helper()
+	cache, _, err := history.Open(filepath.Join(l.folder, "history.db"))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	var past []workload.Job
+	for j, err := range synthetic.History(synthetic.Config{Seed: 1, Nodes: 64, CPUs: 32, ShortNodes: 8, Jobs: n, Days: 40, End: epoch, Utilisation: .85}) {
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		if len(past) < n {
+			past = append(past, j)
+		}
+	}
+	if _, err := cache.Add(l.t.Context(), past, &history.Coverage{Since: epoch - 40*day, Until: epoch, Complete: true}); err != nil {
+		l.t.Fatal(err)
+	}
+	if err := cache.Close(); err != nil {
+		l.t.Fatal(err)
+	}
+}
