@@ -3,15 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/varq-project/varq/predictor/slurm/sacct"
 	"github.com/varq-project/varq/predictor/slurm/squeue"
@@ -131,16 +134,21 @@ func (b *bare) asked(name string) int {
 
 // stop ends the user's forecaster, if there is one, and waits until it has.
 func (b *bare) stop() {
-	files, _ := filepath.Glob(filepath.Join(b.home, ".cache/varq/*/pid"))
-	for _, file := range files {
-		text, _ := os.ReadFile(file)
-		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-		if err != nil {
-			continue
-		}
-		for syscall.Kill(pid, syscall.SIGTERM) == nil {
-			time.Sleep(10 * time.Millisecond)
-		}
+	c, err := net.Dial("unix", filepath.Join(b.socket, "varq-cluster.sock"))
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	raw, err := c.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var who *unix.Ucred
+	if failed := raw.Control(func(fd uintptr) { who, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); failed != nil || err != nil {
+		b.t.Fatal(failed, err)
+	}
+	for syscall.Kill(int(who.Pid), syscall.SIGTERM) == nil {
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
@@ -218,6 +226,31 @@ func TestAlone(t *testing.T) {
 	// What it was told of the queue and the nodes serves on.
 	if n, m := b.asked("squeue"), b.asked("scontrol"); n != 1 || m != 5 {
 		t.Errorf("squeue ran %d times, scontrol %d", n, m)
+	}
+}
+
+// A user whose disk is full gets forecasts all the same, and reads that the past is not kept.
+func TestAloneOnFullDisk(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("mounting a small file system needs root")
+	}
+	b := newBare(t)
+	cache := filepath.Join(b.home, ".cache")
+	if err := errors.Join(os.Mkdir(cache, 0o700), syscall.Mount("tmpfs", cache, "tmpfs", 0, "size=256k")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(cache, syscall.MNT_DETACH) })
+	if err := os.WriteFile(filepath.Join(cache, "other"), make([]byte, 256<<10), 0o600); !errors.Is(err, syscall.ENOSPC) && err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		out, told, err := b.varq("when")
+		if err != nil || !strings.Contains(out, "1502 main") || !strings.Contains(told, "from 5") || !strings.Contains(told, "what it knows of the past is in memory, and is asked for again once it has ended: ") {
+			t.Errorf("%v\n%s%s", err, out, told)
+		}
+	}
+	if n, m := b.asked("sacct"), b.asked("squeue"); n != 1 || m != 1 {
+		t.Errorf("sacct ran %d times, squeue %d", n, m)
 	}
 }
 

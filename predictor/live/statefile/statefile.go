@@ -97,6 +97,9 @@ func Open(path string) (*sqlitefile.File, error) {
 	return f, nil
 }
 
+// OpenMemory returns a new file in memory, which Close forgets.
+func OpenMemory() (*sqlitefile.File, error) { return sqlitefile.OpenMemory(steps) }
+
 // openWith is Open with the steps of some version of varq.
 func openWith(path string, steps []string) (*sqlitefile.File, error) {
 	has, err := sqlitefile.Version(path)

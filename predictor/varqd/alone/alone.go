@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -66,6 +65,7 @@ type Options struct {
 type Forecaster struct {
 	Options
 	cache    *history.History
+	why      string // the past is read again, after a colon, or ""
 	outlook  *outlook.Outlook
 	ingest   *ingest.Ingest
 	premises *premises.Premises
@@ -84,7 +84,7 @@ type Forecaster struct {
 }
 
 // ErrRunning is the error of New if another process forecasts for the user.
-var ErrRunning = statefile.ErrLocked
+var ErrRunning = errors.New("another process of yours forecasts already, and does not answer here: end it, or set XDG_RUNTIME_DIR to what it was where that began; its number is in")
 
 // New returns a Forecaster that knows nothing yet. Close closes its files.
 func New(o Options) (_ *Forecaster, err error) {
@@ -102,21 +102,29 @@ func New(o Options) (_ *Forecaster, err error) {
 			err = errors.Join(err, f.close())
 		}
 	}()
-	path := filepath.Join(o.Folder, "promises.db")
+	path := pastOf(o.Folder)
 	unlock, err := statefile.Lock(path)
+	if errors.Is(err, statefile.ErrLocked) {
+		err = fmt.Errorf("%w %s", ErrRunning, pidOf(o.Folder))
+	}
 	if err != nil {
 		return nil, err
 	}
 	cleanups = append(cleanups, unlock)
-	file, err := statefile.Open(path) // of no promises
+	file, err := statefile.OpenMemory() // of no promises
 	if err != nil {
 		return nil, err
 	}
 	cleanups = append(cleanups, file.Close)
-	if f.cache, _, err = history.Open(filepath.Join(o.Folder, "history.db")); err != nil {
+	var aside string
+	if f.cache, aside, err = history.Open(path); err != nil {
 		return nil, err
 	}
 	cleanups = append(cleanups, f.cache.Close)
+	if aside != "" {
+		f.why = ": what was known of past jobs cannot be read, and is now " + aside
+		o.Log.Warn("the past is read again" + f.why)
+	}
 	site := config.Default()
 	f.outlook = outlook.New(outlook.Options{Confidence: site.Forecast.Confidence, Now: o.Now})
 	f.ingest = ingest.New(ingest.Options{
@@ -182,6 +190,9 @@ func (f *Forecaster) Health() api.Health {
 	}
 	if f.problem != nil {
 		h.Notes = append(h.Notes, f.problem.Error())
+	}
+	if err := f.cache.Unstored(); err != nil {
+		h.Notes = append(h.Notes, fmt.Sprintf("what it knows of the past is in memory, and is asked for again once it has ended: %v", err))
 	}
 	if f.ingest.Learning() {
 		h.Notes = append(h.Notes, fmt.Sprintf("it still learns from the past before: %d %%", f.ingest.Learnt()))

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -35,6 +36,7 @@ type lab struct {
 	down    error    // of every command
 	asked   []string // the commands that ran, with the last of their arguments
 	f       *Forecaster
+	said    string // by f when sacct ran last
 	log     bytes.Buffer
 }
 
@@ -65,6 +67,7 @@ func (l *lab) run(_ context.Context, path string, _ []string, args ...string) ([
 	case path == "squeue":
 		return []byte(l.queue()), nil
 	case path == "sacct":
+		l.said = fmt.Sprint(l.f.Health().Notes)
 		return []byte(l.past()), nil
 	case last == "config":
 		text := "ClusterName = lab\nSelectType = select/cons_tres\n"
@@ -253,7 +256,7 @@ func TestWhen(t *testing.T) {
 func TestNextProcess(t *testing.T) {
 	l := newLab(t)
 	f := l.forecaster()
-	if _, err := New(f.Options); !errors.Is(err, ErrRunning) {
+	if _, err := New(f.Options); !errors.Is(err, ErrRunning) || !strings.Contains(err.Error(), "XDG_RUNTIME_DIR") {
 		t.Error(err)
 	}
 	if err := f.advance(t.Context()); err != nil {
@@ -297,6 +300,39 @@ func TestSoon(t *testing.T) {
 		if !strings.Contains(l.log.String(), want) {
 			t.Errorf("no %s in\n%s", want, &l.log)
 		}
+	}
+}
+
+// A past that cannot be read is read from accounting again, and one that cannot be written, too, by
+// the next process. The user reads so.
+func TestNoPast(t *testing.T) {
+	for name, c := range map[string]struct {
+		ruin       func(past string) error
+		said, note string
+	}{
+		"truncated": {func(past string) error { return os.Truncate(past, 10_000) }, "what was known of past jobs cannot be read, and is now ", ""},
+		"no SQLite": {func(past string) error { return os.WriteFile(past, make([]byte, 10_000), 0o600) }, "what was known of past jobs cannot be read, and is now ", ""},
+		"empty":     {func(past string) error { return os.Truncate(past, 0) }, "asks accounting for the jobs", ""},
+		"no file": {func(past string) error { return errors.Join(os.Remove(past), os.Mkdir(past, 0o700)) }, "asks accounting for the jobs",
+			"what it knows of the past is in memory, and is asked for again once it has ended: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			l.write(soon)
+			if err := c.ruin(pastOf(l.folder)); err != nil {
+				t.Fatal(err)
+			}
+			defer l.forecaster().Close()
+			if err := l.f.advance(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if n := l.count(); n["sacct"] != 1 || !strings.Contains(l.said, c.said) {
+				t.Errorf("%v, and it says %s", n, l.said)
+			}
+			if h := l.f.Health(); !h.OK || h.History < 400 || !strings.HasPrefix(strings.Join(h.Notes, ""), c.note) || (c.note == "") != (len(h.Notes) == 0) {
+				t.Errorf("%+v", h)
+			}
+		})
 	}
 }
 

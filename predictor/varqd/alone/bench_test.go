@@ -2,7 +2,6 @@ package alone
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -36,7 +35,7 @@ func BenchmarkNextProcess(b *testing.B) {
 // write writes a past of so many jobs into alice's cache, up to a moment ago.
 func (l *lab) write(n int) {
 	l.t.Helper()
-	cache, _, err := history.Open(filepath.Join(l.folder, "history.db"))
+	cache, _, err := history.Open(pastOf(l.folder))
 	if err != nil {
 		l.t.Fatal(err)
 	}

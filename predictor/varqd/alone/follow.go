@@ -88,7 +88,7 @@ func (f *Forecaster) advance(ctx context.Context) error {
 			return err
 		}
 	}
-	f.say("asks accounting for the jobs of the last %d days", wanted)
+	f.say("asks accounting for the jobs of the last %d days%s", wanted, f.why)
 	f.ingest.Days = wanted
 	if err := f.ingest.Load(ctx); err != nil {
 		return err

@@ -19,6 +19,11 @@ type Place struct {
 	Socket string
 }
 
+// pastOf and pidOf return the files in a Place's Folder that have the past, and the number of the
+// process.
+func pastOf(folder string) string { return filepath.Join(folder, "history.db") }
+func pidOf(folder string) string  { return filepath.Join(folder, "pid") }
+
 // mostPath is how long the path of a socket may be, in bytes.
 const mostPath = 107
 

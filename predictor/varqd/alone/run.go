@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"os/user"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -62,9 +61,9 @@ func Run(ctx context.Context, at Place, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	id := filepath.Join(at.Folder, "pid")
+	id := pidOf(at.Folder)
 	if err := os.WriteFile(id, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
-		return errors.Join(err, l.Close())
+		log.Warn("the number of this process is in no file", "error", err)
 	}
 	defer os.Remove(id)
 	ctx, stop := context.WithCancel(ctx)

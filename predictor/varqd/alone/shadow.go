@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
-	"path/filepath"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/desk"
@@ -26,7 +25,7 @@ import (
 // The nodes are those of today. Of limits on what a user may have at once it knows only that a job
 // waited for one.
 func Shadow(ctx context.Context, o *Options, q api.ShadowQuery, progress func(percent int)) (api.Shadow, error) {
-	cache, _, err := history.Open(filepath.Join(o.Folder, "history.db"))
+	cache, _, err := history.Open(pastOf(o.Folder))
 	if err != nil {
 		return api.Shadow{}, err
 	}
