@@ -23,6 +23,7 @@ func (g *Ingest) rebuild(ctx context.Context, most int) error {
 	if err == nil {
 		g.replace(t)
 		g.covered.Store(covered)
+		g.percent.Store(0) // of the rest
 		g.Log.Info("history loaded", "jobs", len(jobs), "more", t.learning)
 	}
 	g.rebuilding, g.meanwhile = false, nil

@@ -291,14 +291,20 @@ func TestNextProcess(t *testing.T) {
 // Of a long past, the next process soon answers by the newest jobs, and learns the others then.
 func TestSoon(t *testing.T) {
 	l := newLab(t)
-	l.write(soon)
+	l.write(soon, 20)
 	defer l.forecaster().Close()
-	if err := l.f.advance(t.Context()); err != nil && !errors.Is(err, program.ErrSpared) {
-		t.Fatal(err)
-	}
-	for _, want := range []string{fmt.Sprintf("jobs=%d more=true", soon+6), fmt.Sprintf("jobs=%d more=false", soon+400+6)} {
-		if !strings.Contains(l.log.String(), want) {
-			t.Errorf("no %s in\n%s", want, &l.log)
+	for _, want := range []struct {
+		past  int
+		note  string
+		err   error
+		pause int64
+	}{{soon, "it still learns from the past before: 0 %", nil, breath}, {soon + 400, "", program.ErrSpared, retryAfter}} {
+		err := l.f.advance(t.Context())
+		if pause := l.f.pause(err); !errors.Is(err, want.err) || pause != want.pause {
+			t.Errorf("%v, and a pause of %d s", err, pause)
+		}
+		if h := l.f.Health(); !h.OK || h.History != want.past+4 || strings.Join(h.Notes, "") != want.note {
+			t.Errorf("%+v", h)
 		}
 	}
 }
@@ -318,7 +324,7 @@ func TestNoPast(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t)
-			l.write(soon)
+			l.write(soon, 20)
 			if err := c.ruin(pastOf(l.folder)); err != nil {
 				t.Fatal(err)
 			}

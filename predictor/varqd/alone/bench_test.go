@@ -13,7 +13,7 @@ import (
 // BenchmarkNextProcess begins a process that finds 52,605 past jobs read, until it can answer.
 func BenchmarkNextProcess(b *testing.B) {
 	l := newLab(b)
-	l.write(52_605)
+	l.write(52_605, 40)
 	for b.Loop() {
 		f := l.forecaster()
 		ctx, stop := context.WithCancel(b.Context())
@@ -32,15 +32,15 @@ func BenchmarkNextProcess(b *testing.B) {
 	}
 }
 
-// write writes a past of so many jobs into alice's cache, up to a moment ago.
-func (l *lab) write(n int) {
+// write writes a past of n jobs in so many days into alice's cache.
+func (l *lab) write(n, days int) {
 	l.t.Helper()
 	cache, _, err := history.Open(pastOf(l.folder))
 	if err != nil {
 		l.t.Fatal(err)
 	}
 	var past []workload.Job
-	for j, err := range synthetic.History(synthetic.Config{Seed: 1, Nodes: 64, CPUs: 32, ShortNodes: 8, Jobs: n, Days: 40, End: epoch, Utilisation: .85}) {
+	for j, err := range synthetic.History(synthetic.Config{Seed: 1, Nodes: 64, CPUs: 32, ShortNodes: 8, Jobs: n, Days: days, End: epoch, Utilisation: .85}) {
 		if err != nil {
 			l.t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func (l *lab) write(n int) {
 			past = append(past, j)
 		}
 	}
-	if _, err := cache.Add(l.t.Context(), past, &history.Coverage{Since: epoch - 40*day, Until: epoch, Complete: true}); err != nil {
+	if _, err := cache.Add(l.t.Context(), past, &history.Coverage{Since: epoch - int64(days)*day, Until: epoch, Complete: true}); err != nil {
 		l.t.Fatal(err)
 	}
 	if err := cache.Close(); err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // Of the past, about enough jobs are read for a model, and no more days than mostDays. The first
-// model learns soon of them, in half a second.
+// model learns soon of them, in half a second: half as many forecast a crowded queue clearly worse.
 const (
 	enough   = 50_000
 	soon     = 1000
@@ -33,6 +33,10 @@ const (
 // for.
 const retryAfter = int64(Every/time.Second) + 1
 
+// breath is after how many seconds the rest of the past is learnt: first the question is answered
+// for which the process began.
+const breath = 2
+
 // Follow learns the past, and follows the cluster until ctx is done or nobody has asked for long.
 // The error is that this host has not the commands that tell of it.
 func (f *Forecaster) Follow(ctx context.Context) error {
@@ -41,17 +45,12 @@ func (f *Forecaster) Follow(ctx context.Context) error {
 	next := f.Now()
 	for ctx.Err() == nil && f.Now()-f.asked.Load() < idle {
 		if f.Now() >= next {
-			next = f.Now() + between
 			err := f.advance(ctx)
 			debug.FreeOSMemory() // learning needs much more than answering
-			switch {
-			case errors.Is(err, exec.ErrNotFound):
+			if errors.Is(err, exec.ErrNotFound) {
 				return err
-			case errors.Is(err, program.ErrSpared):
-				next = f.Now() + retryAfter
-			case f.note(err) != nil:
-				next = f.Now() + retryAfter
 			}
+			next = f.Now() + f.pause(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -61,7 +60,18 @@ func (f *Forecaster) Follow(ctx context.Context) error {
 	return nil
 }
 
-// advance learns the past if it is not known, else what has happened since.
+// pause returns how many seconds pass until the next call of advance, if this one ended with err.
+func (f *Forecaster) pause(err error) int64 {
+	switch {
+	case errors.Is(err, program.ErrSpared), f.note(err) != nil:
+		return retryAfter
+	case f.ingest.Learning():
+		return breath
+	}
+	return between
+}
+
+// advance learns the past if it is not known, else the rest of it, and what has happened since.
 func (f *Forecaster) advance(ctx context.Context) error {
 	f.say("asks Slurm for its nodes")
 	if err := f.premises.Refresh(ctx); err != nil {
@@ -80,7 +90,7 @@ func (f *Forecaster) advance(ctx context.Context) error {
 		return err
 	}
 	switch loaded := f.ingest.Ready() == nil; {
-	case loaded && wanted <= 2*f.ingest.Days:
+	case loaded && (f.ingest.Learning() || wanted <= 2*f.ingest.Days):
 		return f.ingest.CatchUp(ctx)
 	case !loaded && known.Complete: // it begins with what is known
 		wanted, err = f.begin(ctx, &known, wanted)
@@ -93,10 +103,8 @@ func (f *Forecaster) advance(ctx context.Context) error {
 	if err := f.ingest.Load(ctx); err != nil {
 		return err
 	}
-	if _, err := f.newest(ctx); err != nil || !f.ingest.Learning() {
-		return err
-	}
-	return f.ingest.CatchUp(ctx)
+	_, err = f.newest(ctx)
+	return err
 }
 
 // Look takes in the queue, unless it is younger than Every. If that fails, the one that was read
