@@ -37,7 +37,6 @@ type lab struct {
 	asked   []string // the commands that ran, with the last of their arguments
 	f       *Forecaster
 	said    string // by f when sacct ran last
-	log     bytes.Buffer
 }
 
 func newLab(t testing.TB) *lab { return &lab{t: t, folder: t.TempDir(), clock: epoch} }
@@ -47,7 +46,7 @@ func (l *lab) forecaster() *Forecaster {
 	l.t.Helper()
 	f, err := New(Options{
 		Folder: l.folder, User: "alice", Slurm: NewCommands(program.Sparing{Folder: l.folder, Now: func() time.Time { return time.Unix(l.clock, 0) }, Run: l.run}),
-		Now: func() int64 { return l.clock }, Zone: time.UTC, Log: slog.New(slog.NewTextHandler(&l.log, nil)),
+		Now: func() int64 { return l.clock }, Zone: time.UTC, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		l.t.Fatal(err)
