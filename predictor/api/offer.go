@@ -46,8 +46,10 @@ type Offer struct {
 	Worst Cost               `json:"worst"`
 	// Estimate is the probability that could be promised when the offer was made.
 	Estimate float64 `json:"estimate,omitempty"`
-	// Claim is what the job of the offer would claim. Only varqd knows it.
+	// Claim is what the job of the offer would claim, and By when it has its nodes at the latest, or
+	// 0 if nobody knows. Only varqd has them.
 	Claim workload.Claim `json:"-"`
+	By    int64          `json:"-"`
 }
 
 // AskedFor says by when the request asks for a start or an end, as of now (Unix seconds), so that

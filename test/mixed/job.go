@@ -110,8 +110,12 @@ type job struct {
 	Mode     string
 	Prob     float64
 	Deadline int64
-	// Patience is after how many seconds the user took the offer that the job is, or 0.
+	// Patience is after how many seconds the user took the offer that the job is, or 0, and Kept
+	// whether its room was kept for her.
 	Patience int
+	Kept     bool
+	// InTime is true if the promise was certainly kept, and Late if it was certainly not.
+	InTime, Late bool
 
 	// ID is the job's number, 0 if it was refused, and Said what sbatch wrote then.
 	ID   int64

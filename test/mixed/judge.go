@@ -55,11 +55,11 @@ func (c *campaign) judge(ctx context.Context) (*Report, error) {
 		case j.ID == 0:
 			r.refused(j)
 		default:
-			kept, err := c.kept(j)
+			j.InTime, j.Late, err = c.wrote(j)
 			if err != nil {
 				return nil, err
 			}
-			r.promised(j, kept, settled[j.ID])
+			r.promised(j, settled[j.ID])
 			moves, err := c.moves(ctx, j)
 			if err != nil {
 				return nil, err
@@ -163,32 +163,43 @@ func (c *campaign) moves(ctx context.Context, j *job) (n int, err error) {
 // slack is how many seconds a job may write later than what it writes of.
 const slack = 2
 
-// kept reports whether the promise of a job was kept, by what the job itself, or all tasks of the
-// array, wrote.
-func (c *campaign) kept(j *job) (bool, error) {
+// wrote reports whether the promise of a job was certainly kept, or certainly not, by what the job
+// itself, or all tasks of the array, wrote.
+func (c *campaign) wrote(j *job) (inTime, late bool, err error) {
 	word := "begin"
 	if j.Mode == finish {
 		word = "end"
 	}
 	f, err := os.Open(filepath.Join(c.stamps(), j.Name))
 	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
+		return false, true, nil
 	}
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	defer f.Close()
-	in := map[int64]bool{} // jobs, or tasks
+	in, about := map[int64]bool{}, map[int64]bool{} // jobs, or tasks, in time and about in time
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		var what string
 		var at, id int64
 		if _, err := fmt.Sscan(lines.Text(), &what, &at, &id); err != nil {
-			return false, fmt.Errorf("job %s has written %q: %w", j.Name, lines.Text(), err)
+			return false, false, fmt.Errorf("job %s has written %q: %w", j.Name, lines.Text(), err)
 		}
-		if what == word && at <= j.Deadline+slack {
-			in[id] = true
+		if what == word {
+			in[id], about[id] = in[id] || at <= j.Deadline, about[id] || at <= j.Deadline+slack
 		}
 	}
-	return len(in) >= max(1, j.kind.tasks), lines.Err()
+	return complete(in, j.kind.tasks), !complete(about, j.kind.tasks), lines.Err()
+}
+
+// complete reports whether so many tasks, or one job, are.
+func complete(are map[int64]bool, tasks int) bool {
+	n := 0
+	for _, is := range are {
+		if is {
+			n++
+		}
+	}
+	return n >= max(1, tasks)
 }

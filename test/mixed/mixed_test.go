@@ -47,17 +47,18 @@ func TestReport(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	r.refused(&job{kind: gpu, Mode: strict, Prob: .9, Said: "varq: no promise: until 17:00 there is no room\nvarq: ..."})
-	r.promised(&job{kind: gpu, Mode: strict, Prob: .9, Name: "a"}, true, &api.Reservation{State: api.StateKept})
-	r.promised(&job{kind: gpu, Mode: finish, Prob: .5, Name: "b"}, false, &api.Reservation{State: api.StateMissed})
-	r.promised(&job{kind: gpu, Mode: finish, Prob: .5, Name: "c"}, true, nil)
-	if p := r.Kinds["typed GPU"]; p.Asked != 4 || p.Refused != 1 || p.Kept != 2 || p.Missed != 1 || p.Prob != 1.9 {
+	r.promised(&job{kind: gpu, Mode: strict, Prob: .9, Name: "a", InTime: true}, &api.Reservation{State: api.StateKept})
+	r.promised(&job{kind: gpu, Mode: finish, Prob: .5, Name: "b", Late: true}, &api.Reservation{State: api.StateMissed})
+	r.promised(&job{kind: gpu, Mode: finish, Prob: .5, Name: "c", InTime: true}, nil)
+	r.promised(&job{kind: gpu, Mode: finish, Prob: .5, Name: "d"}, &api.Reservation{State: api.StateMissed}) // by a second
+	if p := r.Kinds["typed GPU"]; p.Asked != 5 || p.Refused != 1 || p.Kept != 2 || p.Missed != 2 || p.Prob != 2.4 {
 		t.Errorf("%+v", p)
 	}
-	if len(r.Missed) != 1 || len(r.Wrong) != 1 || r.Reasons["typed GPU: varq: no promise: until N there is no room"] != 1 {
+	if len(r.Missed) != 2 || len(r.Wrong) != 1 || r.Reasons["typed GPU: varq: no promise: until N there is no room"] != 1 {
 		t.Errorf("%+v", r)
 	}
 	var text strings.Builder
-	if err := r.Write(&text); err != nil || !strings.Contains(text.String(), "0.667") {
+	if err := r.Write(&text); err != nil || !strings.Contains(text.String(), "0.500") {
 		t.Errorf("%v: %s", err, text.String())
 	}
 }
@@ -86,9 +87,10 @@ func TestOffer(t *testing.T) {
 		}
 	}
 	r := newReport()
-	r.offer(&job{kind: &kinds[0], Patience: 20, ID: 7})
-	r.offer(&job{kind: &kinds[0], Patience: 20})
-	if *r.Offers[20] != (Offers{Taken: 2, Held: 1}) || len(r.Broken) != 1 {
+	r.offer(&job{kind: &kinds[0], Patience: 20, Kept: true, ID: 7})
+	r.offer(&job{kind: &kinds[0], Patience: 20, Kept: true})
+	r.offer(&job{kind: &kinds[0], Patience: 20, ID: 8})
+	if *r.Offers[20] != (Offers{Taken: 2, Held: 1}) || *r.Offers[0] != (Offers{Taken: 1, Held: 1}) || len(r.Broken) != 1 {
 		t.Errorf("%+v", r)
 	}
 }

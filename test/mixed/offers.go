@@ -23,7 +23,8 @@ var patience = []int{3, 20, 60}
 // latest is by how much later a deadline may be at most that a user takes instead.
 const latest = 10 * time.Minute
 
-// Offers are what became of the offers that users took after some time.
+// Offers are what became of the offers that users took after some time, or of those for which no
+// room was kept.
 type Offers struct{ Taken, Held int }
 
 // takeOffer takes one of the offers that came with the refusal of a job, after a while.
@@ -42,6 +43,7 @@ func (c *campaign) takeOffer(ctx context.Context, j *job, random *rand.Rand) {
 	}
 	taken := usable[random.IntN(len(usable))]
 	taken.Patience = patience[random.IntN(len(patience))]
+	taken.Kept = strings.Contains(j.Said, "kept for you until")
 	if cluster.Sleep(ctx, time.Duration(taken.Patience)*time.Second) == nil {
 		c.submit(ctx, taken)
 	}
@@ -79,7 +81,11 @@ func (j *job) with(options []string) *job {
 
 // offer counts an offer that its user has taken.
 func (r *Report) offer(j *job) {
-	o := of(r.Offers, j.Patience)
+	key := j.Patience
+	if !j.Kept {
+		key = 0
+	}
+	o := of(r.Offers, key)
 	o.Taken++
 	if j.ID != 0 {
 		o.Held++
@@ -93,9 +99,12 @@ func (r *Report) writeOffers(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "\noffers, taken after\ttaken\theld\tshare\t.95 interval\n")
 	for _, seconds := range slices.Sorted(maps.Keys(r.Offers)) {
-		o := r.Offers[seconds]
+		o, after := r.Offers[seconds], fmt.Sprintf("%d s", seconds)
+		if seconds == 0 {
+			after = "any time, without room kept"
+		}
 		low, high := stats.ProportionInterval(o.Held, o.Taken, .95)
-		fmt.Fprintf(w, "%d s\t%d\t%d\t%.3f\t%.3f to %.3f\n", seconds, o.Taken, o.Held, share(o.Held, o.Taken), low, high)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.3f\t%.3f to %.3f\n", after, o.Taken, o.Held, share(o.Held, o.Taken), low, high)
 	}
 	return w.Flush()
 }

@@ -95,7 +95,12 @@ func (j *job) why() string {
 }
 
 // promised counts a promise that was kept or not. v is what varq says of it, or nil.
-func (r *Report) promised(j *job, kept bool, v *api.Reservation) {
+func (r *Report) promised(j *job, v *api.Reservation) {
+	state, note := "unknown", ""
+	if v != nil {
+		state, note = v.State, v.Note
+	}
+	kept := j.InTime || !j.Late && state == api.StateKept
 	r.each(j, func(p *Promises) {
 		p.Prob += j.Prob
 		if kept {
@@ -104,15 +109,11 @@ func (r *Report) promised(j *job, kept bool, v *api.Reservation) {
 			p.Missed++
 		}
 	})
-	state, note := "unknown", ""
-	if v != nil {
-		state, note = v.State, v.Note
-	}
 	line := fmt.Sprintf("%s, job %d, %s, %s, %v, %s: %s: %s", j.Name, j.ID, j.kind.name, j.Mode, j.Prob, strings.Join(j.Args, " "), state, note)
 	if !kept {
 		r.Missed = append(r.Missed, line)
 	}
-	if (state == api.StateKept) != kept {
+	if varqs := state == api.StateKept; j.InTime && !varqs || j.Late && varqs {
 		r.Wrong = append(r.Wrong, line)
 	}
 }

@@ -38,17 +38,17 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 	q.request.Given = d.offered.estimate(user, req, q.now)
 	r := &q.request
 	if no := q.terms.admit(max(r.Prob, req.Risk)); no != nil {
-		return q.refuse(no, promise)
+		return q.refuse(no)
 	}
 	no := q.admitEnd()
 	if err := q.err(); err != nil {
 		return api.PlanAnswer{}, err
 	}
 	if no != nil {
-		return q.refuse(apiRefusal(no), promise)
+		return q.refuse(apiRefusal(no))
 	}
 	if missing := q.Cluster.Job(r.Job, r.Needs).Missing(); missing != "" {
-		return q.refuse(&api.Refusal{Reason: missing}, promise)
+		return q.refuse(&api.Refusal{Reason: missing})
 	}
 	plan, refusal := q.agreeOnEnd()
 	if refusal == nil && d.Shadow {
@@ -64,7 +64,7 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 	case err != nil:
 		return api.PlanAnswer{}, err
 	case refusal != nil:
-		return q.refuse(refusal, promise)
+		return q.refuse(refusal)
 	}
 	q.answer.Plan, q.answer.MayChange = plan, len(q.Cluster.SubmitPlugins) > 0
 	return q.answer, nil

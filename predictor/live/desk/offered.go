@@ -148,7 +148,7 @@ func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, now
 	}
 	newest := refused{at: now, asked: *req, offers: no.Offers}
 	if own < mostKept && kept < mostKeptOfAll {
-		newest.keeps = anyOf(no.Offers)
+		newest.keeps = anyOf(no.Offers, now+roomKept)
 	}
 	if newest.keeps != nil {
 		no.KeptUntil = now + offer.Patience
@@ -156,12 +156,13 @@ func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, now
 	o.made[user] = append(made, newest)
 }
 
-// anyOf returns claims that keep the room for any one of several offers of a job: at each time what
-// the largest of them needs.
-func anyOf(offers []api.Offer) (kept []workload.Claim) {
+// anyOf returns claims that keep the room for any one of several offers of a job, which may be taken
+// until a time: at each time what the largest of them needs.
+func anyOf(offers []api.Offer, until int64) (kept []workload.Claim) {
 	var claims []workload.Claim
 	for i := range offers {
 		if c := offers[i].Claim; c.Nodes != 0 {
+			c.Limit += max(0, until-c.From)
 			claims = append(claims, c)
 		}
 	}

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -228,12 +229,33 @@ func TestAnyOf(t *testing.T) {
 			c.Nodes, c.From, c.Limit = 1+random.Int32N(4), c.Start+random.Int64N(end/3), 1+random.Int64N(end/3)
 			offers, claims = append(offers, api.Offer{Claim: c}), append(claims, c)
 		}
-		kept := anyOf(offers)
+		kept := anyOf(offers, 0)
 		for second := range int64(end) {
 			want, _ := at(claims, second)
 			if most, sum := at(kept, second); most != want || sum != want {
 				t.Fatalf("%+v: %+v: %d and %d at %d, want %d", claims, kept, most, sum, second, want)
 			}
 		}
+	}
+}
+
+// No two users are offered the same room at the same time.
+func TestOffersAtOnce(t *testing.T) {
+	s := newSite(t)
+	const by = desktest.Epoch + 1800
+	s.offeredTo("alice", by)
+	a, err := s.desk.planAny(t.Context(), "bob", desktest.Request(by), true)
+	if err != nil || len(a.Refusal.Offers) == 0 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	s.Outlook.Rooms = len(s.kept("bob"))
+	if err := s.desk.offer(t.Context(), "bob", desktest.Request(by), a.Refusal, true); !errors.Is(err, errCrowded) {
+		t.Errorf("the first time: %v", err)
+	}
+	if err := s.desk.offer(t.Context(), "bob", desktest.Request(by), a.Refusal, false); err != nil || len(a.Refusal.Offers) > 0 || a.Refusal.KeptUntil != 0 {
+		t.Errorf("%+v, %v", a.Refusal, err)
+	}
+	if a, err := s.desk.Plan(t.Context(), "bob", desktest.Request(by), true); err != nil || len(a.Refusal.Offers) > 0 {
+		t.Errorf("%+v, %v", a.Refusal, err)
 	}
 }

@@ -20,22 +20,64 @@ func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, prom
 	if err := d.checkHome(req); err != nil {
 		return api.PlanAnswer{}, err
 	}
-	if no, err := d.mayPromise(ctx, user); no != nil || err != nil {
-		if promise && no != nil {
-			count(d.Metrics.Refusals)
-		}
-		return api.PlanAnswer{Refusal: no}, err
+	no, err := d.mayPromise(ctx, user)
+	if err != nil {
+		return api.PlanAnswer{}, err
 	}
-	answer, err := d.planAny(ctx, user, req, promise)
-	answer.AsOf = d.Outlook.Seen()
+	answer := api.PlanAnswer{Refusal: no}
+	if no == nil {
+		answer, err = d.answer(ctx, user, req, promise)
+	}
 	switch {
-	case err != nil:
+	case err != nil || !promise:
 	case answer.Refusal != nil:
-		d.offered.refuse(user, req, answer.Refusal, d.Now(), d.Zone)
-	case promise:
+		count(d.Metrics.Refusals)
+	default:
 		d.offered.promise(user, req, d.Now())
 	}
 	return answer, err
+}
+
+// answer is Plan for a user who may have promises. If others take the room of its offers while it
+// looks for them, it looks once more, and then leaves these offers out.
+func (d *Desk) answer(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
+	for again := true; ; again = false {
+		answer, err := d.planAny(ctx, user, req, promise)
+		answer.AsOf = d.Outlook.Seen()
+		if err == nil && answer.Refusal != nil && !d.Shadow {
+			err = d.offer(ctx, user, req, answer.Refusal, again)
+		}
+		if !errors.Is(err, errCrowded) {
+			return answer, err
+		}
+	}
+}
+
+// offer makes the offers of a refusal, and keeps their room for the user. It leaves out those whose
+// room others have been promised or offered meanwhile. If again is true, it makes none instead, and
+// the error is errCrowded.
+func (d *Desk) offer(ctx context.Context, user string, req *api.PlanRequest, no *api.Refusal, again bool) error {
+	granted, err := d.StartGranting(ctx)
+	if err != nil {
+		return err
+	}
+	defer granted()
+	now := d.Now()
+	others, _ := d.offered.claims(user, now)
+	claims, err := d.claims(ctx, now, "", others)
+	if err != nil {
+		return err
+	}
+	room, found := d.room(claims, true), len(no.Offers)
+	no.Offers = slices.DeleteFunc(no.Offers, func(o api.Offer) bool {
+		left := room(o.Claim, now, 0)
+		return o.By != 0 && left.Within(o.Claim.Start, o.By) < o.Prob
+	})
+	if len(no.Offers) < found && again {
+		return errCrowded
+	}
+	d.offered.refuse(user, req, no, now, d.Zone)
+	return nil
 }
 
 // planAny is Plan for a request that leaves something open, or does not.
@@ -76,7 +118,7 @@ func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, prom
 	q := v.question(user, req)
 	q.request.Given = d.offered.estimate(user, req, q.now)
 	if no := q.terms.admit(q.request.Prob); no != nil {
-		return q.refuse(no, promise)
+		return q.refuse(no)
 	}
 	got := how(q.Planner, q.request)
 	if err := q.err(); err != nil {
@@ -90,18 +132,18 @@ func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, prom
 		if no.Reason += q.keptForOthers(); q.err() != nil {
 			return api.PlanAnswer{}, q.err()
 		}
-		return q.refuse(no, promise)
+		return q.refuse(no)
 	}
 	plan := q.startPlan(&got)
 	if d.Shadow {
-		return q.refuse(onlyWatching(&plan, d.Zone), promise)
+		return q.refuse(onlyWatching(&plan, d.Zone))
 	}
 	no, err := q.grantStart(&got, &plan, promise)
 	switch {
 	case err != nil:
 		return api.PlanAnswer{}, err
 	case no != nil:
-		return q.refuse(no, promise)
+		return q.refuse(no)
 	}
 	atMost := plan.AtMost()
 	q.answer.Plan, q.answer.Ceiling, q.answer.MayChange = &plan, &atMost, len(q.Cluster.SubmitPlugins) > 0
@@ -263,7 +305,7 @@ func apiRefusal(no *trajectory.Refusal) *api.Refusal {
 		offer := api.Offer{
 			Kind: string(o.Kind), Prob: o.Request.Prob, BeginBy: o.Request.Deadline, HoldUntil: o.Request.HoldUntil,
 			Nodes: o.Request.Job.Nodes, CPUs: o.Request.Job.CPUs, Limit: o.Request.Job.Limit, Tasks: o.Request.Tasks, Worst: api.Cost(o.Plan.Worst), Estimate: o.Plan.Estimate.Prob,
-			Claim: o.Claim,
+			Claim: o.Claim, By: o.Plan.Last,
 		}
 		if o.Kind == trajectory.OfferNodes && o.Request.Needs != nil {
 			offer.Scale = o.Request.Needs.Scale

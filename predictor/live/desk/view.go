@@ -100,11 +100,8 @@ func promisedTasks(req *api.PlanRequest) int32 {
 	return cmp.Or(req.Tasks, req.Array.Width())
 }
 
-// refuse returns the answer with a refusal. promise is true if the request was for a promise.
-func (q *question) refuse(no *api.Refusal, promise bool) (api.PlanAnswer, error) {
+// refuse returns the answer with a refusal.
+func (q *question) refuse(no *api.Refusal) (api.PlanAnswer, error) {
 	q.answer.Refusal = no
-	if promise {
-		count(q.desk.Metrics.Refusals)
-	}
 	return q.answer, nil
 }
