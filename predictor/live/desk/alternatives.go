@@ -101,7 +101,7 @@ func (a *alternative) chosen(req *api.PlanRequest, answer api.PlanAnswer) api.Pl
 
 // alternatives returns the ways to submit the job of a request, and what it names several of, in
 // the plural. The error is a fault of package api.
-func (d *Desk) alternatives(req *api.PlanRequest) (all []alternative, what string, err error) {
+func (d *occupancy) alternatives(req *api.PlanRequest) (all []alternative, what string, err error) {
 	all = []alternative{{request: req}}
 	var open []string
 	for i, s := range severals {
