@@ -41,7 +41,7 @@ func (c *Command) window(ctx context.Context, from, to int64) iter.Seq2[workload
 		columns := append(slices.Clone(Fields), "Constraints", "Reason")
 		at := func(seconds int64) string { return "uts" + strconv.FormatInt(seconds, 10) }
 		out, err := run(ctx, cmp.Or(c.Path, "sacct"), slices.Concat(c.Env, []string{"SLURM_TIME_FORMAT=%s"}),
-			"--allusers", "--allocations", "--duplicates", "--parsable2", "--noconvert", "--starttime="+at(from), "--endtime="+at(to), "--format="+strings.Join(columns, ","))
+			"--allusers", "--allocations", "--duplicates", "--parsable2", "--delimiter="+separator, "--noconvert", "--starttime="+at(from), "--endtime="+at(to), "--format="+strings.Join(columns, ","))
 		if err != nil {
 			yield(workload.Job{}, err)
 			return

@@ -22,9 +22,12 @@ func TestHistory(t *testing.T) {
 		if len(asked) == 1 {
 			return nil, slurm.ErrTooMuch
 		}
-		return []byte(strings.Join(append(Fields, "Constraints", "Reason"), "|") + "\n" +
-			"9|bob|chem|main|normal|COMPLETED|100|100|110|130|10|cpu=2,node=1|cpu=2,node=1||None\n" +
-			"10|bob|chem|main|normal|PENDING|100|100|Unknown|Unknown|10|cpu=2,node=1|||Priority\n"), nil
+		if !slices.Contains(args, "--delimiter=\x1f") {
+			t.Error(args)
+		}
+		return []byte(strings.ReplaceAll(strings.Join(append(Fields, "Constraints", "Reason"), ";")+"\n"+
+			"9;bob;chem;main;normal;COMPLETED;100;100;110;130;10;cpu=2,node=1;cpu=2,node=1;[a100|h100];None\n"+
+			"10;bob;chem;main;normal;PENDING;100;100;Unknown;Unknown;10;cpu=2,node=1;;;Priority\n", ";", "\x1f")), nil
 	}}
 	var jobs []workload.Job
 	var complete int64
@@ -34,7 +37,7 @@ func TestHistory(t *testing.T) {
 		}
 		jobs = append(jobs, j)
 	}
-	if len(jobs) == 0 || jobs[0].ID != 9 || slices.ContainsFunc(jobs, func(j workload.Job) bool { return j.ID == 10 }) || complete != 1_800_000_000+40*86400 {
+	if len(jobs) == 0 || jobs[0].ID != 9 || jobs[0].Needs.Constraint != "[a100|h100]" || slices.ContainsFunc(jobs, func(j workload.Job) bool { return j.ID == 10 }) || complete != 1_800_000_000+40*86400 {
 		t.Errorf("%+v, %d", jobs, complete)
 	}
 	if len(asked) != 1+2 || !strings.Contains(asked[0], "--allusers") {

@@ -23,9 +23,13 @@ import (
 //	SLURM_TIME_FORMAT=%s sacct -aXDP -o JobIDRaw,User,... -S ... -E ...
 //
 // A file may have more columns, in any order, of which Records reads Constraints and Reason. Its
-// first line names the columns.
+// first line names the columns. As constraints may have a "|", the option --delimiter may name
+// separator instead.
 var Fields = []string{"JobIDRaw", "User", "Account", "Partition", "QOS", "State", "Submit", "Eligible", "Start", "End",
 	"TimelimitRaw", "ReqTRES", "AllocTRES"}
+
+// separator is a delimiter that no name of anything in Slurm has.
+const separator = "\x1f"
 
 // maxLine is the longest line read, in bytes.
 const maxLine = 1 << 20
@@ -104,6 +108,7 @@ var setters = map[string]func(p *parser, row *row, text string) error{
 // parser reads one output, whose header it has read.
 type parser struct {
 	columns         []string
+	delimiter       string
 	knowsAllocation bool // there is an AllocTRES column
 	knowsNeeds      bool // there is a Constraints column
 	zone            *time.Location
@@ -117,7 +122,11 @@ type row struct {
 }
 
 func newParser(header string, zone *time.Location) (*parser, error) {
-	columns := strings.Split(strings.TrimSuffix(header, "|"), "|")
+	delimiter := "|"
+	if strings.Contains(header, separator) {
+		delimiter = separator
+	}
+	columns := strings.Split(strings.TrimSuffix(header, delimiter), delimiter)
 	if !slices.Contains(columns, "JobIDRaw") && !slices.Contains(columns, "JobID") {
 		return nil, fmt.Errorf("no JobIDRaw column: want a header line such as %s", strings.Join(Fields, "|"))
 	}
@@ -128,6 +137,7 @@ func newParser(header string, zone *time.Location) (*parser, error) {
 	}
 	return &parser{
 		columns:         columns,
+		delimiter:       delimiter,
 		knowsAllocation: slices.Contains(columns, "AllocTRES"),
 		knowsNeeds:      slices.Contains(columns, "Constraints"),
 		zone:            zone,
@@ -140,10 +150,10 @@ func (p *parser) parse(line string) (Record, error) {
 	rest, more := line, true
 	for _, column := range p.columns {
 		if !more {
-			return Record{}, fmt.Errorf("%d columns, want %d", strings.Count(line, "|")+1, len(p.columns))
+			return Record{}, fmt.Errorf("%d columns, want %d", strings.Count(line, p.delimiter)+1, len(p.columns))
 		}
 		var text string
-		text, rest, more = strings.Cut(rest, "|")
+		text, rest, more = strings.Cut(rest, p.delimiter)
 		if set, ok := setters[column]; ok {
 			if err := set(p, &r, text); err != nil {
 				return Record{}, fmt.Errorf("%s: %w", column, err)
@@ -151,7 +161,7 @@ func (p *parser) parse(line string) (Record, error) {
 		}
 	}
 	if more && rest != "" {
-		return Record{}, fmt.Errorf("%d columns, want %d", strings.Count(line, "|")+1, len(p.columns))
+		return Record{}, fmt.Errorf("%d columns, want %d", strings.Count(line, p.delimiter)+1, len(p.columns))
 	}
 	r.job.Size = slurm.RequestedSize(r.requested, r.allocated)
 	r.job.Given = slurm.SizeOf(r.allocated).CPUs
