@@ -199,7 +199,7 @@ func (s *Submission) refuse(l *lines, r *api.Refusal) {
 		if kept := r.Kept(s.zone); kept != "" {
 			nothing += " " + kept
 		}
-		nothing += " Add one of these to the same command:"
+		nothing += " Add one of these to the same command within a minute:"
 	}
 	l.add(wordRefuse, "%s", nothing)
 	s.offer(l, wordRefuse, r.Offers)

@@ -246,7 +246,7 @@ func TestWriteRefusal(t *testing.T) {
 		{Kind: api.OfferLater, Prob: .9, BeginBy: now + 7200, HoldUntil: now + 6600, Worst: worst},
 	}}
 	want := "refuse no promise: too large for us\n" +
-		"refuse nothing was submitted (asked for: running by 2026-11-21T13:00:00, in 01:00:00). Add one of these to the same command:\n" +
+		"refuse nothing was submitted (asked for: running by 2026-11-21T13:00:00, in 01:00:00). Add one of these to the same command within a minute:\n" +
 		"refuse possible: --prob=0.85   (probability 0.85, at most 1.00 node-hours, 0.00 billing-hours more)\n" +
 		"refuse possible: --begin-by=2026-11-21T14:00:00   (probability 0.90, at most 1.00 node-hours, 0.00 billing-hours more)\nend\n"
 	if diff := cmp.Diff(want, write(t, `{"spank:begin-by":"now+1hour"}`, api.PlanAnswer{Refusal: &refusal})); diff != "" {

@@ -37,6 +37,9 @@ type Prediction struct {
 	// Asleep says that nodes may have to be powered up for such a job, and how long that takes,
 	// which is a part of the wait: a sentence without a full stop, or "".
 	Asleep string `json:"asleep,omitempty"`
+	// OffersUntil is until when room is kept for what was offered to others, Unix seconds; 0 if none
+	// is. After that more may be promised.
+	OffersUntil int64 `json:"offers_until,omitempty"`
 	Evidence
 }
 

@@ -104,7 +104,7 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	if req.Array.Tasks > 1 { // one task is as a single job
 		circumstances.Tasks, circumstances.Rounds = req.Array.Tasks, rounds(req.Array.Tasks, r.Tasks)
 	}
-	prospect, blocked, ok := d.prospect(q.Cluster, r, 0, circumstances, avoided, q.claims, &wait)
+	prospect, blocked, ok := d.prospect(q.Cluster, r, 0, circumstances, avoided, q.taken, &wait)
 	if !ok {
 		return nil, &api.Refusal{Reason: cmp.Or(wait.Down, q.young(int(wait.Sample)), "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")}
 	}
@@ -119,7 +119,7 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	if agreed.Promise == nil {
 		others = append(others, otherWays(r, req, func(r *trajectory.Request, c completion.Circumstances) (negotiate.Prospect, bool) {
 			c.Tasks, c.Rounds = circumstances.Tasks, circumstances.Rounds
-			p, _, ok := d.prospect(q.Cluster, r, 0, c, avoided, q.claims, new(forecast.Answer))
+			p, _, ok := d.prospect(q.Cluster, r, 0, c, avoided, q.taken, new(forecast.Answer))
 			return p, ok
 		})...)
 		_, waking := q.Cluster.Job(r.Job, r.Needs).Waking()
@@ -129,8 +129,13 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 			claim.Limit = others[i].Limit
 			others[i].Claim = claim
 		}
-		careful := trajectory.Careful(prospect.estimate(float64(cmp.Or(req.FinishBy, latest) - q.now)))
-		reason := cmp.Or(q.young(prospect.sample), agreed.Reason+because(blocked, prospect, &waking, circumstances.Tasks > 0, careful))
+		within, kept := float64(cmp.Or(req.FinishBy, latest)-q.now), ""
+		if q.until != 0 {
+			free, _, ok := d.prospect(q.Cluster, r, 0, circumstances, avoided, q.claims, new(forecast.Answer))
+			kept = q.keptUnless(!ok || free.Prob(within) <= prospect.Prob(within))
+		}
+		careful := trajectory.Careful(prospect.estimate(within))
+		reason := cmp.Or(q.young(prospect.sample), agreed.Reason+because(blocked, prospect, &waking, circumstances.Tasks > 0, careful)+kept)
 		return nil, &api.Refusal{Reason: reason, Offers: others}
 	}
 	q.answer.Offers = others

@@ -18,18 +18,17 @@ import (
 // A refusal is remembered for refusalsKept seconds, but at most mostRefusals of one user.
 const (
 	refusalsKept = 600
-	mostRefusals = 20
+	mostRefusals = mostKept
 )
 
 // The room of offers is kept for the user to whom they were made, from when they were made, for
-// roomKept seconds. At most mostKept refusals of hers whose offers she has not taken keep room
-// within refusalsKept seconds, and so she keeps room from others in vain for a third of the time at
-// most; promises without a job may do so, too. At most mostKeptOfAll keep room at the same time,
-// which bounds the cost of a plan.
+// roomKept seconds or until she has taken one. Within refusalsKept seconds her offers keep room for
+// mostKept seconds at most, whatever she does with them. Those of at most mostKeptOfAll refusals
+// keep room at the same time, which bounds the cost of a plan.
 const (
 	reading       = 5 // seconds beyond offer.Patience
 	roomKept      = offer.Patience + reading
-	mostKept      = refusalsKept / 3 / roomKept
+	mostKept      = refusalsKept / 3
 	mostKeptOfAll = 200
 )
 
@@ -46,17 +45,14 @@ type refused struct {
 	asked  api.PlanRequest
 	offers []api.Offer
 	keeps  []workload.Claim // the room for any one of the offers, or nil
-	taken  bool             // one of the offers was promised
-	again  bool             // the same was asked for again
+	until  int64            // before which that room is kept; at, if there is none
 }
-
-// inVain reports whether room is or was kept for the offers, and none has been taken.
-func (r *refused) inVain() bool { return r.keeps != nil && !r.taken }
 
 // keeping reports whether room is kept for the offers.
-func (r *refused) keeping(now int64) bool {
-	return r.inVain() && !r.again && r.at <= now && now <= r.at+roomKept
-}
+func (r *refused) keeping(now int64) bool { return r.at <= now && now < r.until }
+
+// release gives up the room from now on.
+func (r *refused) release(now int64) { r.until = max(r.at, min(r.until, now)) }
 
 // find returns the newest offer made to a user that her request takes, and with which refusal it
 // came; nil if there is none.
@@ -76,7 +72,7 @@ func (o *offered) find(user string, req *api.PlanRequest, now int64) (*refused, 
 func (o *offered) estimate(user string, req *api.PlanRequest, now int64) float64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if r, taken := o.find(user, req, now); r != nil && now <= r.at+roomKept {
+	if r, taken := o.find(user, req, now); r != nil && now < r.at+roomKept {
 		return taken.Estimate
 	}
 	return 0
@@ -90,7 +86,7 @@ func (o *offered) claims(user string, now int64) (claims []workload.Claim, until
 	for _, name := range slices.Sorted(maps.Keys(o.made)) {
 		for i := range o.made[name] {
 			if r := &o.made[name][i]; name != user && r.keeping(now) {
-				claims, until = append(claims, r.keeps...), max(until, r.at+roomKept)
+				claims, until = append(claims, r.keeps...), max(until, r.until)
 			}
 		}
 	}
@@ -103,28 +99,17 @@ func (o *offered) promise(user string, req *api.PlanRequest, now int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if r, _ := o.find(user, req, now); r != nil {
-		r.taken = true
+		r.release(now)
 	}
 }
 
 // refuse takes in the refusal of a user's request, and remembers its offers. If the request is what
 // was offered to the user before, the reason says since when the queue has changed, in a zone. If
-// the room of the offers is kept for her, no.KeptUntil says for how long.
-func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, now int64, zone *time.Location) {
+// keep is true, and the room of the offers can be kept for her, no.KeptUntil says for how long.
+func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, keep bool, now int64, zone *time.Location) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	kept := 0 // of all users
-	for name, made := range o.made {
-		made = slices.DeleteFunc(made, func(r refused) bool { return r.at < now-refusalsKept || r.at > now })
-		if o.made[name] = made; len(made) == 0 {
-			delete(o.made, name)
-		}
-		for i := range made {
-			if made[i].keeping(now) {
-				kept++
-			}
-		}
-	}
+	o.forget(now)
 	if r, _ := o.find(user, req, now); r != nil {
 		no.Reason = fmt.Sprintf("the queue has changed since %s, when this was offered: %s", slurmtime.Stamp(r.at, zone), no.Reason)
 	}
@@ -134,26 +119,46 @@ func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, now
 	if o.made == nil {
 		o.made = map[string][]refused{}
 	}
-	made, own := o.made[user], 0
+	made, kept := o.made[user], int64(0)
 	for i := range made {
 		r := &made[i]
-		r.again = r.again || reflect.DeepEqual(r.asked, *req)
-		if r.inVain() {
-			own++
+		if reflect.DeepEqual(r.asked, *req) {
+			r.release(now)
 		}
+		kept += r.until - r.at
 	}
 	if len(made) == mostRefusals {
-		oldest := slices.IndexFunc(made, func(r refused) bool { return !r.inVain() })
+		oldest := slices.IndexFunc(made, func(r refused) bool { return r.until == r.at })
 		made = slices.Delete(made, oldest, oldest+1)
 	}
-	newest := refused{at: now, asked: *req, offers: no.Offers}
-	if own < mostKept && kept < mostKeptOfAll {
-		newest.keeps = anyOf(no.Offers, now+roomKept)
-	}
-	if newest.keeps != nil {
+	newest := refused{at: now, asked: *req, offers: no.Offers, until: now}
+	if keep && kept+roomKept <= mostKept && o.keeping(now) < mostKeptOfAll {
+		newest.keeps, newest.until = anyOf(no.Offers, now+roomKept), now+roomKept
 		no.KeptUntil = now + offer.Patience
 	}
 	o.made[user] = append(made, newest)
+}
+
+// forget forgets refusals of long ago, and of a time that is still to come since the clock jumped.
+func (o *offered) forget(now int64) {
+	for name, made := range o.made {
+		made = slices.DeleteFunc(made, func(r refused) bool { return r.at < now-refusalsKept || r.at > now })
+		if o.made[name] = made; len(made) == 0 {
+			delete(o.made, name)
+		}
+	}
+}
+
+// keeping returns how many refusals keep room.
+func (o *offered) keeping(now int64) (n int) {
+	for _, made := range o.made {
+		for i := range made {
+			if made[i].keeping(now) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // anyOf returns claims that keep the room for any one of several offers of a job, which may be taken

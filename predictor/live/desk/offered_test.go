@@ -116,9 +116,9 @@ func TestOfferKeepsRoom(t *testing.T) {
 	}{
 		{"taken at once", "alice", 3, ""},
 		{"taken after a minute", "alice", 60, ""},
-		{"by another user", "bob", 3, "; until 2027-01-15T08:01:06Z room is kept for what was offered to others: ask again then"},
-		{"by another user, later", "bob", 65, "room is kept"},
-		{"by another user, after that", "bob", 66, ""},
+		{"by another user", "bob", 3, "; until 2027-01-15T08:01:05Z room is kept for what was offered to others: ask again then, for more"},
+		{"by another user, later", "bob", 64, "room is kept"},
+		{"by another user, after that", "bob", 65, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSite(t)
@@ -195,17 +195,59 @@ func TestOffersKeepRoomInVain(t *testing.T) {
 	}
 }
 
-// A user who takes what she is offered has the room of each offer kept.
+// A user who takes what she is offered at once has the room of each offer kept. One who always takes
+// it late, to cancel her job then, keeps room from others for no longer than if she did not.
 func TestOffersTakenKeepRoom(t *testing.T) {
+	for _, late := range []int64{0, 56} {
+		s := newSite(t)
+		kept, offers := int64(0), 0
+		for s.Clock < desktest.Epoch+refusalsKept {
+			s.Refresh()
+			taken := s.offeredTo("alice", s.Clock+1800)
+			if len(s.kept("bob")) > 0 {
+				kept, offers = kept+late, offers+1
+			}
+			s.Clock += late
+			if a, err := s.desk.Plan(t.Context(), "alice", taken, true); err != nil || a.Plan == nil {
+				t.Fatalf("%+v, %v", a, err)
+			}
+			if len(s.kept("bob")) > 0 {
+				t.Fatal("kept although it was taken")
+			}
+			s.Clock += 10
+		}
+		if kept > mostKept || offers < 3 || late == 0 && offers != refusalsKept/10 {
+			t.Errorf("after %d s: kept for %d s, %d offers", late, kept, offers)
+		}
+	}
+}
+
+// A quote keeps nothing from others.
+func TestQuoteKeepsNoRoom(t *testing.T) {
 	s := newSite(t)
-	for n := range int64(3 * mostKept) {
-		taken := s.offeredTo("alice", s.Clock+1800+n)
-		if len(s.kept("bob")) == 0 {
-			t.Fatalf("nothing is kept for offer %d", n)
-		}
-		if a, err := s.desk.Plan(t.Context(), "alice", taken, true); err != nil || a.Plan == nil {
-			t.Fatalf("%+v, %v", a, err)
-		}
+	s.Outlook.Delay = 3600
+	a, err := s.desk.Plan(t.Context(), "alice", desktest.Request(desktest.Epoch+1800), false)
+	if err != nil || len(a.Refusal.Offers) == 0 || a.Refusal.KeptUntil != 0 || len(s.kept("bob")) > 0 {
+		t.Errorf("%+v, %v", a.Refusal, err)
+	}
+}
+
+// What is kept for offers does not delay jobs that wait, and is told with what can be promised.
+func TestOffersDelayNoJob(t *testing.T) {
+	s := newSite(t)
+	s.observe(entry(7, "bob", 300, nil))
+	s.Outlook.Delay = 3600
+	before := *s.when("bob", api.WhenQuery{}).Jobs[0].Start
+	s.offeredTo("alice", desktest.Epoch+1800)
+	s.Outlook.Rooms = len(s.kept("bob"))
+	if after := *s.when("bob", api.WhenQuery{}).Jobs[0].Start; after != before {
+		t.Errorf("%+v, then %+v", before, after)
+	}
+	if p, err := s.desk.Predict(t.Context(), "bob", &api.PredictRequest{}); err != nil || p.OffersUntil != desktest.Epoch+roomKept || p.Bounds[0].Seconds != nil {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if p, err := s.desk.Predict(t.Context(), "alice", &api.PredictRequest{}); err != nil || p.OffersUntil != 0 || p.Bounds[0].Seconds == nil {
+		t.Errorf("%+v, %v", p, err)
 	}
 }
 
@@ -249,10 +291,10 @@ func TestOffersAtOnce(t *testing.T) {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	s.Outlook.Rooms = len(s.kept("bob"))
-	if err := s.desk.offer(t.Context(), "bob", desktest.Request(by), a.Refusal, true); !errors.Is(err, errCrowded) {
+	if err := s.desk.offer(t.Context(), "bob", desktest.Request(by), a.Refusal, true, true); !errors.Is(err, errCrowded) {
 		t.Errorf("the first time: %v", err)
 	}
-	if err := s.desk.offer(t.Context(), "bob", desktest.Request(by), a.Refusal, false); err != nil || len(a.Refusal.Offers) > 0 || a.Refusal.KeptUntil != 0 {
+	if err := s.desk.offer(t.Context(), "bob", desktest.Request(by), a.Refusal, true, false); err != nil || len(a.Refusal.Offers) > 0 || a.Refusal.KeptUntil != 0 {
 		t.Errorf("%+v, %v", a.Refusal, err)
 	}
 	if a, err := s.desk.Plan(t.Context(), "bob", desktest.Request(by), true); err != nil || len(a.Refusal.Offers) > 0 {

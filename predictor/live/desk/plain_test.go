@@ -61,7 +61,7 @@ func TestPlainJobsClaim(t *testing.T) {
 	claimed := func() (plain []has, promised int) {
 		t.Helper()
 		s.desk.ObservePlain(queue, map[int64]bool{8: true}, desktest.Epoch)
-		claims, err := s.desk.claims(t.Context(), desktest.Epoch, "", nil)
+		claims, err := s.desk.claims(t.Context(), desktest.Epoch, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -45,7 +45,7 @@ func (d *Desk) answer(ctx context.Context, user string, req *api.PlanRequest, pr
 		answer, err := d.planAny(ctx, user, req, promise)
 		answer.AsOf = d.Outlook.Seen()
 		if err == nil && answer.Refusal != nil && !d.Shadow {
-			err = d.offer(ctx, user, req, answer.Refusal, again)
+			err = d.offer(ctx, user, req, answer.Refusal, promise, again)
 		}
 		if !errors.Is(err, errCrowded) {
 			return answer, err
@@ -53,21 +53,21 @@ func (d *Desk) answer(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 }
 
-// offer makes the offers of a refusal, and keeps their room for the user. It leaves out those whose
-// room others have been promised or offered meanwhile. If again is true, it makes none instead, and
-// the error is errCrowded.
-func (d *Desk) offer(ctx context.Context, user string, req *api.PlanRequest, no *api.Refusal, again bool) error {
+// offer makes the offers of a refusal and, if keep is true, keeps their room for the user. It leaves
+// out those whose room others have been promised or offered meanwhile. If again is true, it makes
+// none instead, and the error is errCrowded.
+func (d *Desk) offer(ctx context.Context, user string, req *api.PlanRequest, no *api.Refusal, keep, again bool) error {
 	granted, err := d.StartGranting(ctx)
 	if err != nil {
 		return err
 	}
 	defer granted()
 	now := d.Now()
-	others, _ := d.offered.claims(user, now)
-	claims, err := d.claims(ctx, now, "", others)
+	claims, err := d.claims(ctx, now, "")
 	if err != nil {
 		return err
 	}
+	claims, _ = d.withOffers(claims, user, now)
 	room, found := d.room(claims, true), len(no.Offers)
 	no.Offers = slices.DeleteFunc(no.Offers, func(o api.Offer) bool {
 		left := room(o.Claim, now, 0)
@@ -76,7 +76,7 @@ func (d *Desk) offer(ctx context.Context, user string, req *api.PlanRequest, no 
 	if len(no.Offers) < found && again {
 		return errCrowded
 	}
-	d.offered.refuse(user, req, no, now, d.Zone)
+	d.offered.refuse(user, req, no, keep, now, d.Zone)
 	return nil
 }
 
@@ -129,7 +129,7 @@ func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, prom
 	}
 	if got.Refusal != nil {
 		no := q.allowed(&got)
-		if no.Reason += q.keptForOthers(); q.err() != nil {
+		if no.Reason += q.keptForOthers(&got); q.err() != nil {
 			return api.PlanAnswer{}, q.err()
 		}
 		return q.refuse(no)
@@ -163,22 +163,24 @@ func (q *question) allowed(got *trajectory.Answer) *api.Refusal {
 	return no
 }
 
-// keptForOthers ends the sentence of a refusal of a start that could be promised but for the room
-// that is kept for offers to others. Otherwise it is "".
-func (q *question) keptForOthers() string {
-	if q.until == 0 {
-		return ""
-	}
-	claims, err := q.desk.claims(q.ctx, q.now, "", nil)
-	if err != nil {
+// keptForOthers ends the sentence of a refusal of a start of which more could be promised but for
+// the room that is kept for offers to others. Otherwise it is "".
+func (q *question) keptForOthers(got *trajectory.Answer) string {
+	if q.until == 0 || len(got.Trajectory) == 0 {
 		return ""
 	}
 	free := *q.Planner
-	free.Room = q.desk.room(claims, true)
-	if free.Decide(q.request).Plan == nil {
+	free.Room = q.desk.room(q.claims, true)
+	without := free.Decide(q.request)
+	return q.keptUnless(without.Highest() <= got.Highest())
+}
+
+// keptUnless says until when room is kept for offers to others, unless as much can be promised.
+func (q *question) keptUnless(asMuch bool) string {
+	if asMuch {
 		return ""
 	}
-	return fmt.Sprintf("; until %s room is kept for what was offered to others: ask again then", slurmtime.Stamp(q.until+1, q.desk.Zone))
+	return fmt.Sprintf("; until %s room is kept for what was offered to others: ask again then, for more", slurmtime.Stamp(q.until, q.desk.Zone))
 }
 
 // startPlan returns the plan of an answer about a start.
@@ -215,7 +217,7 @@ func (q *question) grantStart(got *trajectory.Answer, plan *api.Plan, promise bo
 	if no, err := q.desk.beside(q.ctx, q.Planner, got, 0, q.request.Deadline, ""); no != nil || err != nil {
 		return no, err
 	}
-	if err := q.desk.stillRoom(q.ctx, got, q.claims); err != nil {
+	if err := q.desk.stillRoom(q.ctx, got, q.taken); err != nil {
 		return nil, err
 	}
 	return q.promise(plan, got)

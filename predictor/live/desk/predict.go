@@ -31,6 +31,7 @@ func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest
 	if err != nil {
 		return api.Prediction{}, err
 	}
+	answer.OffersUntil = v.until
 	for i := range answer.Bounds {
 		b := &answer.Bounds[i]
 		b.Seconds = v.promisable(trajectory.Request{Job: answer.Job, Needs: req.Needs, Now: v.now, Prob: b.Quantile})

@@ -97,8 +97,8 @@ func (d *Desk) crowded(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry
 	}
 	var claims []workload.Claim
 	if err == nil {
-		offers, _ := d.offered.claims(e.User, now)
-		claims, err = d.claims(ctx, now, e.ID, offers)
+		claims, err = d.claims(ctx, now, e.ID)
+		claims, _ = d.withOffers(claims, e.User, now)
 	}
 	if err == nil {
 		err = d.fits(&got, j.ID, claims, now)

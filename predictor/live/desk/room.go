@@ -90,23 +90,37 @@ func (d *occupancy) roomBeside(cluster *limits.Cluster, c workload.Claim, now in
 	return d.Outlook.Room(c.Place(), c.Job, now, others)
 }
 
-// claims returns the claims of open promises, those of offers, and those of plain jobs that become
-// eligible later or wait for their nodes to be up. It leaves out the promise of the plan that but
-// names. The error is a fault of package api.
-func (d *occupancy) claims(ctx context.Context, now int64, but string, offers []workload.Claim) ([]workload.Claim, error) {
+// claims returns the claims of open promises, and of plain jobs that become eligible later or wait
+// for their nodes to be up. It leaves out the promise of the plan that but names. The error is a
+// fault of package api.
+func (d *occupancy) claims(ctx context.Context, now int64, but string) ([]workload.Claim, error) {
 	claims, err := d.Ledger.Claims(ctx, now, but)
 	if err != nil {
 		return nil, d.unread(ctx, err)
 	}
-	claims = append(claims, offers...)
-	if c := d.Premises.Limits(); c != nil {
-		takes := c.Takes()
-		for i := range claims {
-			r := &claims[i].Request
-			r.CPUs, r.Memory = takes.CPUs(*r), takes.Memory(*r)
-		}
-	}
+	d.measure(claims)
 	return append(claims, d.plainClaims()...), nil
+}
+
+// withOffers returns claims and the room that is kept for offers to others than a user, and until
+// when some of that room is kept; 0 if none is.
+func (d *occupancy) withOffers(claims []workload.Claim, user string, now int64) (all []workload.Claim, until int64) {
+	kept, until := d.offered.claims(user, now)
+	d.measure(kept)
+	return slices.Concat(claims, kept), until
+}
+
+// measure sets the CPUs and the memory of claims to what Slurm takes for them.
+func (d *occupancy) measure(claims []workload.Claim) {
+	c := d.Premises.Limits()
+	if c == nil {
+		return
+	}
+	takes := c.Takes()
+	for i := range claims {
+		r := &claims[i].Request
+		r.CPUs, r.Memory = takes.CPUs(*r), takes.Memory(*r)
+	}
 }
 
 // unread returns the fault for a user if the open promises cannot be read because of err. If nobody
@@ -122,12 +136,12 @@ func (d *occupancy) unread(ctx context.Context, err error) error {
 // errCrowded is returned if other promises leave too little room for a plan.
 var errCrowded = errors.New("another promise has taken the room")
 
-// stillRoom returns errCrowded if promises made since claims were read leave too little room for a
-// plan.
+// stillRoom returns errCrowded if promises and offers made since claims were read leave too little
+// room for a plan.
 func (d *occupancy) stillRoom(ctx context.Context, got *trajectory.Answer, claims []workload.Claim) error {
 	now := d.Now()
-	offers, _ := d.offered.claims(got.Job.User, now)
-	fresh, err := d.claims(ctx, now, "", offers)
+	fresh, err := d.claims(ctx, now, "")
+	fresh, _ = d.withOffers(fresh, got.Job.User, now)
 	same := func(a, b workload.Claim) bool { return a.Equal(&b) }
 	if err != nil || slices.EqualFunc(fresh, claims, same) {
 		return err

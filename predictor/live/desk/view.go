@@ -16,8 +16,9 @@ type view struct {
 	desk   *Desk
 	ctx    context.Context
 	now    int64
-	claims []workload.Claim // of open promises, offers to others and plain jobs; see occupancy.claims
-	until  int64            // until when room is kept for offers to others, or 0
+	claims []workload.Claim // of open promises and plain jobs; see occupancy.claims
+	taken  []workload.Claim // the same, and the room kept for offers to others
+	until  int64            // until when some of that room is kept, or 0
 	unread func() error     // see Desk.jobs
 }
 
@@ -29,12 +30,11 @@ func (d *Desk) view(ctx context.Context, user string) (*view, error) {
 		return nil, err
 	}
 	v := &view{Planner: planner, desk: d, ctx: ctx, now: d.Now()}
-	var offers []workload.Claim
-	offers, v.until = d.offered.claims(user, v.now)
-	if v.claims, err = d.claims(ctx, v.now, "", offers); err != nil {
+	if v.claims, err = d.claims(ctx, v.now, ""); err != nil {
 		return nil, err
 	}
-	v.Room = d.room(v.claims, true)
+	v.taken, v.until = d.withOffers(v.claims, user, v.now)
+	v.Room = d.room(v.taken, true)
 	v.Jobs, v.unread = d.jobs(ctx, "")
 	v.Forecaster = attended{v.Forecaster, ctx}
 	return v, nil

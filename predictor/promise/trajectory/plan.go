@@ -337,6 +337,9 @@ func best(points []Point) (best Point) {
 	return best
 }
 
+// Highest returns the highest probability of the trajectory, 0 without one.
+func (a *Answer) Highest() float64 { return highest(a.Trajectory) }
+
 // highest returns the highest probability of the points, 0 without points.
 func highest(points []Point) float64 { return best(points).Prob }
 

@@ -41,7 +41,7 @@ func ends(env *cli.Env, asked *api.PlanRequest, offers []api.Offer, options []st
 		return ""
 	}
 	var s strings.Builder
-	s.WriteString("\nPossible instead, each with its deadline and its probability:\n\n")
+	s.WriteString("\nPossible instead for a minute, each with its deadline and its probability:\n\n")
 	for i := range offers {
 		o := &offers[i]
 		fmt.Fprintf(&s, "  %d  %s  %-5s  sbatch %s job.sh%s\n", i+1, env.Moment(o.FinishBy), prob.Format(o.Prob), offered(env, asked, o, options), endConditions[o.Kind])

@@ -27,6 +27,9 @@ func showRefusal(env *cli.Env, asked *api.PlanRequest, answer *api.PlanAnswer, o
 		s.WriteString(ends(env, asked, r.Offers, options))
 		others = nil
 	}
+	if len(others) > 0 {
+		s.WriteString("\nEach of these can be promised for a minute, and so is a little less than what can be promised\nat this moment.\n")
+	}
 	for i := range others {
 		o := &others[i]
 		fmt.Fprintf(&s, "\n%s, for at most %s node-hours more:\n\n  sbatch %s job.sh\n",

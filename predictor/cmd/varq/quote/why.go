@@ -13,17 +13,22 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// nodes says in at most one sentence that too few nodes can start jobs, or can at once.
+// nodes says in at most two sentences that too few nodes can start jobs, or can at once, and that
+// room is kept for others.
 func nodes(env *cli.Env, p *api.Prediction) []string {
+	var said []string
 	switch {
 	case p.Down != "":
 		return nil
 	case p.Short != "":
-		return []string{fmt.Sprintf("The job cannot start now: %s.", slurmtime.InZone(p.Short, env.Zone))}
+		said = append(said, fmt.Sprintf("The job cannot start now: %s.", slurmtime.InZone(p.Short, env.Zone)))
 	case p.Asleep != "":
-		return []string{fmt.Sprintf("The job cannot start at once: %s.", p.Asleep)}
+		said = append(said, fmt.Sprintf("The job cannot start at once: %s.", p.Asleep))
 	}
-	return nil
+	if p.OffersUntil != 0 {
+		said = append(said, fmt.Sprintf("Until %s room is kept for what was offered to others: after that an earlier start may be promised.", env.Moment(p.OffersUntil)))
+	}
+	return said
 }
 
 // reasons says in sentences what a prediction was computed from, and how good such predictions
