@@ -40,6 +40,9 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 	if err != nil {
 		return api.When{}, err
 	}
+	if err := exist(v.Cluster, strings.Join(q.Partitions, ","), q.Partitions); err != nil {
+		return api.When{}, err
+	}
 	w := waiting{view: v, user: user}
 	w.gather(maps.Values(*queue))
 	answer := api.When{Jobs: []api.Waiting{}, AsOf: d.Outlook.Seen(), Learning: d.Outlook.Learning()}

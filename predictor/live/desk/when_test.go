@@ -45,6 +45,8 @@ func (s *site) when(user string, q api.WhenQuery) api.When {
 // is forecast. Of what keeps a job that no forecast knows of, it is said what that is.
 func TestWhen(t *testing.T) {
 	s := newSite(t)
+	s.Slurm.Short = 7200
+	s.Refresh()
 	const epoch = desktest.Epoch
 	s.observe(
 		entry(1, "alice", 60, nil),
@@ -250,5 +252,14 @@ func TestWhenAsksOfThePresent(t *testing.T) {
 	w := s.when("alice", api.WhenQuery{})
 	if len(w.Jobs) != 1 || w.Jobs[0].Start == nil || w.Jobs[0].Start.Median < desktest.Epoch+7200 || s.Outlook.Latest != desktest.Epoch {
 		t.Errorf("%+v, asked as of %d", w, s.Outlook.Latest-desktest.Epoch)
+	}
+}
+
+// A partition that does not exist is no selection of nothing.
+func TestWhenNoPartition(t *testing.T) {
+	s := newSite(t)
+	s.observe(entry(1, "alice", 60, nil))
+	if _, err := s.desk.When(t.Context(), "alice", api.WhenQuery{Partitions: []string{"main", "nope"}}); err == nil || !strings.Contains(err.Error(), "nope") {
+		t.Error(err)
 	}
 }
