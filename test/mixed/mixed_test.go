@@ -50,7 +50,8 @@ func TestReport(t *testing.T) {
 	r.promised(&job{kind: gpu, Mode: strict, Prob: .9, Name: "a", InTime: true}, &api.Reservation{State: api.StateKept})
 	r.promised(&job{kind: gpu, Mode: finish, Prob: .5, Name: "b", Late: true}, &api.Reservation{State: api.StateMissed})
 	r.promised(&job{kind: gpu, Mode: finish, Prob: .5, Name: "c", InTime: true}, nil)
-	r.promised(&job{kind: gpu, Mode: finish, Prob: .5, Name: "d"}, &api.Reservation{State: api.StateMissed}) // by a second
+	byASecond := &job{kind: gpu, Mode: finish, Prob: .5, Name: "d"}
+	r.promised(byASecond, &api.Reservation{State: api.StateMissed})
 	if p := r.Kinds["typed GPU"]; p.Asked != 5 || p.Refused != 1 || p.Kept != 2 || p.Missed != 2 || p.Prob != 2.4 {
 		t.Errorf("%+v", p)
 	}

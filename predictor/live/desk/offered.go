@@ -161,8 +161,8 @@ func (o *offered) keeping(now int64) (n int) {
 	return n
 }
 
-// anyOf returns claims that keep the room for any one of several offers of a job, which may be taken
-// until a time: at each time what the largest of them needs.
+// anyOf returns claims that keep the room for any one of several offers of a job, which may be
+// taken until a time: at each time what the largest of them needs.
 func anyOf(offers []api.Offer, until int64) (kept []workload.Claim) {
 	var claims []workload.Claim
 	for i := range offers {

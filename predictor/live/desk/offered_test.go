@@ -195,8 +195,8 @@ func TestOffersKeepRoomInVain(t *testing.T) {
 	}
 }
 
-// A user who takes what she is offered at once has the room of each offer kept. One who always takes
-// it late, to cancel her job then, keeps room from others for no longer than if she did not.
+// A user who takes what she is offered at once has the room of each offer kept. One who always
+// takes it late, to cancel her job then, keeps room from others for no longer than if she did not.
 func TestOffersTakenKeepRoom(t *testing.T) {
 	for _, late := range []int64{0, 56} {
 		s := newSite(t)

@@ -53,9 +53,9 @@ func (d *Desk) answer(ctx context.Context, user string, req *api.PlanRequest, pr
 	}
 }
 
-// offer makes the offers of a refusal and, if keep is true, keeps their room for the user. It leaves
-// out those whose room others have been promised or offered meanwhile. If again is true, it makes
-// none instead, and the error is errCrowded.
+// offer makes the offers of a refusal and, if keep is true, keeps their room for the user. It
+// leaves out those whose room others have been promised or offered meanwhile. If again is true, it
+// makes none instead, and the error is errCrowded.
 func (d *Desk) offer(ctx context.Context, user string, req *api.PlanRequest, no *api.Refusal, keep, again bool) error {
 	granted, err := d.StartGranting(ctx)
 	if err != nil {
