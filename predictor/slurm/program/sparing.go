@@ -31,8 +31,8 @@ type Sparing struct {
 }
 
 // Output returns what a program prints with these arguments, or has printed with them if that is
-// no longer ago than Every. A failure is remembered for as long. What a full disk does not keep is
-// asked again.
+// no longer ago than Every. A failure is remembered for as long. What a full disk does not keep, or
+// has changed by its checksum, is asked again.
 func (s *Sparing) Output(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
 	kept := s.kept(path, args)
 	unlock, err := lock(ctx, kept+".lock")
@@ -40,25 +40,20 @@ func (s *Sparing) Output(ctx context.Context, path string, env []string, args ..
 		return nil, err
 	}
 	defer unlock()
-	if s.rest(kept+".failed") > 0 {
-		text, err := os.ReadFile(kept + ".failed")
-		if err == nil {
-			return nil, fmt.Errorf("%w: %s", slurm.ErrUnavailable, text)
-		}
+	if text, is := s.recall(kept + ".failed"); is {
+		return nil, fmt.Errorf("%w: %s", slurm.ErrUnavailable, text)
 	}
-	if s.rest(kept) > 0 {
-		if out, err := os.ReadFile(kept); err == nil {
-			return out, nil
-		}
+	if out, is := s.recall(kept); is {
+		return out, nil
 	}
 	out, err := s.run(ctx, path, env, args...)
 	if ctx.Err() != nil {
 		return nil, err
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.keep(kept+".failed", []byte(err.Error())))
+		return nil, errors.Join(err, s.keep(kept+".failed", summed([]byte(err.Error()))))
 	}
-	if s.keep(kept, out) != nil {
+	if s.keep(kept, summed(out)) != nil {
 		_ = os.Remove(kept) // which is older
 	}
 	return out, nil
@@ -120,6 +115,25 @@ func (s *Sparing) rest(path string) time.Duration {
 		return 0
 	}
 	return s.Every - age
+}
+
+// recall returns what was kept less than Every ago, unless it is not what was written.
+func (s *Sparing) recall(path string) (data []byte, is bool) {
+	if s.rest(path) <= 0 {
+		return nil, false
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || len(text) < sha256.Size {
+		return nil, false
+	}
+	data = text[sha256.Size:]
+	return data, [sha256.Size]byte(text) == sha256.Sum256(data)
+}
+
+// summed returns data behind its checksum, which recall takes off.
+func summed(data []byte) []byte {
+	sum := sha256.Sum256(data)
+	return append(sum[:], data...)
 }
 
 // keep writes a file at once or not at all.

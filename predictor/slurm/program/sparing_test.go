@@ -86,6 +86,38 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// What is not as it was kept is asked again.
+func TestRuined(t *testing.T) {
+	now, runs := time.Unix(1_800_000_000, 0), 0
+	s := Sparing{Folder: t.TempDir(), Every: time.Minute, Now: func() time.Time { return now }, Run: func(context.Context, string, []string, ...string) ([]byte, error) {
+		runs++
+		return []byte("one line\nand another\n"), nil
+	}}
+	for i, ruin := range []func(text []byte) []byte{
+		func(text []byte) []byte { return text[:len(text)-12] },
+		func(text []byte) []byte { return text[:3] },
+		func([]byte) []byte { return nil },
+		func(text []byte) []byte { text[len(text)-1] ^= 1; return text },
+		func([]byte) []byte { return []byte(strings.Repeat("random ", 20)) },
+	} {
+		if _, err := s.Output(t.Context(), "squeue", nil); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(s.kept("squeue", nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.WriteFile(s.kept("squeue", nil), ruin(text), 0o600), os.Chtimes(s.kept("squeue", nil), now, now)); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if out, err := s.Output(t.Context(), "squeue", nil); string(out) != "one line\nand another\n" || err != nil || runs != i+2 {
+				t.Errorf("%d: %q, %v in %d runs", i, out, err, runs)
+			}
+		}
+	}
+}
+
 // Questions that differ each time are refused until the time has passed.
 func TestOnce(t *testing.T) {
 	now, runs := time.Unix(1_800_000_000, 0), 0
