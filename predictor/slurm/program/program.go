@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,8 @@ const maxOutput = 64 << 20
 
 // Output runs the program at path, or on the PATH, with env added to the environment, and returns
 // what it prints. It ends the program when ctx ends. The error wraps slurm.ErrUnavailable if the
-// program fails, and slurm.ErrTooMuch if it prints more than 64 MiB.
+// program fails, and slurm.ErrTooMuch if it prints more than 64 MiB. It names the program without
+// its options, which may be long.
 func Output(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
 	return output(ctx, maxOutput, path, env, args...)
 }
@@ -49,7 +51,8 @@ func output(ctx context.Context, most int64, path string, env []string, args ...
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err() // which says more than "signal: killed"
 	}
-	name := strings.Join(append([]string{filepath.Base(path)}, args...), " ")
+	isOption := func(arg string) bool { return strings.HasPrefix(arg, "-") }
+	name := strings.Join(append([]string{filepath.Base(path)}, slices.DeleteFunc(slices.Clone(args), isOption)...), " ")
 	switch {
 	case tooMuch:
 		return nil, fmt.Errorf("%s: it prints more than %d bytes: %w", name, most, slurm.ErrTooMuch)

@@ -19,7 +19,7 @@ func TestOutput(t *testing.T) {
 		path, script, want string
 		kind               error
 	}{
-		"fails":      {"sh", "echo no database >&2; exit 3", "sh -c echo no database >&2; exit 3: exit status 3: no database", slurm.ErrUnavailable},
+		"fails":      {"sh", "echo no database >&2; exit 3", "no answer from Slurm: sh echo no database >&2; exit 3: exit status 3: no database", slurm.ErrUnavailable},
 		"is missing": {"/nonexistent/sh", "", "/nonexistent/sh: no such file", slurm.ErrUnavailable},
 		"is endless": {"sh", "while :; do echo events; done", "it prints more than 1000 bytes", slurm.ErrTooMuch},
 		"complains":  {"sh", "yes no database | head -c 100000 >&2; exit 3", "exit status 3: no database", slurm.ErrUnavailable},

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -30,9 +31,13 @@ type Sparing struct {
 	Run   Runner // Output if nil
 }
 
+// spared is for how long a failure is remembered at most.
+const spared = time.Minute
+
 // Output returns what a program prints with these arguments, or has printed with them if that is
-// no longer ago than Every. A failure is remembered for as long. What a full disk does not keep, or
-// has changed by its checksum, is asked again.
+// no longer ago than Every. A failure is remembered for as long, but for no more than a minute, and
+// its error says when that is over. What a full disk does not keep, or has changed by its checksum,
+// is asked again.
 func (s *Sparing) Output(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
 	kept := s.kept(path, args)
 	unlock, err := lock(ctx, kept+".lock")
@@ -40,10 +45,11 @@ func (s *Sparing) Output(ctx context.Context, path string, env []string, args ..
 		return nil, err
 	}
 	defer unlock()
-	if text, is := s.recall(kept + ".failed"); is {
-		return nil, fmt.Errorf("%w: %s", slurm.ErrUnavailable, text)
+	pause := min(s.Every, spared)
+	if text, is := s.recall(kept+".failed", pause); is {
+		return nil, fmt.Errorf("%w: %s", slurm.ErrUnavailable, bytes.TrimPrefix(text, []byte(slurm.ErrUnavailable.Error()+": ")))
 	}
-	if out, is := s.recall(kept); is {
+	if out, is := s.recall(kept, s.Every); is {
 		return out, nil
 	}
 	out, err := s.run(ctx, path, env, args...)
@@ -51,6 +57,7 @@ func (s *Sparing) Output(ctx context.Context, path string, env []string, args ..
 		return nil, err
 	}
 	if err != nil {
+		err = fmt.Errorf("%w; to spare Slurm, it is asked again after %s", err, s.Now().Add(pause).Format(time.TimeOnly))
 		return nil, errors.Join(err, s.keep(kept+".failed", summed([]byte(err.Error()))))
 	}
 	if s.keep(kept, summed(out)) != nil {
@@ -87,7 +94,7 @@ func (s *Sparing) Once(ctx context.Context, path string, env []string, args ...s
 		return nil, err
 	}
 	defer unlock()
-	if s.rest(stamp) > 0 {
+	if s.rest(stamp, s.Every) > 0 {
 		return nil, ErrSpared
 	}
 	if err := s.keep(stamp, nil); err != nil {
@@ -103,9 +110,9 @@ func (s *Sparing) run(ctx context.Context, path string, env []string, args ...st
 	return Output(ctx, path, env, args...)
 }
 
-// rest returns how much of Every is left since a file was kept: 0 or less if nothing is. A file of
+// rest returns how much of a time is left since a file was kept: 0 or less if nothing is. A file of
 // the future, after a change of the clock, counts as none.
-func (s *Sparing) rest(path string) time.Duration {
+func (s *Sparing) rest(path string, of time.Duration) time.Duration {
 	is, err := os.Stat(path)
 	if err != nil {
 		return 0
@@ -114,12 +121,12 @@ func (s *Sparing) rest(path string) time.Duration {
 	if age < 0 {
 		return 0
 	}
-	return s.Every - age
+	return of - age
 }
 
-// recall returns what was kept less than Every ago, unless it is not what was written.
-func (s *Sparing) recall(path string) (data []byte, is bool) {
-	if s.rest(path) <= 0 {
+// recall returns what was kept less than a time ago, unless it is not what was written.
+func (s *Sparing) recall(path string, ago time.Duration) (data []byte, is bool) {
+	if s.rest(path, ago) <= 0 {
 		return nil, false
 	}
 	text, err := os.ReadFile(path)

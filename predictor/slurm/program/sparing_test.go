@@ -3,6 +3,7 @@ package program
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -47,19 +48,33 @@ func TestSparing(t *testing.T) {
 		if got != c.want || (err == nil) != (c.want != "") || runs != c.runs {
 			t.Errorf("%s after %v: %q, %v, in %d runs; want %q in %d", c.args, c.after, got, err, runs, c.want, c.runs)
 		}
-		if err != nil && !strings.Contains(err.Error(), "no answer") {
+		if err != nil && !strings.Contains(err.Error(), "no answer; to spare Slurm, it is asked again after "+time.Unix(1_800_000_181, 0).Format(time.TimeOnly)) {
 			t.Error(err)
 		}
 	}
 	if _, err := process("/nonexistent").Output(t.Context(), "squeue", nil); err == nil {
 		t.Error("without a folder")
 	}
-	now, fails = now.Add(time.Hour), slurm.ErrUnavailable
-	if _, err := ask("-a"); !errors.Is(err, slurm.ErrUnavailable) {
-		t.Error(err)
+	now, fails = now.Add(time.Hour), fmt.Errorf("%w: it is down", slurm.ErrUnavailable)
+	for range 2 {
+		if _, err := ask("-a"); !errors.Is(err, slurm.ErrUnavailable) || !strings.HasPrefix(err.Error(), "no answer from Slurm: it is down; ") {
+			t.Error(err)
+		}
 	}
-	if _, err := ask("-a"); !errors.Is(err, slurm.ErrUnavailable) {
-		t.Error(err)
+}
+
+// A failure is remembered for a minute, though what a program prints serves for longer.
+func TestFailure(t *testing.T) {
+	now, runs := time.Unix(1_800_000_000, 0), 0
+	s := Sparing{Folder: t.TempDir(), Every: 5 * time.Minute, Now: func() time.Time { return now }, Run: func(context.Context, string, []string, ...string) ([]byte, error) {
+		runs++
+		return nil, errors.New("no answer")
+	}}
+	for i, after := range []time.Duration{0, 59 * time.Second, time.Second} {
+		now = now.Add(after)
+		if _, err := s.Output(t.Context(), "scontrol", nil); err == nil || runs != 1+i/2 {
+			t.Errorf("%v in %d runs", err, runs)
+		}
 	}
 }
 

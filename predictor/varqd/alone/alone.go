@@ -157,11 +157,11 @@ func (f *Forecaster) ready() error {
 	return fmt.Errorf("your own forecasts have to wait: varq %s", f.step)
 }
 
-// say notes what is being done before a question can be answered.
+// say notes what is being done before a question can be answered: an earlier problem may be over.
 func (f *Forecaster) say(format string, args ...any) {
 	f.said.Lock()
 	defer f.said.Unlock()
-	f.step = fmt.Sprintf(format, args...)
+	f.step, f.problem = fmt.Sprintf(format, args...), nil
 }
 
 // note notes how the last attempt to read Slurm ended.

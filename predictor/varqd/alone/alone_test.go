@@ -36,7 +36,7 @@ type lab struct {
 	down    error    // of every command
 	asked   []string // the commands that ran, with the last of their arguments
 	f       *Forecaster
-	said    string // by f when sacct ran last
+	said    string // by f when sacct, or a command that failed, ran last
 }
 
 func newLab(t testing.TB) *lab { return &lab{t: t, folder: t.TempDir(), clock: epoch} }
@@ -60,6 +60,7 @@ func (l *lab) run(_ context.Context, path string, _ []string, args ...string) ([
 	last := args[len(args)-1]
 	l.asked = append(l.asked, path+" "+last)
 	if l.down != nil {
+		l.said = fmt.Sprint(l.f.Health().Notes)
 		return nil, l.down
 	}
 	switch {
@@ -400,6 +401,10 @@ func TestDown(t *testing.T) {
 	}
 	if h := f.Health(); len(l.asked) != 1 || h.OK || len(h.Problems) != 1 || !strings.Contains(h.Problems[0], "slurmctld is away") {
 		t.Error(l.asked, h)
+	}
+	l.clock += retryAfter
+	if err := f.advance(t.Context()); err == nil || len(l.asked) != 2 || l.said != "[asks Slurm for its nodes]" {
+		t.Error(err, l.asked, l.said)
 	}
 	l.down = &exec.Error{Name: "scontrol", Err: exec.ErrNotFound}
 	l.clock += 301
