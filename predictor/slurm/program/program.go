@@ -49,7 +49,7 @@ func output(ctx context.Context, most int64, path string, env []string, args ...
 	}
 	err = cmd.Wait()
 	if err != nil && ctx.Err() != nil {
-		err = ctx.Err() // which says more than "signal: killed"
+		err = context.Cause(ctx) // which says more than "signal: killed"
 	}
 	isOption := func(arg string) bool { return strings.HasPrefix(arg, "-") }
 	name := strings.Join(append([]string{filepath.Base(path)}, slices.DeleteFunc(slices.Clone(args), isOption)...), " ")
@@ -57,7 +57,11 @@ func output(ctx context.Context, most int64, path string, env []string, args ...
 	case tooMuch:
 		return nil, fmt.Errorf("%s: it prints more than %d bytes: %w", name, most, slurm.ErrTooMuch)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %s: %w: %.200s", slurm.ErrUnavailable, name, err, bytes.TrimSpace(stderr))
+		says := bytes.TrimSpace(stderr)
+		if len(says) > 0 {
+			says = append([]byte(": "), says...)
+		}
+		return nil, fmt.Errorf("%w: %s: %w%.202s", slurm.ErrUnavailable, name, err, says)
 	}
 	return out, readErr
 }

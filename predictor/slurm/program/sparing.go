@@ -27,8 +27,11 @@ type Sparing struct {
 	Folder string // which exists
 	// Every is the least time from one run to the next.
 	Every time.Duration
-	Now   func() time.Time
-	Run   Runner // Output if nil
+	// Patience is how long a program may run that is asked for its Output, or 0 for as long as it
+	// takes.
+	Patience time.Duration
+	Now      func() time.Time
+	Run      Runner // Output if nil
 }
 
 // spared is for how long a failure is remembered at most.
@@ -52,7 +55,13 @@ func (s *Sparing) Output(ctx context.Context, path string, env []string, args ..
 	if out, is := s.recall(kept, s.Every); is {
 		return out, nil
 	}
-	out, err := s.run(ctx, path, env, args...)
+	patient := ctx
+	if s.Patience != 0 {
+		var end context.CancelFunc
+		patient, end = context.WithTimeoutCause(ctx, s.Patience, fmt.Errorf("no answer within %v", s.Patience))
+		defer end()
+	}
+	out, err := s.run(patient, path, env, args...)
 	if ctx.Err() != nil {
 		return nil, err
 	}

@@ -78,6 +78,16 @@ func TestFailure(t *testing.T) {
 	}
 }
 
+// A program that hangs counts as one that fails.
+func TestPatience(t *testing.T) {
+	s := Sparing{Folder: t.TempDir(), Every: time.Minute, Patience: 50 * time.Millisecond, Now: time.Now}
+	for range 2 {
+		if _, err := s.Output(t.Context(), "sleep", nil, "10"); !errors.Is(err, slurm.ErrUnavailable) || !strings.HasPrefix(err.Error(), "no answer from Slurm: sleep 10: no answer within 50ms; to spare Slurm") {
+			t.Error(err)
+		}
+	}
+}
+
 // What a full disk does not keep is asked again, and nothing tells of what was kept before.
 func TestFullDisk(t *testing.T) {
 	now, runs := time.Unix(1_800_000_000, 0), 0

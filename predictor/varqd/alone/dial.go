@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +27,11 @@ const (
 	birth = 10 * time.Second
 )
 
+// pace is how long a process may take to say what it does, and to come to something else.
+type pace struct{ say, step time.Duration }
+
+var usual = pace{say: 15 * time.Second, step: time.Minute}
+
 // User is the user of this process, who has nothing but the program varq.
 type User struct {
 	Getenv  func(string) string
@@ -39,7 +45,7 @@ func (u User) Dial(ctx context.Context, progress func(doing string)) (*client.Cl
 	if err != nil {
 		return nil, err
 	}
-	return u.dial(ctx, at, progress)
+	return u.dial(ctx, at, usual, progress)
 }
 
 // Shadow is the function Shadow for her, once her process has read the past.
@@ -48,7 +54,7 @@ func (u User) Shadow(ctx context.Context, q api.ShadowQuery, progress func(doing
 	if err != nil {
 		return api.Shadow{}, err
 	}
-	if _, err := u.dial(ctx, at, progress); err != nil {
+	if _, err := u.dial(ctx, at, usual, progress); err != nil {
 		return api.Shadow{}, err
 	}
 	o, err := newOptions(at, slog.New(slog.DiscardHandler))
@@ -64,28 +70,34 @@ func (u User) Shadow(ctx context.Context, q api.ShadowQuery, progress func(doing
 	})
 }
 
-func (u User) dial(ctx context.Context, at Place, progress func(doing string)) (*client.Client, error) {
+func (u User) dial(ctx context.Context, at Place, most pace, progress func(doing string)) (*client.Client, error) {
 	c, err := client.New("unix://"+at.Socket, "")
 	if err != nil {
 		return nil, err
 	}
-	c.Timeout = answerTime
+	c.Timeout = most.say
 	var ended chan error
 	var gone error
-	said, until := "", time.Now().Add(birth)
+	said, since, until := "", time.Now(), time.Now().Add(birth)
 	for {
 		health, err := c.Health(ctx)
+		slow, _ := errors.AsType[net.Error](err)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err == nil && health.OK:
+			c.Timeout = answerTime
 			return c, nil
 		case err == nil && len(health.Problems) > 0:
 			return nil, errors.New(health.Problems[0])
 		case err == nil && len(health.Notes) > 0 && health.Notes[0] != said:
-			said = health.Notes[0]
+			said, since = health.Notes[0], time.Now()
 			progress(said)
+		case err == nil && time.Since(since) > most.step:
+			return nil, fmt.Errorf("your own forecaster %s, and has come no further for %v: ask again later, or end it by 'kill %s', and ask again", said, most.step, processOf(at.Folder))
 		case err == nil:
+		case slow != nil && slow.Timeout():
+			return nil, fmt.Errorf("your own forecaster does not answer within %v: end it by 'kill -9 %s', and ask again", most.say, processOf(at.Folder))
 		case !errors.Is(err, client.ErrUnreachable):
 			return nil, err
 		case ended == nil:
@@ -133,6 +145,15 @@ func (u User) start(at Place) (ended chan error, err error) {
 		ended <- errEnded
 	}()
 	return ended, nil
+}
+
+// processOf returns the number of the process for a command line.
+func processOf(folder string) string {
+	id, err := os.ReadFile(pidOf(folder))
+	if err != nil {
+		return "$(cat " + pidOf(folder) + ")"
+	}
+	return string(bytes.TrimSpace(id))
 }
 
 func logOf(at Place) string { return filepath.Join(at.Folder, "log") }

@@ -23,6 +23,8 @@ const (
 	Every = time.Minute
 	// Kept is for how long what scontrol says of nodes, partitions and the configuration serves.
 	Kept = 5 * time.Minute
+	// patience is how long squeue and scontrol may take: less than an answer.
+	patience = 25 * time.Second
 )
 
 // Commands is a Slurm of which squeue, scontrol and sacct tell.
@@ -35,6 +37,7 @@ type Commands struct {
 
 // NewCommands returns the Commands that sparing runs, which is to have a folder and a clock.
 func NewCommands(sparing program.Sparing) *Commands {
+	sparing.Patience = patience
 	often, seldom := sparing, sparing
 	often.Every, seldom.Every = Every, Kept
 	return &Commands{
