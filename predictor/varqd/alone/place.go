@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/varq-project/varq/predictor/slurm/slurmconf"
 )
 
@@ -45,8 +47,12 @@ func Find(getenv func(string) string) (Place, error) {
 	}
 	name := cmp.Or(slurmconf.OwnCluster(getenv), "cluster")
 	p := Place{Folder: filepath.Join(cache, "varq", name+"@"+host)}
-	if err := os.MkdirAll(p.Folder, 0o700); err != nil {
-		return Place{}, fmt.Errorf("the folder for what is learnt of past jobs: %w", err)
+	err = os.MkdirAll(p.Folder, 0o700)
+	if err == nil && unix.Access(p.Folder, unix.W_OK|unix.X_OK) != nil {
+		err = fmt.Errorf("%s: you may not write there", p.Folder)
+	}
+	if err != nil {
+		return Place{}, fmt.Errorf("the folder for what is learnt of past jobs: %w: set XDG_CACHE_HOME to a folder in which you may write", err)
 	}
 	run, socket := getenv("XDG_RUNTIME_DIR"), "varq-"+name+".sock"
 	if is, err := os.Stat(run); err == nil && is.IsDir() && len(filepath.Join(run, socket)) <= mostPath {

@@ -1,10 +1,12 @@
 package alone
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -46,6 +48,18 @@ func TestFind(t *testing.T) {
 	if _, err := Find(func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "neither XDG_CACHE_HOME nor HOME") {
 		t.Error(err)
 	}
+	// Where nothing can be written, it is said where else it may be.
+	sealed := filepath.Join(temp, "sealed")
+	folder := filepath.Join(sealed, "varq", "cluster@"+host)
+	if err := errors.Join(os.MkdirAll(folder, 0o700), seal(t, folder)); err != nil {
+		t.Fatal(err)
+	}
+	for _, cache := range []string{"/proc/nowhere", sealed} {
+		_, err := Find(func(name string) string { return map[string]string{"XDG_CACHE_HOME": cache}[name] })
+		if err == nil || !strings.Contains(err.Error(), "set XDG_CACHE_HOME to a folder in which you may write") {
+			t.Error(cache, err)
+		}
+	}
 	// What somebody else could have made, or may enter, is no place for a socket.
 	if err := os.Chmod(own, 0o755); err != nil {
 		t.Fatal(err)
@@ -53,6 +67,15 @@ func TestFind(t *testing.T) {
 	if _, err := Find(func(name string) string { return map[string]string{"HOME": home}[name] }); err == nil || !strings.Contains(err.Error(), "is not a folder of yours alone") {
 		t.Error(err)
 	}
+}
+
+// seal makes that nobody, not even root, can write in a folder.
+func seal(t *testing.T, folder string) error {
+	if os.Geteuid() != 0 {
+		return os.Chmod(folder, 0o500)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(folder, syscall.MNT_DETACH) })
+	return syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_RDONLY, "")
 }
 
 // Variables that would select jobs, or another format, do not reach Slurm's commands.
