@@ -140,7 +140,8 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	}
 	q.answer.Offers = others
 	plan := q.endPlan(agreed.Promise, prospect, &wait)
-	plan.OnMiss, plan.AsOf = cmp.Or(req.OnMiss, api.OnMissRun), d.Outlook.Seen()
+	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
+	plan.Learning, plan.AsOf = d.Outlook.Learning(), d.Outlook.Seen()
 	plan.Cluster = stay(q.Cluster)
 	plan.Exclude, plan.Safer, plan.CheckpointInterval = avoided, safer, req.CheckpointInterval
 	return &plan, nil

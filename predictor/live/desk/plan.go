@@ -225,7 +225,7 @@ func (q *question) grantStart(got *trajectory.Answer, plan *api.Plan, promise bo
 
 // stillLearning ends the reason of a refusal that rests on a forecast, while the whole past is
 // being learnt.
-const stillLearning = "; varqd has learnt only the newest part of the past so far: ask again in some minutes"
+const stillLearning = "; only the newest part of the past is learnt so far: ask again in some minutes"
 
 // StartGranting waits until nothing else is being granted. Until the caller calls granted, nothing
 // else is added to the open reservations or to their possible costs.

@@ -88,7 +88,7 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 		answer.Beyond, answer.Taken = 0, 0
 	}
 	answer.Waiting, answer.Running = d.Outlook.Queue()
-	answer.AsOf = d.Outlook.Seen()
+	answer.AsOf, answer.Learning = d.Outlook.Seen(), d.Outlook.Learning()
 	for i, q := range asked {
 		answer.Bounds[i] = api.Bound{Quantile: q, Confidence: d.Confidence}
 		if ok {

@@ -306,6 +306,17 @@ func TestSoon(t *testing.T) {
 		if h := l.f.Health(); !h.OK || h.History != want.past+4 || strings.Join(h.Notes, "") != want.note {
 			t.Errorf("%+v", h)
 		}
+		job := workload.Request{Partition: "main", Limit: 3600, Size: workload.Size{Nodes: 1, CPUs: 8}}
+		var p api.Prediction
+		if err := l.ask(l.f, api.PathPredict, api.PredictRequest{Job: job}, &p); err != nil || p.Learning != (want.note != "") {
+			t.Errorf("%+v, %v", p, err)
+		}
+		for _, q := range []api.PlanRequest{{Job: job, BeginBy: l.clock + 7*day, Prob: .1}, {Job: job, FinishBy: l.clock + 7*day, Prob: .1}} {
+			var a api.PlanAnswer
+			if err := l.ask(l.f, api.PathQuote, q, &a); err != nil || a.Plan == nil || a.Plan.Learning != (want.note != "") {
+				t.Errorf("%+v, %v", a.Refusal, err)
+			}
+		}
 	}
 }
 

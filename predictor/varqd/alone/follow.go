@@ -16,10 +16,11 @@ import (
 )
 
 // Of the past, about enough jobs are read for a model, and no more days than mostDays. The first
-// model learns soon of them, in half a second: half as many forecast a crowded queue clearly worse.
+// model learns soon of them, in a second or so: half as many forecast the longest waits clearly
+// worse.
 const (
 	enough   = 50_000
-	soon     = 1000
+	soon     = 2000
 	mostDays = 60
 	// unknownDays are read if the queue does not tell how many jobs come in a day: it does by the
 	// ids and the times of two jobs that are so far apart.

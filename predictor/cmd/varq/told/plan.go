@@ -102,7 +102,7 @@ func learnt(e *api.Evidence) string {
 		text += fmt.Sprintf(" of jobs like it (%s)", e.Class)
 	}
 	if e.Learning {
-		text += ", the newest: varqd is still learning from those before, and may answer otherwise in some minutes"
+		text += ", the newest: those before are still being learnt, and the answer may be otherwise in some minutes"
 	}
 	if simulated && e.Beyond == 0 {
 		text += ", and from simulations of the queue"

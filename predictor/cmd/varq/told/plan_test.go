@@ -15,7 +15,7 @@ func TestEvidence(t *testing.T) {
 		"12 past waits":                        {Sample: 12},
 		"what runs and waits in reservation r": {Class: "reservation r"},
 		"12 past waits of jobs like it (main)": {Sample: 12, Class: "main"},
-		"12 past waits, the newest: varqd is still learning from those before, and may answer otherwise in some minutes":         {Sample: 12, Learning: true},
+		"12 past waits, the newest: those before are still being learnt, and the answer may be otherwise in some minutes":        {Sample: 12, Learning: true},
 		"12 past waits and, as more work is ahead than was ever learnt from, simulations of the queue":                           {Sample: 12, Beyond: .2},
 		"12 past waits; with a probability of 7 % running jobs leave no room for it now":                                         {Sample: 12, Taken: .07},
 		"past waits of jobs like it (main), and from simulations of the queue":                                                   {Sample: 887, Class: "main", Components: simulating},
