@@ -53,7 +53,7 @@ type Blocked struct {
 
 // Bound is a forecast of one quantile of the wait. Expected is the best estimate of the
 // quantile. Seconds is the wait within which a start can be promised with it.
-// Either is nil if too little is known.
+// Either is nil if too little is known, and Seconds is where there is no varqd.
 type Bound struct {
 	Quantile   float64  `json:"quantile"`
 	Expected   *float64 `json:"expected"`   // seconds

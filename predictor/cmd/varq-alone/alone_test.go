@@ -179,7 +179,7 @@ func TestAlone(t *testing.T) {
 	if _, told, err = b.varq("when", "99"); err == nil || !strings.Contains(told, "varq: job 99 does not wait, or you may not see it") {
 		t.Errorf("%v\n%s", err, told)
 	}
-	if out, told, err = b.varq("predict", "-N1", "-t", "30"); err != nil || !strings.Contains(told, "nothing is promised") || !strings.Contains(out, "Quantile") {
+	if out, told, err = b.varq("predict", "-N1", "-t", "30"); err != nil || !strings.Contains(told, "nothing is promised") || !strings.Contains(out, "Quantile") || strings.Contains(out, "Promised") || strings.Contains(out, "StartBy") {
 		t.Errorf("%v\n%s%s", err, out, told)
 	}
 	if out, told, err = b.varq("quote", "--advisory", "-N1", "-t", "30", "--begin-by=now+10hours"); err != nil || !strings.Contains(told, "nothing is promised") ||

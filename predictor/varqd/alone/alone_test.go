@@ -233,7 +233,7 @@ func TestWhen(t *testing.T) {
 		t.Errorf("ten minutes later: %v, %d days", n, f.ingest.Days)
 	}
 	var p api.Prediction
-	if err := l.ask(f, api.PathPredict, api.PredictRequest{Job: workload.Request{Partition: "main", Limit: 3600, Size: workload.Size{Nodes: 1, CPUs: 8}}}, &p); err != nil || p.Bounds[0].Expected == nil {
+	if err := l.ask(f, api.PathPredict, api.PredictRequest{Job: workload.Request{Partition: "main", Limit: 3600, Size: workload.Size{Nodes: 1, CPUs: 8}}}, &p); err != nil || p.Bounds[0].Expected == nil || p.Bounds[0].Seconds != nil {
 		t.Error(p, err)
 	}
 	// A quote is what could be promised, if anybody promised anything.

@@ -59,7 +59,11 @@ func (f *Forecaster) routes() http.Handler {
 		return f.desk.When(ctx, f.User, *q)
 	}))
 	mux.Handle("POST "+api.PathPredict, reply(f, (*api.PredictRequest).Check, func(ctx context.Context, r *api.PredictRequest) (api.Prediction, error) {
-		return f.desk.Predict(ctx, f.User, r)
+		p, err := f.desk.Predict(ctx, f.User, r)
+		for i := range p.Bounds {
+			p.Bounds[i].Seconds = nil // as nobody promises
+		}
+		return p, err
 	}))
 	mux.Handle("POST "+api.PathQuote, reply(f, (*api.PlanRequest).Check, func(ctx context.Context, r *api.PlanRequest) (api.PlanAnswer, error) {
 		return f.desk.Plan(ctx, f.User, r, false)

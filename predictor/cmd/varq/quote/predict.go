@@ -31,7 +31,8 @@ the options that sbatch will get.
   StartBy   that time by the clock
 
 A promise is more careful than a forecast. Promised and StartBy are for work that
-starts as soon as its job does; varq quote --best-effort tells the same.`,
+starts as soon as its job does; varq quote --best-effort tells the same. On a cluster
+without varqd nothing is promised, and varq-alone shows Wait alone.`,
 		Example: `  varq predict -N4 -t 1:00:00
   varq predict -p gpu --gpus=2 -t 30 --quantile=0.5,0.99
   varq predict -N4 -t 1:00:00 --why
@@ -68,7 +69,7 @@ starts as soon as its job does; varq quote --best-effort tells the same.`,
 		if *asJSON {
 			return cli.WriteJSON(env.Stdout, prediction)
 		}
-		if err := showPrediction(env, prediction); err != nil {
+		if err := showPrediction(env, prediction, varqd.Own); err != nil {
 			return err
 		}
 		if b := prediction.Blocked; b != nil {
@@ -94,7 +95,8 @@ starts as soon as its job does; varq quote --best-effort tells the same.`,
 	return cmd
 }
 
-func showPrediction(env *cli.Env, p api.Prediction) error {
+// showPrediction shows the bounds, without what is promised where nobody promises.
+func showPrediction(env *cli.Env, p api.Prediction, own bool) error {
 	now := env.Now()
 	wait := func(seconds *float64) string {
 		if seconds == nil {
@@ -112,6 +114,9 @@ func showPrediction(env *cli.Env, p api.Prediction) error {
 			}
 			return env.Moment(now + int64(math.Ceil(*b.Seconds)))
 		}),
+	}
+	if own {
+		columns = columns[:2]
 	}
 	return table.Write(env.Stdout, columns, p.Bounds, table.Style{})
 }
