@@ -201,10 +201,10 @@ func (f *Forecaster) Health() api.Health {
 	if l != nil && l.PrivateNodes && !f.premises.Operator(f.User) {
 		h.Notes = append(h.Notes, "Slurm shows you no nodes (PrivateData=nodes), so that the forecast does not know which of them are down, or how they differ")
 	}
-	switch {
-	case l != nil && l.PrivateJobs && !f.premises.Operator(f.User):
-		h.Notes = append(h.Notes, "Slurm shows you no jobs but your own (PrivateData=jobs), so that the forecast knows neither what goes before yours nor how long others have waited")
-	case !f.others:
+	if l != nil && l.PrivateJobs && !f.premises.Operator(f.User) {
+		h.Notes = append(h.Notes, "squeue shows you no jobs but your own (PrivateData=jobs), so that the forecast does not know what goes before yours")
+	}
+	if !f.others {
 		h.Notes = append(h.Notes, "accounting shows you no past jobs but your own, so that the forecast does not know how long others have waited")
 	}
 	return h

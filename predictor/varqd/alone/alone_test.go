@@ -383,9 +383,14 @@ func TestPrivate(t *testing.T) {
 	if err := f.advance(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if h := f.Health(); len(h.Notes) != 2 || !strings.Contains(h.Notes[0], "PrivateData=nodes") || !strings.Contains(h.Notes[1], "PrivateData=jobs") {
+	if h := f.Health(); len(h.Notes) != 3 || !strings.Contains(h.Notes[0], "PrivateData=nodes") || !strings.Contains(h.Notes[1], "PrivateData=jobs") || !strings.Contains(h.Notes[2], "accounting shows") {
 		t.Errorf("%+v", h)
 	}
+	f.others = true // slurmdbd.conf may keep nothing private
+	if h := f.Health(); len(h.Notes) != 2 || !strings.Contains(h.Notes[1], "squeue shows you no jobs but your own (PrivateData=jobs)") || strings.Contains(h.Notes[1], "others") {
+		t.Errorf("%+v", h)
+	}
+	f.others = false
 	var when api.When
 	if err := l.ask(f, api.PathWhen, api.WhenQuery{User: api.Everybody}, &when); err != nil || len(when.Jobs) != 1 {
 		t.Error(when, err)
