@@ -23,6 +23,8 @@ type Link struct {
 	Site     string // one of those in the configuration file
 	Getenv   func(string) string
 	Alone    Alone // who answers where there is no varqd, or nil
+
+	forecasts bool // the user's own forecaster is asked
 }
 
 // Add adds the options --endpoint and --site to root and all of its subcommands.
@@ -57,6 +59,12 @@ func (l *Link) Dial() (*client.Client, error) {
 
 // Advice says what to do about a varqd that is not reachable: lines without the last line break.
 func (l *Link) Advice() string {
+	switch {
+	case l.forecasts:
+		return "It is your own forecaster, which begins anew if it has ended: ask again."
+	case l.Own():
+		return "This command needs varqd, which this cluster does not have. when, predict, quote --advisory\nand shadow --mine do not need it. If there is one, say where by --endpoint or VARQ_ENDPOINT."
+	}
 	whose, where := "Is it", "--endpoint, VARQ_ENDPOINT, or client.endpoint in "
 	known, _ := config.FindSites(l.Getenv)
 	i := slices.IndexFunc(known, func(s config.Site) bool { return s.Name == l.Site })

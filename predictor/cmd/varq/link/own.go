@@ -50,6 +50,7 @@ func (l *Link) DialForecaster(ctx context.Context, env *cli.Env) (Forecaster, er
 		varqd, err := l.Dial()
 		return Forecaster{Client: varqd}, err
 	}
+	l.forecasts = true
 	own, err := l.Alone.Dial(ctx, progress(env))
 	return Forecaster{Client: own, Own: true}, err
 }
