@@ -136,6 +136,9 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 		}
 		careful := trajectory.Careful(prospect.estimate(within))
 		reason := cmp.Or(q.young(prospect.sample), agreed.Reason+because(blocked, prospect, &waking, circumstances.Tasks > 0, careful)+kept)
+		if d.Outlook.Learning() {
+			reason += stillLearning
+		}
 		return nil, &api.Refusal{Reason: reason, Offers: others}
 	}
 	q.answer.Offers = others

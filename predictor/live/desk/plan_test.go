@@ -73,13 +73,15 @@ func TestRefusalWhileLearning(t *testing.T) {
 	for name, c := range map[string]struct {
 		nodes    int32
 		deadline int64
+		end      int64
 		learning bool
 	}{
+		"of an end":      {nodes: 2, end: desktest.Epoch + 4000, learning: true},
 		"forecast":       {nodes: 2, deadline: desktest.Epoch + 60, learning: true},
 		"too many nodes": {nodes: 1000, deadline: desktest.Epoch + 7200},
 		"a far deadline": {nodes: 2, deadline: desktest.Epoch + 400*86400},
 	} {
-		r := &api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: c.nodes}, Limit: 3600}, BeginBy: c.deadline, Prob: .99}
+		r := &api.PlanRequest{Job: workload.Request{Size: workload.Size{Nodes: c.nodes}, Limit: 3600}, BeginBy: c.deadline, FinishBy: c.end, Prob: .99}
 		a, err := s.desk.Plan(t.Context(), "alice", r, false)
 		if err != nil || a.Refusal == nil || strings.HasSuffix(a.Refusal.Reason, stillLearning) != c.learning {
 			t.Errorf("%s: %+v, %v", name, a.Refusal, err)
