@@ -176,7 +176,7 @@ func TestAlone(t *testing.T) {
 	if out, told, err = b.varq("when", "--json"); err != nil || told != "" || !strings.Contains(out, `"job": 1502`) {
 		t.Errorf("%v\n%s%s", err, out, told)
 	}
-	if _, told, err = b.varq("when", "99"); err == nil || !strings.Contains(told, "varq: job 99 does not wait, or you may not see it") {
+	if _, told, err = b.varq("when", "99"); err == nil || !strings.Contains(told, "varq: job 99 does not wait: it has started, has not been seen yet, or is not yours to see") {
 		t.Errorf("%v\n%s", err, told)
 	}
 	if out, told, err = b.varq("predict", "-N1", "-t", "30"); err != nil || !strings.Contains(told, "nothing is promised") || !strings.Contains(out, "Quantile") || strings.Contains(out, "Promised") || strings.Contains(out, "StartBy") {

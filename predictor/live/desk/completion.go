@@ -197,7 +197,10 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 		return p
 	}
 	if r.ID != 0 {
-		p.forecast = end(&wait.Wait)
+		work := wait.Wait // when it begins
+		notBefore(&work, r.HoldUntil-r.Now)
+		q.Request.Limit -= max(0, r.HoldUntil-(r.Now-waited))
+		p.forecast = end(&work)
 		p.Prospect = p.forecast
 		return p, blocked, ok
 	}

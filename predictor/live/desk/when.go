@@ -43,7 +43,7 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 	if err := exist(v.Cluster, strings.Join(q.Partitions, ","), q.Partitions); err != nil {
 		return api.When{}, err
 	}
-	w := waiting{view: v, user: user}
+	w := waiting{view: v, user: user, held: append(running(slices.Clone(v.claims)), d.plainClaims()...)}
 	w.gather(maps.Values(*queue))
 	answer := api.When{Jobs: []api.Waiting{}, AsOf: d.Outlook.Seen(), Learning: d.Outlook.Learning()}
 	began := time.Now()
@@ -116,6 +116,9 @@ type waiting struct {
 	user  string // who asks
 	jobs  []*slurm.QueueEntry
 	turns []turn // of jobs
+	// held has the claims of promised jobs that have started, and of plain jobs that begin later.
+	// Promised jobs that wait take nothing from others that do: they have their turn in the queue.
+	held []workload.Claim
 }
 
 // turn is the place of a job in an answer. A job that begins later comes after those that are
@@ -217,6 +220,7 @@ func (w *waiting) tell(p part, help bool) (api.Waiting, error) {
 			ahead(other, other.Count())
 		}
 	}
+	hold := int64(0) // before which its work does not begin
 	plan, promised := api.PlanInComment(j.Comment)
 	if promised && (j.User == w.user || w.desk.Premises.Operator(w.user)) {
 		entries, err := w.desk.Ledger.Select(w.ctx, ledger.Query{Plan: plan, User: j.User, Job: j.ID, Open: true})
@@ -226,6 +230,7 @@ func (w *waiting) tell(p part, help bool) (api.Waiting, error) {
 		for k := range entries {
 			e := &entries[k]
 			told.Plan, told.Prob, told.BeginBy, told.FinishBy = e.ID, e.Prob, e.BeginBy, e.FinishBy
+			hold = e.HoldUntil
 		}
 	}
 	if told.Unknown = w.keeps(j); told.Unknown != "" {
@@ -244,7 +249,7 @@ func (w *waiting) tell(p part, help bool) (api.Waiting, error) {
 	if short := job.Shortage(w.now); short != "" {
 		told.Why = append(told.Why, short)
 	}
-	told.Unknown = w.forecast(&told, p, job)
+	told.Unknown = w.forecast(&told, p, job, hold)
 	if help && told.Unknown == "" && !promised && j.Count() == 1 {
 		told.Help = w.help(&told, j, job)
 	}
@@ -271,16 +276,12 @@ func needsOf(j *slurm.QueueEntry, r *workload.Request) *workload.Needs {
 }
 
 // outlookOf forecasts the rest of the wait of a job as one of a request, from a time on, and its
-// end in some circumstances. It says why if nothing is known.
-func (w *waiting) outlookOf(j *slurm.QueueEntry, as *limits.Job, c completion.Circumstances) (from int64, wait forecast.Answer, end negotiate.Prospect, blocked *api.Blocked, unknown string) {
+// end in some circumstances, if its work does not begin before hold. It says why if nothing is
+// known.
+func (w *waiting) outlookOf(j *slurm.QueueEntry, as *limits.Job, hold int64, c completion.Circumstances) (from int64, wait forecast.Answer, end negotiate.Prospect, blocked *api.Blocked, unknown string) {
 	from = max(w.now, j.Eligible)
-	r := trajectory.Request{Job: as.Request, Pieces: as.Pieces(), ID: j.ID, Now: from}
-	claims := w.claims
-	if _, promised := api.PlanInComment(j.Comment); promised {
-		// it keeps its room beside other promises
-		claims = w.desk.plainClaims()
-	}
-	end, blocked, ok := w.desk.prospect(w.Cluster, &r, from-j.Eligible, c, nil, claims, &wait)
+	r := trajectory.Request{Job: as.Request, Pieces: as.Pieces(), ID: j.ID, Now: from, HoldUntil: hold}
+	end, blocked, ok := w.desk.prospect(w.Cluster, &r, from-j.Eligible, c, nil, w.held, &wait)
 	if !ok {
 		return from, wait, nil, nil, cmp.Or(wait.Down, "too little is known yet of how long such jobs wait")
 	}
@@ -289,7 +290,7 @@ func (w *waiting) outlookOf(j *slurm.QueueEntry, as *limits.Job, c completion.Ci
 
 // forecast sets what is forecast of a part, or says why nothing is. Tasks start in order and in
 // rounds: as many of them as run at once, and as many again once these have ended.
-func (w *waiting) forecast(told *api.Waiting, p part, as *limits.Job) (unknown string) {
+func (w *waiting) forecast(told *api.Waiting, p part, as *limits.Job, hold int64) (unknown string) {
 	j := w.jobs[p.job]
 	var own, earlier completion.Circumstances // of the part, and of the rounds before it
 	if j.Count() > 1 {
@@ -298,7 +299,7 @@ func (w *waiting) forecast(told *api.Waiting, p part, as *limits.Job) (unknown s
 		earlier.Tasks = earlier.Rounds * round
 		own.Tasks, own.Rounds = p.through-p.before, rounds(p.through-earlier.Tasks, round)
 	}
-	from, wait, end, blocked, unknown := w.outlookOf(j, as, own)
+	from, wait, end, blocked, unknown := w.outlookOf(j, as, hold, own)
 	if unknown != "" {
 		return unknown
 	}
@@ -306,7 +307,7 @@ func (w *waiting) forecast(told *api.Waiting, p part, as *limits.Job) (unknown s
 	starts := wait.Wait.Within
 	if earlier.Rounds > 0 {
 		var over negotiate.Prospect
-		if _, _, over, _, unknown = w.outlookOf(j, as, earlier); unknown != "" {
+		if _, _, over, _, unknown = w.outlookOf(j, as, hold, earlier); unknown != "" {
 			return unknown
 		}
 		told.Start, starts, end = byThen(over, from), over.Prob, following{over, end}
@@ -377,7 +378,7 @@ const (
 func (w *waiting) help(told *api.Waiting, j *slurm.QueueEntry, as *limits.Job) (all []api.Help) {
 	now := told.Start.Median
 	helps := func(r workload.Request) *api.Forecast {
-		from, wait, _, _, unknown := w.outlookOf(j, w.as(j, r), completion.Circumstances{})
+		from, wait, _, _, unknown := w.outlookOf(j, w.as(j, r), 0, completion.Circumstances{})
 		if unknown != "" {
 			return nil
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
+	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -215,8 +216,42 @@ func TestWhenPromised(t *testing.T) {
 	if j := s.when("bob", api.WhenQuery{Jobs: []int64{7}}).Jobs[0]; j.Plan != "" || j.Prob != 0 || j.BeginBy != 0 {
 		t.Errorf("bob is told of alice's promise: %+v", j)
 	}
-	if j := s.when("alice", api.WhenQuery{}).Jobs[0]; j.Plan != a.Plan.ID || j.Prob != .9 || j.BeginBy != desktest.Epoch+7200 {
+	j := s.when("alice", api.WhenQuery{}).Jobs[0]
+	if j.Plan != a.Plan.ID || j.Prob != .9 || j.BeginBy != desktest.Epoch+7200 {
 		t.Errorf("%+v", j)
+	}
+	if hold := float64(a.Plan.HoldUntil - desktest.Epoch); j.Start.Median >= a.Plan.HoldUntil || s.Outlook.Begins < hold {
+		t.Errorf("start %+v, work from %v on, held until %v", j.Start, s.Outlook.Begins, hold)
+	}
+}
+
+// What is promised to a job that waits takes no room from others that wait, until it has started.
+func TestWhenBesidePromised(t *testing.T) {
+	s := newSite(t)
+	s.observe(entry(1, "bob", 60, nil))
+	alone := *s.when("bob", api.WhenQuery{}).Jobs[0].Start
+	a, err := s.desk.Plan(t.Context(), "alice", desktest.Request(desktest.Epoch+7200), true)
+	if err != nil || a.Plan == nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	s.Outlook.Rooms = 1
+	if beside := *s.when("bob", api.WhenQuery{}).Jobs[0].Start; beside != alone {
+		t.Errorf("%+v, and alone %+v", beside, alone)
+	}
+	if err := s.Ledger.Bind(t.Context(), a.Plan.ID, "alice", 7, desktest.Epoch, desktest.Epoch, false); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := s.Ledger.Select(t.Context(), ledger.Query{Plan: a.Plan.ID})
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%+v, %v", entries, err)
+	}
+	p := entries[0].Progress
+	p.Start = desktest.Epoch
+	if err := s.Ledger.Record(t.Context(), a.Plan.ID, p); err != nil {
+		t.Fatal(err)
+	}
+	if beside := *s.when("bob", api.WhenQuery{}).Jobs[0].Start; beside == alone {
+		t.Errorf("beside one that holds its nodes %+v, and alone %+v", beside, alone)
 	}
 }
 

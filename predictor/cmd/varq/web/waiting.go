@@ -170,7 +170,7 @@ func (s *site) waitingJob(r *http.Request) (*page, error) {
 		return nil, err
 	}
 	if len(answer.Jobs) == 0 {
-		return nil, api.Fault(api.ErrNotFound, fmt.Sprintf("job %d does not wait, or you may not see it", job))
+		return nil, api.Fault(api.ErrNotFound, fmt.Sprintf("job %d does not wait: it has started, has not been seen yet, or is not yours to see", job))
 	}
 	body := waitingJobPage{Picture: newBars(answer.Jobs, s.env.Now(), s.env.Zone), Old: told.Old(answer.AsOf, s.env.Now())}
 	for i := range answer.Jobs {

@@ -52,7 +52,7 @@ func TestWaitingOfOthers(t *testing.T) {
 	l.varqd.private = true
 	_, text = l.get(t, "/waiting?user=bob")
 	contains(t, text, "No such job waits, or Slurm does not let you see it.")
-	if status, text := l.get(t, "/waiting-job?job=4800"); status != http.StatusNotFound || !strings.Contains(text, "job 4800 does not wait, or you may not see it") {
+	if status, text := l.get(t, "/waiting-job?job=4800"); status != http.StatusNotFound || !strings.Contains(text, "job 4800 does not wait: it has started, has not been seen yet, or is not yours to see") {
 		t.Errorf("%d %s", status, text)
 	}
 }

@@ -156,7 +156,7 @@ func show(env *cli.Env, query *api.WhenQuery, answer *api.When, columns []table.
 		fmt.Fprintf(env.Stderr, "varq: %d more jobs wait and are not shown; --jobs, --partition and --user choose some\n", answer.More)
 	}
 	if len(answer.Jobs) == 0 && !named && style.Plain() {
-		fmt.Fprintln(env.Stderr, "varq: no such job waits")
+		fmt.Fprintf(env.Stderr, "varq: no such job waits; one submitted after %s has not been seen yet\n", env.Moment(answer.AsOf))
 	}
 	if answer.Learning && style.Plain() {
 		fmt.Fprintf(env.Stderr, "varq: %s has learnt only the newest part of the past so far, and may answer otherwise in some minutes\n", who)
@@ -168,7 +168,7 @@ func show(env *cli.Env, query *api.WhenQuery, answer *api.When, columns []table.
 func missing(env *cli.Env, query *api.WhenQuery, found []api.Waiting) (err error) {
 	check := func(job string, is func(api.Waiting) bool) {
 		if !slices.ContainsFunc(found, is) {
-			fmt.Fprintf(env.Stderr, "varq: job %s does not wait, or you may not see it\n", job)
+			fmt.Fprintf(env.Stderr, "varq: job %s does not wait: it has started, has not been seen yet, or is not yours to see\n", job)
 			err = cli.ErrNo
 		}
 	}
