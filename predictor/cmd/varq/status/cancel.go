@@ -15,7 +15,7 @@ import (
 func NewCancel(env *cli.Env, link *link.Link) *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel PLAN...",
-		Short: "Take back promises that no job has taken up",
+		Short: "Take back promises without a job (of a job: scancel JOB)",
 		Long: `Cancel takes back promises of yours for which no job was submitted. varq status
 shows them as PROMISED, and with --format=Plan,State,BeginBy by name. From then on others
 may be promised what their jobs needed; a job that comes nevertheless has its promise only
