@@ -30,12 +30,11 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 		}
 		defer granted()
 	}
-	v, err := d.view(ctx, user)
+	v, err := d.viewFor(ctx, user, req)
 	if err != nil {
 		return api.PlanAnswer{}, err
 	}
 	q := v.question(user, req)
-	q.request.Given = d.offered.estimate(user, req, q.now)
 	r := &q.request
 	if no := q.terms.admit(max(r.Prob, req.Risk)); no != nil {
 		return q.refuse(no)

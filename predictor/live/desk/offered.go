@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"sync"
@@ -37,11 +38,12 @@ const (
 type offered struct {
 	mu   sync.Mutex
 	made map[string][]refused // by user, the oldest first
+	n    int64                // how many refusals there have been
 }
 
 // refused is what was asked for and refused at a time, and what was offered instead.
 type refused struct {
-	at     int64
+	n, at  int64
 	asked  api.PlanRequest
 	offers []api.Offer
 	keeps  []workload.Claim // the room for any one of the offers, or nil
@@ -68,24 +70,29 @@ func (o *offered) find(user string, req *api.PlanRequest, now int64) (*refused, 
 	return nil, nil
 }
 
-// estimate returns the estimate with which a user's request was offered to her a moment ago, or 0.
-func (o *offered) estimate(user string, req *api.PlanRequest, now int64) float64 {
+// estimate returns the estimate with which a user's request was offered to her a moment ago, or 0,
+// and how many refusals there were before that offer, or latest.
+func (o *offered) estimate(user string, req *api.PlanRequest, now int64) (estimate float64, before int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if r, taken := o.find(user, req, now); r != nil && now < r.at+roomKept {
-		return taken.Estimate
+		return taken.Estimate, r.n
 	}
-	return 0
+	return 0, latest
 }
 
-// claims returns the room that is kept for the offers made to others than a user, and until when
-// some of it is kept; 0 if there is none.
-func (o *offered) claims(user string, now int64) (claims []workload.Claim, until int64) {
+// latest is after all refusals.
+const latest = math.MaxInt64
+
+// claims returns the room that is kept for the offers made to others than a user, with one of the
+// refusals before a number, and until when some of it is kept; 0 if there is none. What was offered
+// after an offer was found to have room beside it, and is not in its way.
+func (o *offered) claims(user string, before, now int64) (claims []workload.Claim, until int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(o.made)) {
 		for i := range o.made[name] {
-			if r := &o.made[name][i]; name != user && r.keeping(now) {
+			if r := &o.made[name][i]; name != user && r.n < before && r.keeping(now) {
 				claims, until = append(claims, r.keeps...), max(until, r.until)
 			}
 		}
@@ -131,7 +138,8 @@ func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, kee
 		oldest := slices.IndexFunc(made, func(r refused) bool { return r.until == r.at })
 		made = slices.Delete(made, oldest, oldest+1)
 	}
-	newest := refused{at: now, asked: *req, offers: no.Offers, until: now}
+	o.n++
+	newest := refused{n: o.n, at: now, asked: *req, offers: no.Offers, until: now}
 	if keep && kept+roomKept <= mostKept && o.keeping(now) < mostKeptOfAll {
 		newest.keeps, newest.until = anyOf(no.Offers, now+roomKept), now+roomKept
 		no.KeptUntil = now + offer.Patience

@@ -83,7 +83,7 @@ func TestOfferEstimate(t *testing.T) {
 	}{
 		{"alice", &taken, 0, .98}, {"alice", &taken, 60, .98}, {"alice", &taken, 100, 0}, {"bob", &taken, 20, 0}, {"alice", req, 20, 0},
 	} {
-		if got := s.desk.offered.estimate(c.user, c.req, desktest.Epoch+c.after); got != c.want {
+		if got, _ := s.desk.offered.estimate(c.user, c.req, desktest.Epoch+c.after); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -163,7 +163,7 @@ func (s *site) offeredTo(user string, by int64) *api.PlanRequest {
 
 // kept returns what is kept from a user for offers to others.
 func (s *site) kept(user string) []workload.Claim {
-	claims, _ := s.desk.offered.claims(user, s.Clock)
+	claims, _ := s.desk.offered.claims(user, latest, s.Clock)
 	return claims
 }
 
@@ -299,5 +299,19 @@ func TestOffersAtOnce(t *testing.T) {
 	}
 	if a, err := s.desk.Plan(t.Context(), "bob", desktest.Request(by), true); err != nil || len(a.Refusal.Offers) > 0 {
 		t.Errorf("%+v, %v", a.Refusal, err)
+	}
+}
+
+// An offer is not in the way of one that was made before: it was found to have room beside that.
+func TestLaterOffersAreBehind(t *testing.T) {
+	s := newSite(t)
+	first := s.offeredTo("alice", desktest.Epoch+1800)
+	second := s.offeredTo("bob", desktest.Epoch+1800)
+	s.Outlook.Delay, s.Outlook.Rooms = 600, len(s.kept("bob"))
+	if a, err := s.desk.Plan(t.Context(), "bob", second, true); err != nil || a.Plan != nil {
+		t.Errorf("the second: %+v, %v", a, err)
+	}
+	if a, err := s.desk.Plan(t.Context(), "alice", first, true); err != nil || a.Plan == nil {
+		t.Errorf("the first: %+v, %v", a, err)
 	}
 }

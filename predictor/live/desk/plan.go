@@ -67,7 +67,7 @@ func (d *Desk) offer(ctx context.Context, user string, req *api.PlanRequest, no 
 	if err != nil {
 		return err
 	}
-	claims, _ = d.withOffers(claims, user, now)
+	claims, _ = d.withOffers(claims, user, latest, now)
 	room, found := d.room(claims, true), len(no.Offers)
 	no.Offers = slices.DeleteFunc(no.Offers, func(o api.Offer) bool {
 		left := room(o.Claim, now, 0)
@@ -111,12 +111,11 @@ const allForbidden = ", and whatever could be promised instead would let nodes i
 
 // plan is planStart, but returns errCrowded if other promises take the room meanwhile.
 func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, promise bool, how decide) (api.PlanAnswer, error) {
-	v, err := d.view(ctx, user)
+	v, err := d.viewFor(ctx, user, req)
 	if err != nil {
 		return api.PlanAnswer{}, err
 	}
 	q := v.question(user, req)
-	q.request.Given = d.offered.estimate(user, req, q.now)
 	if no := q.terms.admit(q.request.Prob); no != nil {
 		return q.refuse(no)
 	}
@@ -217,7 +216,7 @@ func (q *question) grantStart(got *trajectory.Answer, plan *api.Plan, promise bo
 	if no, err := q.desk.beside(q.ctx, q.Planner, got, 0, q.request.Deadline, ""); no != nil || err != nil {
 		return no, err
 	}
-	if err := q.desk.stillRoom(q.ctx, got, q.taken); err != nil {
+	if err := q.desk.stillRoom(q.ctx, got, q.before, q.taken); err != nil {
 		return nil, err
 	}
 	return q.promise(plan, got)

@@ -103,9 +103,9 @@ func (d *occupancy) claims(ctx context.Context, now int64, but string) ([]worklo
 }
 
 // withOffers returns claims and the room that is kept for offers to others than a user, and until
-// when some of that room is kept; 0 if none is.
-func (d *occupancy) withOffers(claims []workload.Claim, user string, now int64) (all []workload.Claim, until int64) {
-	kept, until := d.offered.claims(user, now)
+// when some of that room is kept; see offered.claims.
+func (d *occupancy) withOffers(claims []workload.Claim, user string, before, now int64) (all []workload.Claim, until int64) {
+	kept, until := d.offered.claims(user, before, now)
 	d.measure(kept)
 	return slices.Concat(claims, kept), until
 }
@@ -138,10 +138,10 @@ var errCrowded = errors.New("another promise has taken the room")
 
 // stillRoom returns errCrowded if promises and offers made since claims were read leave too little
 // room for a plan.
-func (d *occupancy) stillRoom(ctx context.Context, got *trajectory.Answer, claims []workload.Claim) error {
+func (d *occupancy) stillRoom(ctx context.Context, got *trajectory.Answer, before int64, claims []workload.Claim) error {
 	now := d.Now()
 	fresh, err := d.claims(ctx, now, "")
-	fresh, _ = d.withOffers(fresh, got.Job.User, now)
+	fresh, _ = d.withOffers(fresh, got.Job.User, before, now)
 	same := func(a, b workload.Claim) bool { return a.Equal(&b) }
 	if err != nil || slices.EqualFunc(fresh, claims, same) {
 		return err

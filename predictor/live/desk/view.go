@@ -19,12 +19,21 @@ type view struct {
 	claims []workload.Claim // of open promises and plain jobs; see occupancy.claims
 	taken  []workload.Claim // the same, and the room kept for offers to others
 	until  int64            // until when some of that room is kept, or 0
-	unread func() error     // see Desk.jobs
+	// given is the estimate of the offer that the request takes, or 0, and before as offered.estimate
+	// returns it
+	given  float64
+	before int64
+	unread func() error // see Desk.jobs
 }
 
 // view returns the present view, as a user has it: room that is kept for offers to others is taken.
 // The error is a fault of package api.
 func (d *Desk) view(ctx context.Context, user string) (*view, error) {
+	return d.viewFor(ctx, user, nil)
+}
+
+// viewFor is view for a request, which may take an offer.
+func (d *Desk) viewFor(ctx context.Context, user string, req *api.PlanRequest) (*view, error) {
 	planner, err := d.planner()
 	if err != nil {
 		return nil, err
@@ -33,7 +42,11 @@ func (d *Desk) view(ctx context.Context, user string) (*view, error) {
 	if v.claims, err = d.claims(ctx, v.now, ""); err != nil {
 		return nil, err
 	}
-	v.taken, v.until = d.withOffers(v.claims, user, v.now)
+	v.before = latest
+	if req != nil {
+		v.given, v.before = d.offered.estimate(user, req, v.now)
+	}
+	v.taken, v.until = d.withOffers(v.claims, user, v.before, v.now)
 	v.Room = d.room(v.taken, true)
 	v.Jobs, v.unread = d.jobs(ctx, "")
 	v.Forecaster = attended{v.Forecaster, ctx}
@@ -72,7 +85,7 @@ type question struct {
 
 // question converts a user's request, with the site's defaults.
 func (v *view) question(user string, req *api.PlanRequest) *question {
-	r := trajectory.Request{Job: req.Job, Tasks: promisedTasks(req), Holding: req.Array.Width(), Others: req.Others, Needs: req.Needs, Now: v.now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob}
+	r := trajectory.Request{Job: req.Job, Tasks: promisedTasks(req), Holding: req.Array.Width(), Others: req.Others, Needs: req.Needs, Now: v.now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob, Given: v.given}
 	r.Job.User = user
 	r.Job.NodeSet, r.Job.Reservation, r.Job.Licences = "", "", "" // which follow from the needs
 	r.Job = v.Cluster.OnCores(r.Job, req.Needs)
