@@ -116,7 +116,7 @@ func TestRoom(t *testing.T) {
 		}
 		for option, full := range map[string]bool{"--exclusive": true, "--ntasks=1": false} {
 			r := mustRun(t, s, "alice", "varq", "predict", option, "--time=5")
-			if strings.Contains(r.Stdout, "running jobs leave no room for it now") != full {
+			if strings.Contains(r.Stdout, "running jobs leave no room for the job now") != full {
 				t.Errorf("with %s:\n%s", option, r.Stdout)
 			}
 		}
@@ -208,7 +208,7 @@ func TestRoom(t *testing.T) {
 			t.Errorf("predicted: %+v", p)
 		}
 		r := mustRun(t, s, "alice", "varq", "predict", "--why", "--time=5")
-		if !strings.Contains(r.Stdout, "running jobs leave no room for it now") {
+		if !strings.Contains(r.Stdout, "running jobs leave no room for the job now") {
 			t.Errorf("--why says\n%s", r.Stdout)
 		}
 		if a := quoted(t, s, node, 120, .5, false); a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "too little room") {

@@ -198,7 +198,7 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 	if r.ID != 0 {
 		work := wait.Wait // when it begins
 		notBefore(&work, r.HoldUntil-r.Now)
-		q.Request.Limit -= max(0, r.HoldUntil-(r.Now-waited))
+		q.Limit -= max(0, r.HoldUntil-(r.Now-waited))
 		p.forecast = end(&work)
 		p.Prospect = p.forecast
 		return p, blocked, ok
