@@ -116,7 +116,7 @@ func TestRoom(t *testing.T) {
 		}
 		for option, full := range map[string]bool{"--exclusive": true, "--ntasks=1": false} {
 			r := mustRun(t, s, "alice", "varq", "predict", option, "--time=5")
-			if strings.Contains(r.Stdout, "running jobs leave no room for the job now") != full {
+			if strings.Contains(r.Stdout, "running jobs leave no room for it now") != full {
 				t.Errorf("with %s:\n%s", option, r.Stdout)
 			}
 		}
