@@ -30,7 +30,7 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 		}
 		defer granted()
 	}
-	v, err := d.viewFor(ctx, user, req)
+	v, err := d.view(ctx, user, req)
 	if err != nil {
 		return api.PlanAnswer{}, err
 	}

@@ -16,7 +16,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// A refusal is remembered for refusalsKept seconds, but at most mostRefusals of one user.
+// A refusal is remembered for refusalsKept seconds, but at most mostRefusals of one user: so many
+// that some of them have kept no room.
 const (
 	refusalsKept = 600
 	mostRefusals = mostKept

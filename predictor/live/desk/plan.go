@@ -57,6 +57,10 @@ func (d *Desk) answer(ctx context.Context, user string, req *api.PlanRequest, pr
 // leaves out those whose room others have been promised or offered meanwhile. If again is true, it
 // makes none instead, and the error is errCrowded.
 func (d *Desk) offer(ctx context.Context, user string, req *api.PlanRequest, no *api.Refusal, keep, again bool) error {
+	if len(no.Offers) == 0 {
+		d.offered.refuse(user, req, no, false, d.Now(), d.Zone)
+		return nil
+	}
 	granted, err := d.StartGranting(ctx)
 	if err != nil {
 		return err
@@ -111,7 +115,7 @@ const allForbidden = ", and whatever could be promised instead would let nodes i
 
 // plan is planStart, but returns errCrowded if other promises take the room meanwhile.
 func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, promise bool, how decide) (api.PlanAnswer, error) {
-	v, err := d.viewFor(ctx, user, req)
+	v, err := d.view(ctx, user, req)
 	if err != nil {
 		return api.PlanAnswer{}, err
 	}

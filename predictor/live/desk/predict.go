@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"slices"
 	"sort"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -23,11 +22,11 @@ var defaultQuantiles = []float64{.5, .75, .9, .95}
 // a start with the quantile as probability, if the work starts as soon as the job does. The errors
 // are faults of package api.
 func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error) {
-	answer, err := d.predict(ctx, user, req, 0)
+	answer, err := d.Forecast(ctx, user, req, 0)
 	if err != nil || req.Forecaster == api.ForecasterDowney {
 		return answer, err
 	}
-	v, err := d.view(ctx, user)
+	v, err := d.view(ctx, user, nil)
 	if err != nil {
 		return api.Prediction{}, err
 	}
@@ -39,13 +38,13 @@ func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest
 	return answer, v.err()
 }
 
-// predict is Predict without what can be promised, which takes many plans. id, if not 0, is the id
+// Forecast is Predict without what can be promised, which takes many plans. id, if not 0, is the id
 // of a job that waits already, and would be submitted anew with this request.
-func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest, id int64) (api.Prediction, error) {
+func (d *Desk) Forecast(ctx context.Context, user string, req *api.PredictRequest, id int64) (api.Prediction, error) {
 	if isOpen(&api.PlanRequest{Job: req.Job}) {
 		return d.predictAlternatives(ctx, user, req, id)
 	}
-	v, err := d.view(ctx, user)
+	v, err := d.view(ctx, user, nil)
 	if err != nil {
 		return api.Prediction{}, err
 	}
@@ -76,7 +75,7 @@ func (d *Desk) predict(ctx context.Context, user string, req *api.PredictRequest
 	answer.Blocked = postpone(&got, windows, now, job.Limit)
 	waking, rule := view.Waking()
 	answer.Asleep = rule.Says
-	room := d.room(running(slices.Clone(v.claims)), false)
+	room := d.room(running(v.claims), false)
 	answer.Taken = limitToRoom(&got.Wait, func(at int64) float64 {
 		return room(workload.Claim{Request: job, Pieces: pieces, Job: id, From: at}, now, 0).Prob
 	}, now)
@@ -130,7 +129,7 @@ func (d *Desk) predictAlternatives(ctx context.Context, user string, req *api.Pr
 	for i := range all {
 		one := *req
 		one.Job = all[i].request.Job
-		p, failed := d.predict(ctx, user, &one, id)
+		p, failed := d.Forecast(ctx, user, &one, id)
 		if failed != nil {
 			err = cmp.Or(err, failed)
 			continue

@@ -19,7 +19,7 @@ const probeTime = 5 * time.Second
 // time. For each size and partition it returns slots that are spread over the window. It promises
 // nothing. The errors are faults of package api.
 func (d *Desk) Probe(ctx context.Context, user string, req *api.ProbeRequest) (api.ProbeAnswer, error) {
-	v, err := d.view(ctx, user)
+	v, err := d.view(ctx, user, nil)
 	if err != nil {
 		return api.ProbeAnswer{}, err
 	}

@@ -163,8 +163,13 @@ func (d *occupancy) fits(got *trajectory.Answer, job int64, claims []workload.Cl
 }
 
 // running returns the claims of jobs that run.
-func running(claims []workload.Claim) []workload.Claim {
-	return slices.DeleteFunc(claims, func(c workload.Claim) bool { return !c.Runs })
+func running(claims []workload.Claim) (run []workload.Claim) {
+	for i := range claims {
+		if claims[i].Runs {
+			run = append(run, claims[i])
+		}
+	}
+	return run
 }
 
 // limitToRoom lowers the probabilities of a start after a submission now to those of room. It

@@ -53,7 +53,7 @@ func (d *Desk) forecastSizes(ctx context.Context, user string, req *api.SizeRequ
 		f.sizes[i] = api.SizeForecast{Nodes: size.Nodes, Limit: size.Limit}
 		job := req.Job
 		job.Size, job.Limit = size.Size, size.Limit
-		p, err := d.predict(ctx, user, &api.PredictRequest{Job: job, Needs: req.Needs.On(size.Nodes), Quantiles: moldable.Quantiles()}, id)
+		p, err := d.Forecast(ctx, user, &api.PredictRequest{Job: job, Needs: req.Needs.On(size.Nodes), Quantiles: moldable.Quantiles()}, id)
 		if errors.Is(err, api.ErrInvalid) {
 			f.sizes[i].Refused, f.refused = err.Error(), err
 			continue

@@ -27,13 +27,8 @@ type view struct {
 }
 
 // view returns the present view, as a user has it: room that is kept for offers to others is taken.
-// The error is a fault of package api.
-func (d *Desk) view(ctx context.Context, user string) (*view, error) {
-	return d.viewFor(ctx, user, nil)
-}
-
-// viewFor is view for a request, which may take an offer.
-func (d *Desk) viewFor(ctx context.Context, user string, req *api.PlanRequest) (*view, error) {
+// Her request, if it is not nil, may take an offer. The error is a fault of package api.
+func (d *Desk) view(ctx context.Context, user string, req *api.PlanRequest) (*view, error) {
 	planner, err := d.planner()
 	if err != nil {
 		return nil, err

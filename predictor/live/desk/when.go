@@ -36,14 +36,14 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 	if queue == nil {
 		return api.When{}, api.Fault(api.ErrUnavailable, "varqd has not read the queue yet: try again in a moment")
 	}
-	v, err := d.view(ctx, user)
+	v, err := d.view(ctx, user, nil)
 	if err != nil {
 		return api.When{}, err
 	}
 	if err := exist(v.Cluster, strings.Join(q.Partitions, ","), q.Partitions); err != nil {
 		return api.When{}, err
 	}
-	w := waiting{view: v, user: user, held: append(running(slices.Clone(v.claims)), d.plainClaims()...)}
+	w := waiting{view: v, user: user, held: append(running(v.claims), d.plainClaims()...)}
 	w.gather(maps.Values(*queue))
 	answer := api.When{Jobs: []api.Waiting{}, AsOf: d.Outlook.Seen(), Learning: d.Outlook.Learning()}
 	began := time.Now()

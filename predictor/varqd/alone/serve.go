@@ -59,11 +59,7 @@ func (f *Forecaster) routes() http.Handler {
 		return f.desk.When(ctx, f.User, *q)
 	}))
 	mux.Handle("POST "+api.PathPredict, reply(f, (*api.PredictRequest).Check, func(ctx context.Context, r *api.PredictRequest) (api.Prediction, error) {
-		p, err := f.desk.Predict(ctx, f.User, r)
-		for i := range p.Bounds {
-			p.Bounds[i].Seconds = nil // as nobody promises
-		}
-		return p, err
+		return f.desk.Forecast(ctx, f.User, r, 0)
 	}))
 	mux.Handle("POST "+api.PathQuote, reply(f, (*api.PlanRequest).Check, func(ctx context.Context, r *api.PlanRequest) (api.PlanAnswer, error) {
 		return f.desk.Plan(ctx, f.User, r, false)
