@@ -196,10 +196,13 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 		return p
 	}
 	if r.ID != 0 {
-		work := wait.Wait // when it begins
-		notBefore(&work, r.HoldUntil-r.Now)
-		q.Limit -= max(0, r.HoldUntil-(r.Now-waited))
-		p.forecast = end(&work)
+		// the work begins when the job has started, but not before
+		hold, work := max(0, r.HoldUntil-r.Now), delay.Distribution{}
+		for i := range work {
+			work[i] = wait.Wait.Within(float64(hold) + delay.At(i))
+		}
+		q.Limit = max(1, q.Limit-max(0, r.HoldUntil-(r.Now-waited)))
+		p.forecast = delayed{end(&work), hold}
 		p.Prospect = p.forecast
 		return p, blocked, ok
 	}

@@ -80,3 +80,28 @@ func (f following) TimeOut() float64 { return max(f.first.TimeOut(), f.then.Time
 
 // Lost implements negotiate.Prospect.
 func (f following) Lost(seconds float64) float64 { return f.then.Lost(seconds) }
+
+// delayed is the Prospect of something that begins after so many seconds.
+type delayed struct {
+	negotiate.Prospect
+	by int64
+}
+
+// Within implements negotiate.Prospect.
+func (d delayed) Within(prob float64, step int64) (int64, bool) {
+	seconds, ok := d.Prospect.Within(prob, 1)
+	return (d.by + seconds + step - 1) / step * step, ok
+}
+
+// Prob implements negotiate.Prospect.
+func (d delayed) Prob(seconds float64) float64 {
+	if seconds < float64(d.by) {
+		return 0
+	}
+	return d.Prospect.Prob(seconds - float64(d.by))
+}
+
+// Lost implements negotiate.Prospect.
+func (d delayed) Lost(seconds float64) float64 {
+	return d.Prospect.Lost(max(0, seconds-float64(d.by)))
+}

@@ -44,3 +44,15 @@ func TestFollowing(t *testing.T) {
 		}
 	}
 }
+
+func TestDelayed(t *testing.T) {
+	d := delayed{evenly(1000), 100}
+	if got, ok := d.Within(.5, 60); !ok || got != 600 {
+		t.Errorf("%d s, %v", got, ok)
+	}
+	for _, c := range []struct{ seconds, prob float64 }{{0, 0}, {99, 0}, {100, 0}, {600, .5}, {1100, 1}} {
+		if got := d.Prob(c.seconds); got != c.prob {
+			t.Errorf("within %g s: %g, want %g", c.seconds, got, c.prob)
+		}
+	}
+}

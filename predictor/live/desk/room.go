@@ -190,14 +190,8 @@ func limitToRoom(d *delay.Distribution, room func(at int64) float64, now int64) 
 
 // wake sets the probabilities of starts to 0 for so many seconds, while nodes are powered up.
 func wake(a *forecast.Answer, seconds int64) {
-	notBefore(&a.Wait, seconds)
-	notBefore(&a.Lower, seconds)
-}
-
-// notBefore has a delay be at least so many seconds.
-func notBefore(d *delay.Distribution, seconds int64) {
 	for i := 0; i < delay.Points && delay.At(i) < float64(seconds); i++ {
-		d[i] = 0
+		a.Wait[i], a.Lower[i] = 0, 0
 	}
 }
 

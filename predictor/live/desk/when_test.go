@@ -216,12 +216,30 @@ func TestWhenPromised(t *testing.T) {
 	if j := s.when("bob", api.WhenQuery{Jobs: []int64{7}}).Jobs[0]; j.Plan != "" || j.Prob != 0 || j.BeginBy != 0 {
 		t.Errorf("bob is told of alice's promise: %+v", j)
 	}
-	j := s.when("alice", api.WhenQuery{}).Jobs[0]
-	if j.Plan != a.Plan.ID || j.Prob != .9 || j.BeginBy != desktest.Epoch+7200 {
+	if j := s.when("alice", api.WhenQuery{}).Jobs[0]; j.Plan != a.Plan.ID || j.Prob != .9 || j.BeginBy != desktest.Epoch+7200 {
 		t.Errorf("%+v", j)
 	}
-	if hold := float64(a.Plan.HoldUntil - desktest.Epoch); j.Start.Median >= a.Plan.HoldUntil || s.Outlook.Begins < hold {
-		t.Errorf("start %+v, work from %v on, held until %v", j.Start, s.Outlook.Begins, hold)
+}
+
+// Work that is held ends after that. It does not end at all if its user has left no time for it.
+func TestWhenHeld(t *testing.T) {
+	s := learnt(t, 150)
+	req := api.PlanRequest{BeginBy: desktest.Epoch + 4*3600, Prob: .5, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 3600}}
+	a, err := s.desk.Plan(t.Context(), "alice", &req, true)
+	if err != nil || a.Plan == nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if err := s.Ledger.Bind(t.Context(), a.Plan.ID, "alice", 7, desktest.Epoch, desktest.Epoch, false); err != nil {
+		t.Fatal(err)
+	}
+	for limit, done := range map[int64]bool{a.Plan.TimeLimit: true, 60: false} {
+		s.observe(entry(7, "alice", 60, func(j *slurm.QueueEntry) {
+			j.Comment, j.Limit, j.Size = a.Plan.Comment, limit, workload.Size{Nodes: 1, CPUs: 1}
+		}))
+		j := s.when("alice", api.WhenQuery{}).Jobs[0]
+		if j.Start == nil || j.Start.Median >= a.Plan.HoldUntil || done != (j.End.Median > a.Plan.HoldUntil) || !done && j.End.Median != 0 {
+			t.Errorf("limit %d: start %+v, end %+v, held until %d: %s", limit, j.Start, j.End, a.Plan.HoldUntil, j.Unknown)
+		}
 	}
 }
 

@@ -204,7 +204,6 @@ type Outlook struct {
 	Down      string
 	CoveredTo int64
 	Rooms     int
-	Begins    float64
 	Full      bool
 	SeenAt    int64          // when the queue was read
 	Known     []workload.Job // the jobs in the queue at SeenAt
@@ -297,10 +296,8 @@ func (p *Outlook) Wait(q *forecast.Question, waited int64, a *forecast.Answer) b
 	return p.Down == ""
 }
 
-// Prospect forecasts the end. Each round takes as long as the first. p.Begins is when the work of a
-// job begins at the earliest, by its wait, in seconds.
-func (p *Outlook) Prospect(_ *forecast.Question, c completion.Circumstances, wait *delay.Distribution) (negotiate.Prospect, bool) {
-	p.Begins = delay.At(max(0, slices.IndexFunc(wait[:], func(prob float64) bool { return prob > 0 })))
+// Prospect forecasts the end. Each round takes as long as the first.
+func (p *Outlook) Prospect(_ *forecast.Question, c completion.Circumstances, _ *delay.Distribution) (negotiate.Prospect, bool) {
 	return end((p.left + p.RunTime) * int64(max(1, c.Rounds))), true
 }
 
