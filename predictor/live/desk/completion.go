@@ -331,7 +331,7 @@ func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64)
 		waited = r.Now - j.Eligible
 	}
 	var wait forecast.Answer
-	p, _, ok = d.prospect(cluster, &r, waited, circumstances, nil, d.plainClaims(), &wait)
+	p, _, ok = d.prospect(cluster, &r, waited, circumstances, nil, d.held(), &wait)
 	if ok && rest != nil {
 		p = following{rest, p}
 	}

@@ -49,6 +49,7 @@ type refused struct {
 	offers []api.Offer
 	keeps  []workload.Claim // the room for any one of the offers, or nil
 	until  int64            // before which that room is kept; at, if there is none
+	later  []string         // plans that were promised to others while it was kept; see standing
 }
 
 // keeping reports whether room is kept for the offers.
@@ -71,23 +72,32 @@ func (o *offered) find(user string, req *api.PlanRequest, now int64) (*refused, 
 	return nil, nil
 }
 
-// estimate returns the estimate with which a user's request was offered to her a moment ago, or 0,
-// and how many refusals there were before that offer, or latest.
-func (o *offered) estimate(user string, req *api.PlanRequest, now int64) (estimate float64, before int64) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if r, taken := o.find(user, req, now); r != nil && now < r.at+roomKept {
-		return taken.Estimate, r.n
-	}
-	return 0, latest
+// standing is what a request has by the offer that it takes. Others that were offered or promised
+// something after the offer were found to have room beside it, and are not in its way.
+type standing struct {
+	estimate float64  // of the offer, or 0
+	n        int64    // of the offer's refusal, or latest
+	later    []string // the plans that were promised to others after the offer
 }
 
 // latest is after all refusals.
 const latest = math.MaxInt64
 
+// standing returns the standing of a user's request. Without a request, or without an offer that
+// it takes, that is behind everything.
+func (o *offered) standing(user string, req *api.PlanRequest, now int64) standing {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if req != nil {
+		if r, taken := o.find(user, req, now); r != nil && now < r.at+roomKept {
+			return standing{taken.Estimate, r.n, slices.Clone(r.later)}
+		}
+	}
+	return standing{n: latest}
+}
+
 // claims returns the room that is kept for the offers made to others than a user, with one of the
-// refusals before a number, and until when some of it is kept; 0 if there is none. What was offered
-// after an offer was found to have room beside it, and is not in its way.
+// refusals before a number, and until when some of it is kept; 0 if there is none.
 func (o *offered) claims(user string, before, now int64) (claims []workload.Claim, until int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -101,13 +111,24 @@ func (o *offered) claims(user string, before, now int64) (claims []workload.Clai
 	return claims, until
 }
 
-// promise takes in that a user's request was promised. If it takes an offer, the promise has the
-// room from now on.
-func (o *offered) promise(user string, req *api.PlanRequest, now int64) {
+// promise takes in that a user's request was promised as a plan. If it takes an offer, the promise
+// has the room from now on.
+func (o *offered) promise(user string, req *api.PlanRequest, plan string, now int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	n := int64(latest)
 	if r, _ := o.find(user, req, now); r != nil {
 		r.release(now)
+		if now < r.at+roomKept {
+			n = r.n
+		}
+	}
+	for name, made := range o.made {
+		for i := range made {
+			if r := &made[i]; name != user && r.n < n && r.keeping(now) {
+				r.later = append(r.later, plan)
+			}
+		}
 	}
 }
 

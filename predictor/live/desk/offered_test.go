@@ -83,7 +83,7 @@ func TestOfferEstimate(t *testing.T) {
 	}{
 		{"alice", &taken, 0, .98}, {"alice", &taken, 60, .98}, {"alice", &taken, 100, 0}, {"bob", &taken, 20, 0}, {"alice", req, 20, 0},
 	} {
-		if got, _ := s.desk.offered.estimate(c.user, c.req, desktest.Epoch+c.after); got != c.want {
+		if got := s.desk.offered.standing(c.user, c.req, desktest.Epoch+c.after).estimate; got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -313,5 +313,38 @@ func TestLaterOffersAreBehind(t *testing.T) {
 	}
 	if a, err := s.desk.Plan(t.Context(), "alice", first, true); err != nil || a.Plan == nil {
 		t.Errorf("the first: %+v, %v", a, err)
+	}
+}
+
+// What others are promised after an offer is not in its way either, unless they take what they were
+// offered before it.
+func TestLaterPromisesAreBehind(t *testing.T) {
+	s := newSite(t)
+	early := s.offeredTo("carol", desktest.Epoch+1800)
+	taken := s.offeredTo("alice", desktest.Epoch+1800)
+	promise := func(user string, req *api.PlanRequest) *api.Plan {
+		a, err := s.desk.Plan(t.Context(), user, req, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Plan
+	}
+	s.Outlook.Delay = 600
+	if promise("bob", desktest.Request(desktest.Epoch+7200)) == nil {
+		t.Fatal("no room for bob")
+	}
+	s.Outlook.Rooms = 1
+	if promise("dave", taken) != nil {
+		t.Error("room beside bob's promise for dave, who was offered nothing")
+	}
+	if promise("carol", early) == nil {
+		t.Error("bob's promise is in the way of carol's offer, which was made before")
+	}
+	if promise("alice", taken) != nil {
+		t.Error("carol's promise is not in the way of alice's offer, which was made after carol's")
+	}
+	s.Outlook.Rooms = 2
+	if promise("alice", taken) == nil {
+		t.Error("bob's promise is in the way of alice's offer, which was made before")
 	}
 }

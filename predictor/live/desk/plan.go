@@ -33,7 +33,7 @@ func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, prom
 	case answer.Refusal != nil:
 		count(d.Metrics.Refusals)
 	default:
-		d.offered.promise(user, req, d.Now())
+		d.offered.promise(user, req, answer.Plan.ID, d.Now())
 	}
 	return answer, err
 }
@@ -67,7 +67,7 @@ func (d *Desk) offer(ctx context.Context, user string, req *api.PlanRequest, no 
 	}
 	defer granted()
 	now := d.Now()
-	claims, err := d.claims(ctx, now, "")
+	claims, err := d.claims(ctx, now)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (q *question) grantStart(got *trajectory.Answer, plan *api.Plan, promise bo
 	if no, err := q.desk.beside(q.ctx, q.Planner, got, 0, q.request.Deadline, ""); no != nil || err != nil {
 		return no, err
 	}
-	if err := q.desk.stillRoom(q.ctx, got, q.before, q.taken); err != nil {
+	if err := q.desk.stillRoom(q.ctx, got, q.standing, q.taken); err != nil {
 		return nil, err
 	}
 	return q.promise(plan, got)

@@ -75,7 +75,7 @@ func (d *Desk) Forecast(ctx context.Context, user string, req *api.PredictReques
 	answer.Blocked = postpone(&got, windows, now, job.Limit)
 	waking, rule := view.Waking()
 	answer.Asleep = rule.Says
-	room := d.room(running(v.claims), false)
+	room := d.room(d.runningClaims(), false)
 	answer.Taken = limitToRoom(&got.Wait, func(at int64) float64 {
 		return room(workload.Claim{Request: job, Pieces: pieces, Job: id, From: at}, now, 0).Prob
 	}, now)

@@ -47,7 +47,7 @@ func (d *Desk) again(e *ledger.Entry, j *slurm.QueueEntry, now int64) (*trajecto
 	if e.Progress.Yielded { // it is forecast as it is
 		r.Job.Size, r.Job.Limit, r.Pieces = j.Size, j.Limit, workload.Pieces{}
 	}
-	planner.Room = d.room(d.plainClaims(), false) // a promise keeps its room beside other promises
+	planner.Room = d.room(d.held(), false) // a promise keeps its room beside others that wait
 	return planner, r, true
 }
 

@@ -91,10 +91,10 @@ func (d *occupancy) roomBeside(cluster *limits.Cluster, c workload.Claim, now in
 }
 
 // claims returns the claims of open promises, and of plain jobs that become eligible later or wait
-// for their nodes to be up. It leaves out the promise of the plan that but names. The error is a
+// for their nodes to be up. It leaves out the promises of the plans that but names. The error is a
 // fault of package api.
-func (d *occupancy) claims(ctx context.Context, now int64, but string) ([]workload.Claim, error) {
-	claims, err := d.Ledger.Claims(ctx, now, but)
+func (d *occupancy) claims(ctx context.Context, now int64, but ...string) ([]workload.Claim, error) {
+	claims, err := d.Ledger.Claims(ctx, now, but...)
 	if err != nil {
 		return nil, d.unread(ctx, err)
 	}
@@ -138,10 +138,10 @@ var errCrowded = errors.New("another promise has taken the room")
 
 // stillRoom returns errCrowded if promises and offers made since claims were read leave too little
 // room for a plan.
-func (d *occupancy) stillRoom(ctx context.Context, got *trajectory.Answer, before int64, claims []workload.Claim) error {
+func (d *occupancy) stillRoom(ctx context.Context, got *trajectory.Answer, as standing, claims []workload.Claim) error {
 	now := d.Now()
-	fresh, err := d.claims(ctx, now, "")
-	fresh, _ = d.withOffers(fresh, got.Job.User, before, now)
+	fresh, err := d.claims(ctx, now, as.later...)
+	fresh, _ = d.withOffers(fresh, got.Job.User, as.n, now)
 	same := func(a, b workload.Claim) bool { return a.Equal(&b) }
 	if err != nil || slices.EqualFunc(fresh, claims, same) {
 		return err
@@ -162,14 +162,26 @@ func (d *occupancy) fits(got *trajectory.Answer, job int64, claims []workload.Cl
 	return nil
 }
 
-// running returns the claims of jobs that run.
-func running(claims []workload.Claim) (run []workload.Claim) {
-	for i := range claims {
-		if claims[i].Runs {
-			run = append(run, claims[i])
-		}
+// ObserveRunning notes those of the claims of open promises whose jobs run.
+func (d *occupancy) ObserveRunning(claims []workload.Claim) {
+	claims = slices.DeleteFunc(claims, func(c workload.Claim) bool { return !c.Runs })
+	d.measure(claims)
+	d.running.Store(&claims)
+}
+
+// held returns the claims of promised jobs that run, and of plain jobs that become eligible later
+// or wait for their nodes to be up. Promised jobs that wait take nothing from others that do: they
+// have their turn in the queue.
+func (d *occupancy) held() []workload.Claim {
+	return slices.Concat(d.runningClaims(), d.plainClaims())
+}
+
+// runningClaims returns the claims of promised jobs that run. The caller must not change it.
+func (d *occupancy) runningClaims() []workload.Claim {
+	if running := d.running.Load(); running != nil {
+		return *running
 	}
-	return run
+	return nil
 }
 
 // limitToRoom lowers the probabilities of a start after a submission now to those of room. It

@@ -13,17 +13,14 @@ import (
 // view is a planner with everything that is open at a time. Only one goroutine may use it.
 type view struct {
 	*trajectory.Planner
-	desk   *Desk
-	ctx    context.Context
-	now    int64
-	claims []workload.Claim // of open promises and plain jobs; see occupancy.claims
-	taken  []workload.Claim // the same, and the room kept for offers to others
-	until  int64            // until when some of that room is kept, or 0
-	// given is the estimate of the offer that the request takes, or 0, and before as offered.estimate
-	// returns it
-	given  float64
-	before int64
-	unread func() error // see Desk.jobs
+	desk     *Desk
+	ctx      context.Context
+	now      int64
+	claims   []workload.Claim // of open promises and plain jobs; see occupancy.claims
+	taken    []workload.Claim // the same, and the room kept for offers to others
+	until    int64            // until when some of that room is kept, or 0
+	standing                  // of the request
+	unread   func() error     // see Desk.jobs
 }
 
 // view returns the present view, as a user has it: room that is kept for offers to others is taken.
@@ -34,14 +31,11 @@ func (d *Desk) view(ctx context.Context, user string, req *api.PlanRequest) (*vi
 		return nil, err
 	}
 	v := &view{Planner: planner, desk: d, ctx: ctx, now: d.Now()}
-	if v.claims, err = d.claims(ctx, v.now, ""); err != nil {
+	v.standing = d.offered.standing(user, req, v.now)
+	if v.claims, err = d.claims(ctx, v.now, v.later...); err != nil {
 		return nil, err
 	}
-	v.before = latest
-	if req != nil {
-		v.given, v.before = d.offered.estimate(user, req, v.now)
-	}
-	v.taken, v.until = d.withOffers(v.claims, user, v.before, v.now)
+	v.taken, v.until = d.withOffers(v.claims, user, v.n, v.now)
 	v.Room = d.room(v.taken, true)
 	v.Jobs, v.unread = d.jobs(ctx, "")
 	v.Forecaster = attended{v.Forecaster, ctx}
@@ -80,7 +74,7 @@ type question struct {
 
 // question converts a user's request, with the site's defaults.
 func (v *view) question(user string, req *api.PlanRequest) *question {
-	r := trajectory.Request{Job: req.Job, Tasks: promisedTasks(req), Holding: req.Array.Width(), Others: req.Others, Needs: req.Needs, Now: v.now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob, Given: v.given}
+	r := trajectory.Request{Job: req.Job, Tasks: promisedTasks(req), Holding: req.Array.Width(), Others: req.Others, Needs: req.Needs, Now: v.now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob, Given: v.estimate}
 	r.Job.User = user
 	r.Job.NodeSet, r.Job.Reservation, r.Job.Licences = "", "", "" // which follow from the needs
 	r.Job = v.Cluster.OnCores(r.Job, req.Needs)

@@ -43,7 +43,7 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 	if err := exist(v.Cluster, strings.Join(q.Partitions, ","), q.Partitions); err != nil {
 		return api.When{}, err
 	}
-	w := waiting{view: v, user: user, held: append(running(v.claims), d.plainClaims()...)}
+	w := waiting{view: v, user: user, held: d.held()}
 	w.gather(maps.Values(*queue))
 	answer := api.When{Jobs: []api.Waiting{}, AsOf: d.Outlook.Seen(), Learning: d.Outlook.Learning()}
 	began := time.Now()
@@ -115,10 +115,8 @@ type waiting struct {
 	*view
 	user  string // who asks
 	jobs  []*slurm.QueueEntry
-	turns []turn // of jobs
-	// held has the claims of promised jobs that have started, and of plain jobs that begin later.
-	// Promised jobs that wait take nothing from others that do: they have their turn in the queue.
-	held []workload.Claim
+	turns []turn           // of jobs
+	held  []workload.Claim // see occupancy.held
 }
 
 // turn is the place of a job in an answer. A job that begins later comes after those that are

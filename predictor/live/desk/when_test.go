@@ -8,7 +8,6 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
-	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -253,23 +252,17 @@ func TestWhenBesidePromised(t *testing.T) {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	s.Outlook.Rooms = 1
-	if beside := *s.when("bob", api.WhenQuery{}).Jobs[0].Start; beside != alone {
-		t.Errorf("%+v, and alone %+v", beside, alone)
+	claims, err := s.Ledger.Claims(t.Context(), desktest.Epoch)
+	if err != nil || len(claims) != 1 {
+		t.Fatalf("%+v, %v", claims, err)
 	}
-	if err := s.Ledger.Bind(t.Context(), a.Plan.ID, "alice", 7, desktest.Epoch, desktest.Epoch, false); err != nil {
-		t.Fatal(err)
-	}
-	entries, err := s.Ledger.Select(t.Context(), ledger.Query{Plan: a.Plan.ID})
-	if err != nil || len(entries) != 1 {
-		t.Fatalf("%+v, %v", entries, err)
-	}
-	p := entries[0].Progress
-	p.Start = desktest.Epoch
-	if err := s.Ledger.Record(t.Context(), a.Plan.ID, p); err != nil {
-		t.Fatal(err)
-	}
-	if beside := *s.when("bob", api.WhenQuery{}).Jobs[0].Start; beside == alone {
-		t.Errorf("beside one that holds its nodes %+v, and alone %+v", beside, alone)
+	s.Outlook.Rooms = 1
+	for _, runs := range []bool{false, true} {
+		claims[0].Runs = runs
+		s.desk.ObserveRunning(slices.Clone(claims))
+		if beside := *s.when("bob", api.WhenQuery{}).Jobs[0].Start; (beside != alone) != runs {
+			t.Errorf("it runs: %v: %+v, and alone %+v", runs, beside, alone)
+		}
 	}
 }
 

@@ -91,7 +91,7 @@ func TestWatchCancelledTasks(t *testing.T) {
 	if e := again(); e.Tasks != 6 {
 		t.Errorf("of %d tasks, %d wait: %s", e.Tasks, e.Waiting(), e.Note)
 	}
-	claims, err := s.Ledger.Claims(t.Context(), s.Clock, "")
+	claims, err := s.Ledger.Claims(t.Context(), s.Clock)
 	cpus := int32(0)
 	for _, c := range claims {
 		cpus += c.CPUs

@@ -265,6 +265,11 @@ func (k *Keeper) apply(ctx context.Context, q *course.Queue, now int64) ([]ledge
 			k.Log.Error("ledger", "error", err)
 		}
 	}
+	claims, err := k.Ledger.Claims(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	k.Desk.ObserveRunning(claims)
 	if q.Whole() {
 		promised := make(map[int64]bool, len(entries))
 		for i := range entries {

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -47,13 +48,13 @@ func (e *Entry) toStart() int32 {
 	return max(0, min(e.Waiting(), e.AtOnce-e.RunningTasks()))
 }
 
-// Claims returns what the jobs of open promises claim at the time now, without that of the plan
-// which but names. A waiting job claims nothing in three cases, because nobody knows when it
+// Claims returns what the jobs of open promises claim at the time now, without those of the plans
+// that but names. A waiting job claims nothing in three cases, because nobody knows when it
 // starts: its deadline is over, it is held at its begin time, or somebody has moved it to after the
 // deadline. The nodes of a waiting job are expected to idle before its work for a share of the
 // longest possible time. This share is the same as when the job was promised. A plan without a job
 // claims nothing once it was taken back, or after unclaimedFor seconds.
-func (l *Ledger) Claims(ctx context.Context, now int64, but string) ([]workload.Claim, error) {
+func (l *Ledger) Claims(ctx context.Context, now int64, but ...string) ([]workload.Claim, error) {
 	l.book.mu.Lock()
 	defer l.book.mu.Unlock()
 	open, err := l.readBook(ctx)
@@ -63,7 +64,7 @@ func (l *Ledger) Claims(ctx context.Context, now int64, but string) ([]workload.
 	var list []workload.Claim
 	for _, o := range open {
 		c, start := o.claim.Claim, o.Progress.Start
-		if o.ID == but {
+		if slices.Contains(but, o.ID) {
 			continue
 		}
 		if o.Tasks > 0 {

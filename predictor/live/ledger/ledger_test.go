@@ -581,7 +581,7 @@ func BenchmarkClaims(b *testing.B) {
 	}
 	for b.Loop() {
 		l.book.changed("plan00000007", "plan00000100")
-		if claims, err := l.Claims(b.Context(), 10, ""); err != nil || len(claims) != promises {
+		if claims, err := l.Claims(b.Context(), 10); err != nil || len(claims) != promises {
 			b.Fatal(len(claims), err)
 		}
 	}
@@ -672,8 +672,8 @@ func TestClaimsAfterWrites(t *testing.T) {
 		}
 		mustPromise(t, l, promise(fmt.Sprintf("more%08d", round), "dave", 9000))
 		now := int64(500 * round)
-		got, err := l.Claims(t.Context(), now, "")
-		want, err2 := New(l.db).Claims(t.Context(), now, "")
+		got, err := l.Claims(t.Context(), now)
+		want, err2 := New(l.db).Claims(t.Context(), now)
 		if diff := cmp.Diff(want, got); err != nil || err2 != nil || diff != "" || len(got) == 0 {
 			t.Fatalf("round %d: %v, %v\n%s", round, err, err2, diff)
 		}
@@ -721,7 +721,7 @@ func TestClaims(t *testing.T) {
 		if err := l.Record(t.Context(), id, c.progress); err != nil {
 			t.Fatal(err)
 		}
-		claims, err := l.Claims(t.Context(), now, "")
+		claims, err := l.Claims(t.Context(), now)
 		want := []workload.Claim{{
 			Request: workload.Request{User: r.User, Account: r.Account, Partition: r.Partition, QOS: r.QOS, Size: r.Size, Limit: r.WorkLimit},
 			Pieces:  r.Pieces,
@@ -740,7 +740,7 @@ func TestClaims(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if claims, err := l.Claims(t.Context(), now, ""); err != nil || len(claims) != 0 {
+	if claims, err := l.Claims(t.Context(), now); err != nil || len(claims) != 0 {
 		t.Errorf("of settled promises: %v, %v", claims, err)
 	}
 	jobless := promise("jobless", "alice", now+3600)
@@ -749,20 +749,20 @@ func TestClaims(t *testing.T) {
 	second.Promised = jobless.Promised + unclaimedFor - 1
 	mustPromise(t, l, second)
 	for later, want := range map[int64]int{0: 2, unclaimedFor - 1: 2, unclaimedFor: 1, 2*unclaimedFor - 2: 1, 2*unclaimedFor - 1: 0} {
-		if claims, err := l.Claims(t.Context(), jobless.Promised+later, ""); err != nil || len(claims) != want {
+		if claims, err := l.Claims(t.Context(), jobless.Promised+later); err != nil || len(claims) != want {
 			t.Errorf("without a job, %d s after the promise: %v, %v", later, claims, err)
 		}
 	}
 	if err := l.Withdraw(t.Context(), second.ID, 1); err != nil {
 		t.Fatal(err)
 	}
-	if claims, err := l.Claims(t.Context(), jobless.Promised, ""); err != nil || len(claims) != 1 {
+	if claims, err := l.Claims(t.Context(), jobless.Promised); err != nil || len(claims) != 1 {
 		t.Errorf("when the second is taken back: %v, %v", claims, err)
 	}
 	if err := l.Bind(t.Context(), second.ID, "alice", 20, 1, 1, true); err != nil {
 		t.Fatal(err)
 	}
-	if claims, err := l.Claims(t.Context(), jobless.Promised+unclaimedFor, ""); err != nil || len(claims) != 1 || claims[0].Job != 20 {
+	if claims, err := l.Claims(t.Context(), jobless.Promised+unclaimedFor); err != nil || len(claims) != 1 || claims[0].Job != 20 {
 		t.Errorf("of a plan taken back that a job has taken up nevertheless: %v, %v", claims, err)
 	}
 }

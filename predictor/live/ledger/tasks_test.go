@@ -21,7 +21,7 @@ func TestTasks(t *testing.T) {
 	}
 	claims := func() (cpus, nodes int32, jobs []int64) {
 		t.Helper()
-		list, err := l.Claims(ctx, 200, "")
+		list, err := l.Claims(ctx, 200)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestTasksAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for started, want := range []int32{32, 32, 32} { // of four CPUs each
-		list, err := l.Claims(ctx, 200, "")
+		list, err := l.Claims(ctx, 200)
 		cpus := int32(0)
 		for _, c := range list {
 			cpus += c.CPUs

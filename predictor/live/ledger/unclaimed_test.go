@@ -79,7 +79,7 @@ func TestInVain(t *testing.T) {
 				}
 			}
 			now := start + test.promises*test.every
-			before, err := l.Claims(t.Context(), now, "")
+			before, err := l.Claims(t.Context(), now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestInVain(t *testing.T) {
 					t.Error("promised too early")
 				}
 				_, err = ask(want.Until)
-			} else if after, cannot := l.Claims(t.Context(), now, ""); cannot != nil || len(after) != len(before)+1 {
+			} else if after, cannot := l.Claims(t.Context(), now); cannot != nil || len(after) != len(before)+1 {
 				t.Errorf("%d claims, %d before, %v", len(after), len(before), cannot)
 			}
 			if err != nil {

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,5 +66,44 @@ func TestPromisesStayBeforePlainJobs(t *testing.T) {
 		case !first && (begin != p.BeginTime || forecastOf(&r) != 0 || r.Rescue == nil || !strings.Contains(r.Obstacle, "jobs that wait for their begin time")):
 			t.Errorf("promised without it: eligible at %d instead of %d, %+v", begin, p.BeginTime, r)
 		}
+	}
+}
+
+// besideRunning reports no room beside promised jobs that run.
+type besideRunning struct{ *desktest.Outlook }
+
+func (besideRunning) Room(_ workload.Place, _, _ int64, claims []workload.Claim) func(workload.Claim, float64) workload.Room {
+	runs := slices.ContainsFunc(claims, func(c workload.Claim) bool { return c.Runs })
+	return func(workload.Claim, float64) workload.Room {
+		if runs {
+			return workload.Room{}
+		}
+		return workload.Room{Prob: 1}
+	}
+}
+
+// A promised job that waits is forecast beside those that run, whose nodes are held until their
+// work has ended, from the look on that shows their start. Those that wait are not in its way.
+func TestPromisesBesideRunningOnes(t *testing.T) {
+	s := newSite(t)
+	s.desk.Outlook = besideRunning{s.Outlook}
+	for id, user := range map[int64]string{7: "alice", 8: "bob"} {
+		answer, err := s.desk.Plan(t.Context(), user, desktest.Request(desktest.Epoch+7200), true)
+		if err != nil || answer.Plan == nil {
+			t.Fatal(answer.Refusal, err)
+		}
+		s.Slurm.Pending[id] = slurm.QueueEntry{Job: workload.Job{
+			ID: id, Submit: desktest.Epoch, Eligible: answer.Plan.BeginTime, State: workload.Pending, Comment: answer.Plan.Comment,
+			Request: workload.Request{User: user, Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: answer.Plan.TimeLimit},
+		}}
+	}
+	if r := s.again(); forecastOf(&r) < .9 {
+		t.Errorf("beside a promise that waits: %+v", r)
+	}
+	runs := s.Slurm.Pending[8]
+	runs.State, runs.Start = workload.Running, s.Clock
+	s.Slurm.Pending[8] = runs
+	if r := s.again(); forecastOf(&r) != 0 {
+		t.Errorf("beside a promise that runs: %+v", r)
 	}
 }
