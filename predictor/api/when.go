@@ -81,6 +81,8 @@ type Waiting struct {
 	// partition About, and AheadNodes for how many node-seconds at most.
 	Ahead      int   `json:"ahead"`
 	AheadNodes int64 `json:"ahead_node_seconds"`
+	// Holders are the jobs that have nodes of About. It is nil in an answer about many jobs.
+	Holders *Holders `json:"holders,omitempty"`
 	// Unknown says why nothing is forecast: a clause without a full stop. Start and End are then
 	// nil, and By has nothing.
 	Unknown string `json:"unknown,omitempty"`
@@ -94,8 +96,9 @@ type Waiting struct {
 	Expected int64 `json:"slurm_expects,omitempty"`
 	// Why says what else keeps it: sentences without a full stop.
 	Why []string `json:"why,omitempty"`
-	// Help are changes with which the job would start sooner.
-	Help []Help `json:"help,omitempty"`
+	// Help are changes with which the job would start much sooner: none help if it is empty, and none
+	// were tried if it is nil.
+	Help []Help `json:"help,omitzero"`
 	// Promised is what is promised about the job: with which probability it runs, or has ended, by
 	// BeginBy or FinishBy.
 	Plan     string  `json:"plan,omitempty"`
@@ -103,6 +106,17 @@ type Waiting struct {
 	BeginBy  int64   `json:"begin_by,omitempty"`
 	FinishBy int64   `json:"finish_by,omitempty"`
 	Evidence
+}
+
+// Holders are the jobs that have nodes of a partition.
+type Holders struct {
+	Jobs  int `json:"jobs"`
+	Nodes int `json:"nodes"` // that they have
+	Of    int `json:"of"`    // nodes of the partition
+	// Until is when the first of their time limits ends, or 0 if that is not known, and First the job
+	// whose limit that is, or 0 if it is not the asker's to see.
+	Until int64 `json:"until,omitempty"`
+	First int64 `json:"first,omitempty"`
 }
 
 // Forecast is a time as it is forecast. Either is 0 if it is not within reach of the forecast.

@@ -110,7 +110,7 @@ func TestEndIsNoSurerThanStart(t *testing.T) {
 // Of an end it is told how much more is forecast than can be promised, and why.
 func TestEndTellsCare(t *testing.T) {
 	s := learnt(t, 150)
-	const by, why = desktest.Epoch + 2*3600, "as only 150 past waits are known, and takes the risk "
+	const by, why = desktest.Epoch + 2*3600, "as only 150 past waits are known, and counts the risk of being late "
 	p := s.planned(api.PlanRequest{FinishBy: by, Prob: .5}).Plan
 	if p == nil || p.Forecast < p.Estimate+.05 || !strings.HasPrefix(p.Careful, "the forecast is "+prob.Format(p.Forecast)+", and a promise counts on ") || !strings.Contains(p.Careful, why) {
 		t.Errorf("%+v", p)

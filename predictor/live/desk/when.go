@@ -62,7 +62,7 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 			answer.More = len(selected) - n
 			break
 		}
-		told, err := w.tell(p, len(selected) <= mostHelped)
+		told, err := w.tell(p, len(selected) <= mostDetailed)
 		if err != nil {
 			return api.When{}, err
 		}
@@ -74,8 +74,9 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 // whenTime bounds the time in which one answer tells of more jobs than one.
 const whenTime = time.Second
 
-// mostHelped is the greatest number of jobs of an answer that says what would help them.
-const mostHelped = 4
+// mostDetailed is the greatest number of jobs of an answer that also says which jobs have their
+// nodes, and what would help.
+const mostDetailed = 4
 
 // part is a job that waits or, of an array, some of the tasks that wait together.
 type part struct {
@@ -113,10 +114,11 @@ func (w *waiting) selected(q *api.WhenQuery, i int) (parts []part) {
 // waiting is the jobs that wait, in Slurm's order.
 type waiting struct {
 	*view
-	user  string // who asks
-	jobs  []*slurm.QueueEntry
-	turns []turn           // of jobs
-	held  []workload.Claim // see occupancy.held
+	user    string // who asks
+	jobs    []*slurm.QueueEntry
+	turns   []turn // of jobs
+	running []*slurm.QueueEntry
+	held    []workload.Claim // see occupancy.held
 }
 
 // turn is the place of a job in an answer. A job that begins later comes after those that are
@@ -156,10 +158,14 @@ func (w *waiting) stage(j *slurm.QueueEntry) stage {
 	return eligible
 }
 
-// gather takes in those jobs of a queue that wait, of a heterogeneous job the first.
+// gather takes in the jobs of a queue: those that have nodes, and those that wait, of a
+// heterogeneous job the first.
 func (w *waiting) gather(queue func(yield func(*slurm.QueueEntry) bool)) {
 	for j := range queue {
-		if j.State == workload.Pending && !j.Waking && (j.HetJob == 0 || j.HetJob == j.ID) {
+		switch {
+		case j.State != workload.Pending, j.Waking:
+			w.running = append(w.running, j)
+		case j.HetJob == 0, j.HetJob == j.ID:
 			w.jobs = append(w.jobs, j)
 		}
 	}
@@ -197,8 +203,9 @@ func (w *waiting) keeps(j *slurm.QueueEntry) string {
 	return ""
 }
 
-// tell tells of a part. help says whether to look for what would help.
-func (w *waiting) tell(p part, help bool) (api.Waiting, error) {
+// tell tells of a part. detailed says whether to tell which jobs have its nodes, and to look for
+// what would help.
+func (w *waiting) tell(p part, detailed bool) (api.Waiting, error) {
 	j := w.jobs[p.job]
 	told := api.Waiting{
 		Job: j.ID, Array: j.ArrayJob, Tasks: p.tasks, Name: j.Name, User: j.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS,
@@ -217,6 +224,9 @@ func (w *waiting) tell(p part, help bool) (api.Waiting, error) {
 		if w.turns[k].stage == eligible && w.turns[k].within(w.turns[p.job]) < 0 && other.MayRunIn(told.About) {
 			ahead(other, other.Count())
 		}
+	}
+	if detailed {
+		told.Holders = w.holders(told.About)
 	}
 	hold := int64(0) // before which its work does not begin
 	plan, promised := api.PlanInComment(j.Comment)
@@ -248,7 +258,7 @@ func (w *waiting) tell(p part, help bool) (api.Waiting, error) {
 		told.Why = append(told.Why, short)
 	}
 	told.Unknown = w.forecast(&told, p, job, hold)
-	if help && told.Unknown == "" && !promised && j.Count() == 1 {
+	if detailed && told.Unknown == "" && !promised && j.Count() == 1 {
 		told.Help = w.help(&told, j, job)
 	}
 	return told, nil
@@ -372,9 +382,13 @@ const (
 )
 
 // help returns the changes with which a job would start sooner: the longest of some shorter time
-// limits, and half of its nodes.
-func (w *waiting) help(told *api.Waiting, j *slurm.QueueEntry, as *limits.Job) (all []api.Help) {
+// limits, and half of its nodes. If the start is so near that none is tried, it returns nil.
+func (w *waiting) help(told *api.Waiting, j *slurm.QueueEntry, as *limits.Job) []api.Help {
 	now := told.Start.Median
+	if now != 0 && now-w.now < leastHelp {
+		return nil
+	}
+	all := []api.Help{}
 	helps := func(r workload.Request) *api.Forecast {
 		from, wait, _, _, unknown := w.outlookOf(j, w.as(j, r), 0, completion.Circumstances{})
 		if unknown != "" {

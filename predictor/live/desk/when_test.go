@@ -309,3 +309,36 @@ func TestWhenNoPartition(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A job that is told of alone tells which jobs have nodes of its partition, and which of them has
+// to end first: by name, if it may be seen.
+func TestWhenNodesAreHeld(t *testing.T) {
+	s := newSite(t)
+	nodes := s.Premises.Limits().Partitions["main"].Nodes
+	runs := func(id, left int64, change func(*slurm.QueueEntry), on ...string) *slurm.QueueEntry {
+		return entry(id, "bob", 300, func(j *slurm.QueueEntry) {
+			j.State, j.Start, j.On = workload.Running, desktest.Epoch+left-j.Limit, on
+			if change != nil {
+				change(j)
+			}
+		})
+	}
+	s.observe(
+		entry(1, "alice", 60, nil),
+		runs(2, 1800, nil, nodes[0]),
+		runs(3, 1200, nil, nodes[0], nodes[1]),
+		runs(4, 60, nil, "elsewhere"),
+		runs(5, 0, func(j *slurm.QueueEntry) { j.Limit = slurm.UnlimitedTime }, nodes[2]),
+		runs(6, 30, func(j *slurm.QueueEntry) { j.Suspended = true }, nodes[2]),
+	)
+	want := api.Holders{Jobs: 4, Nodes: 3, Of: len(nodes), Until: desktest.Epoch + 1200, First: 3}
+	if got := s.when("alice", api.WhenQuery{}).Jobs[0].Holders; got == nil || *got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	s.Slurm.PrivateJobs = true
+	s.Refresh()
+	want.First = 0
+	if got := s.when("alice", api.WhenQuery{}).Jobs[0].Holders; got == nil || *got != want {
+		t.Errorf("jobs are private: %+v, want %+v", got, want)
+	}
+}

@@ -23,7 +23,7 @@ func Careful(e *workload.Estimate) string {
 		why = append(why, fmt.Sprintf("counts on %s, as only %d past waits are known", prob.Format(e.Bound), e.Sample))
 	}
 	if times := (1 - e.Prob) / (1 - e.Bound); times > 1.05 && e.Bound < 1 {
-		why = append(why, fmt.Sprintf("takes the risk %.1f times, until more promises have been kept", times))
+		why = append(why, fmt.Sprintf("counts the risk of being late %.1f times, until more promises have been kept", times))
 	}
 	if len(why) == 0 {
 		return ""

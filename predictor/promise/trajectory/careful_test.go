@@ -14,7 +14,7 @@ func TestCareful(t *testing.T) {
 		want string
 	}{
 		{workload.Estimate{Prob: .9, Forecast: .94, Bound: .92, Sample: 1000}, ""},
-		{workload.Estimate{Prob: .07, Forecast: .6, Bound: .535, Sample: 25}, "the forecast is 0.60, and a promise counts on 0.53, as only 25 past waits are known, and takes the risk 2.0 times, until more promises have been kept"},
+		{workload.Estimate{Prob: .07, Forecast: .6, Bound: .535, Sample: 25}, "the forecast is 0.60, and a promise counts on 0.53, as only 25 past waits are known, and counts the risk of being late 2.0 times, until more promises have been kept"},
 		{workload.Estimate{Prob: .53, Forecast: .6, Bound: .53, Sample: 25}, "the forecast is 0.60, and a promise counts on 0.53, as only 25 past waits are known"},
 		{workload.Estimate{Forecast: 1, Bound: 1}, ""},
 	} {

@@ -586,8 +586,8 @@ func TestRefusalIsCareful(t *testing.T) {
 		want              string
 	}{
 		{1, .9, 4 * hour, "can be promised with probability 0.77 at best, not 0.9"},
-		{2, .9, 4 * hour, "can be promised with probability 0.55 at best, not 0.9; the forecast is 0.77, and a promise takes the risk 2.0 times, until more promises have been kept"},
-		{10, .7, 2.5 * hour, "can be promised with probability 0.09 at best, not 0.7; the forecast is 0.90, and a promise takes the risk 10.0 times, until more promises have been kept"},
+		{2, .9, 4 * hour, "can be promised with probability 0.55 at best, not 0.9; the forecast is 0.77, and a promise counts the risk of being late 2.0 times, until more promises have been kept"},
+		{10, .7, 2.5 * hour, "can be promised with probability 0.09 at best, not 0.7; the forecast is 0.90, and a promise counts the risk of being late 10.0 times, until more promises have been kept"},
 	} {
 		p := Planner{Cluster: site(nil), Forecaster: adjusted{curve{c.mean, 1000}, func(est []workload.Estimate) {
 			for i := range est {

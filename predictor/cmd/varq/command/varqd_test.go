@@ -362,7 +362,8 @@ func whenFor(q api.WhenQuery) (api.When, error) {
 	jobs := []api.Waiting{
 		{
 			Job: 4711, Name: "wrf", User: "alice", Partition: "main", About: "main", Nodes: 4, CPUs: 64, Limit: 7200, Since: now - 18000, Reason: "Priority", Ahead: 3, AheadNodes: 90_000,
-			Start: &api.Forecast{Median: now + 1800, Late: now + 7200}, End: &api.Forecast{Median: now + 5400, Late: now + 14400}, By: by(.61, .97, .999), Expected: now + 2400,
+			Holders: &api.Holders{Jobs: 5, Nodes: 8, Of: 8, Until: now + 1500, First: 4690},
+			Start:   &api.Forecast{Median: now + 1800, Late: now + 7200}, End: &api.Forecast{Median: now + 5400, Late: now + 14400}, By: by(.61, .97, .999), Expected: now + 2400,
 			Why:  []string{"2 of the 8 nodes of partition main cannot start jobs"},
 			Help: []api.Help{{Limit: 3600, Start: api.Forecast{Median: now + 600, Late: now + 900}}, {Nodes: 2, Start: api.Forecast{Median: now + 300}}},
 			Plan: "aaaaaaaaaaaa", Prob: .9, BeginBy: now + 7200, Evidence: api.Evidence{Sample: 800, Class: "main"},

@@ -10,16 +10,17 @@ import (
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
-// ParseJobs reads job ids. A task of an array stands for the array.
-func ParseJobs(texts []string) ([]int64, error) {
-	jobs := make([]int64, len(texts))
-	for i, text := range texts {
-		array, _, _ := strings.Cut(text, "_")
-		id, ok := parseJob(array)
-		if !ok {
-			return nil, fmt.Errorf("%q is not a job id", text)
+// ParseJobs reads lists of job ids. A task of an array stands for the array.
+func ParseJobs(lists []string) (jobs []int64, err error) {
+	for _, list := range lists {
+		for _, text := range hostlist.Split(list) {
+			array, _, _ := strings.Cut(text, "_")
+			id, ok := parseJob(array)
+			if !ok {
+				return nil, fmt.Errorf("%q is not a job id", text)
+			}
+			jobs = append(jobs, id)
 		}
-		jobs[i] = id
 	}
 	return jobs, nil
 }

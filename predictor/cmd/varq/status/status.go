@@ -63,13 +63,14 @@ All columns, for --format:
   varq status --color=always`,
 	}
 	whoseFlags := options.AddWhose(cmd.Flags(), options.Reservations)
+	named := cmd.Flags().StringArrayP("jobs", "j", nil, "the story of these `jobs`, separated by commas")
 	selecting := options.AddSelection(cmd)
 	old := cmd.Flags().Bool("old", false, "also those that were settled longer ago than a day")
 	style := options.AddStyle(cmd.Flags())
 	when := addColour(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		usage := func(err error) error { return cli.Usage(cmd, err) }
-		jobs, err := options.ParseJobs(args)
+		jobs, err := options.ParseJobs(append(*named, args...))
 		if err != nil {
 			return usage(err)
 		}

@@ -49,6 +49,9 @@ func Waiting(w *api.Waiting, now int64, zone *time.Location) []Line {
 	if w.Ahead > 0 {
 		line("Ahead", "%s first in partition %s, with up to %.1f node-hours", cli.Count(w.Ahead, "job goes", "jobs go"), cmp.Or(w.About, w.Partition), float64(w.AheadNodes)/3600)
 	}
+	if h := w.Holders; h != nil && h.Jobs > 0 {
+		line("Running", "%s", holders(h, zone))
+	}
 	for _, more := range w.Why {
 		line("", "%s", slurmtime.InZone(more, zone))
 	}
@@ -82,7 +85,30 @@ func Waiting(w *api.Waiting, now int64, zone *time.Location) []Line {
 			line("Sooner", "on %s: as likely as not by %s, if its work fits", nodes(h.Nodes), moment(h.Start.Median))
 		}
 	}
+	if w.Help != nil && len(w.Help) == 0 {
+		line("Sooner", "%s", noHelp(w.Nodes))
+	}
 	return story
+}
+
+// holders tells which jobs have the nodes of a partition.
+func holders(h *api.Holders, zone *time.Location) string {
+	s := fmt.Sprintf("%s %d of the %s there", cli.Count(h.Jobs, "job has", "jobs have"), h.Nodes, nodes(int32(h.Of)))
+	switch {
+	case h.First != 0:
+		s += fmt.Sprintf("; job %d has to end first, by %s", h.First, cli.Moment(h.Until, zone))
+	case h.Until != 0:
+		s += fmt.Sprintf("; the first has to end by %s", cli.Moment(h.Until, zone))
+	}
+	return s
+}
+
+// noHelp says that nothing would help a job on so many nodes.
+func noHelp(nodes int32) string {
+	if nodes > 1 {
+		return "neither a shorter time limit nor half of the nodes would start it much sooner"
+	}
+	return "a shorter time limit would not start it much sooner"
 }
 
 // reasons are Slurm's most frequent reasons in words.

@@ -48,6 +48,37 @@ func TestWaitingInPartition(t *testing.T) {
 	}
 }
 
+// It is said which jobs have the nodes, and when nothing would help. Nothing is said of what was
+// not looked for.
+func TestWaitingWhy(t *testing.T) {
+	moment := int64(1795266000)
+	w := api.Waiting{Job: 4711, Partition: "main", About: "main", Nodes: 2, Help: []api.Help{}, Holders: &api.Holders{Jobs: 3, Nodes: 7, Of: 8, Until: moment, First: 12}}
+	told := func() (lines []Line) {
+		for _, l := range Waiting(&w, moment, time.UTC) {
+			if l.Name == "Running" || l.Name == "Sooner" {
+				lines = append(lines, l)
+			}
+		}
+		return lines
+	}
+	want := []Line{
+		{"Running", "3 jobs have 7 of the 8 nodes there; job 12 has to end first, by 2026-11-21T13:00:00"},
+		{"Sooner", "neither a shorter time limit nor half of the nodes would start it much sooner"},
+	}
+	if got := told(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	w.Nodes, w.Holders.First = 1, 0
+	want[0].Text, want[1].Text = "3 jobs have 7 of the 8 nodes there; the first has to end by 2026-11-21T13:00:00", "a shorter time limit would not start it much sooner"
+	if got := told(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	w.Help, w.Holders = nil, &api.Holders{Of: 8}
+	if got := told(); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+}
+
 // A job is named as squeue names it.
 func TestJobID(t *testing.T) {
 	for want, w := range map[string]api.Waiting{
