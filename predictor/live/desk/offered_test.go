@@ -3,6 +3,7 @@ package desk
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -291,10 +292,11 @@ func TestOffersAtOnce(t *testing.T) {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	s.Outlook.Rooms = len(s.kept("bob"))
-	if err := s.desk.offer(t.Context(), "bob", desktest.Request(by), a.Refusal, true, true); !errors.Is(err, errCrowded) {
+	first := api.Refusal{Offers: slices.Clone(a.Refusal.Offers)}
+	if err := s.desk.offer(t.Context(), "bob", desktest.Request(by), &first, true, true); !errors.Is(err, errCrowded) {
 		t.Errorf("the first time: %v", err)
 	}
-	if err := s.desk.offer(t.Context(), "bob", desktest.Request(by), a.Refusal, true, false); err != nil || len(a.Refusal.Offers) > 0 || a.Refusal.KeptUntil != 0 {
+	if err := s.desk.offer(t.Context(), "bob", desktest.Request(by), a.Refusal, true, false); err != nil || len(a.Refusal.Offers) > 0 || a.Refusal.KeptUntil != 0 || !strings.HasSuffix(a.Refusal.Reason, allTaken) {
 		t.Errorf("%+v, %v", a.Refusal, err)
 	}
 	if a, err := s.desk.Plan(t.Context(), "bob", desktest.Request(by), true); err != nil || len(a.Refusal.Offers) > 0 {

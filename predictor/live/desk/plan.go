@@ -80,9 +80,15 @@ func (d *Desk) offer(ctx context.Context, user string, req *api.PlanRequest, no 
 	if len(no.Offers) < found && again {
 		return errCrowded
 	}
+	if len(no.Offers) == 0 {
+		no.Reason += allTaken
+	}
 	d.offered.refuse(user, req, no, keep, now, d.Zone)
 	return nil
 }
+
+// allTaken ends the sentence of a refusal if others have taken the room of all its offers.
+const allTaken = ", and what could be promised instead has just been promised or offered to others: ask again in a minute"
 
 // planAny is Plan for a request that leaves something open, or does not.
 func (d *Desk) planAny(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
