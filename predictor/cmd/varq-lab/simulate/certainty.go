@@ -22,7 +22,7 @@ func (c *comparison) certainty() []string {
 	case within == nil:
 		s += " How far the waits of others are certain cannot be said of so little: take more weeks (--jobs) or several seeds (--seeds)."
 	case within.Over == "weeks":
-		s += " All intervals are of 95 % confidence, as far as weeks differ from one another: they come from drawing weeks again and again."
+		s += " All intervals are of 95 % confidence, as far as weeks differ from one another: they come from drawing weeks again and again. They say what other weeks like these would bring, and not what other users or another cluster would."
 		if c.Seeds > 1 && c.log {
 			s += " A week counts once, however many seeds it was replayed with."
 		}

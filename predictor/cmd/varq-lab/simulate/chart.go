@@ -53,12 +53,12 @@ func (c *comparison) waitChart() chart {
 }
 
 func (c *comparison) keptChart() chart {
-	chart := chart{Title: "What it gives: promises kept", Note: "Of the promises that varq made. The mark is what was promised. Beside it how many of the same jobs have started by then if they are simply submitted, at any time before, and how many in the quarter of an hour that was wanted."}
+	chart := chart{Title: "What it gives: promises kept", Note: "Of the promises that varq made. The mark is what was promised. Beside it how many of the same jobs start by their deadline if they are simply submitted, and how many in its last quarter of an hour."}
 	for _, r := range c.Trials[1:] {
 		if v := r.VARQ; v != nil && v.Promised > 0 {
 			value := fmt.Sprintf("%s of %s: %s (%s promised)", cli.Thousands(v.Kept), cli.Thousands(v.Promised), cli.Percent(delivered(v)), r.level())
 			if p := r.Plain; p != nil && p.Promised > 0 {
-				value += fmt.Sprintf("; simply submitted %s, %s at that time", cli.Percent(p.inTime()), cli.Percent(p.atTime()))
+				value += fmt.Sprintf("; simply submitted %s by then, %s in its last quarter of an hour", cli.Percent(p.inTime()), cli.Percent(p.atTime()))
 			}
 			b := r.bar(value, delivered(v))
 			b.Mark = 100 * r.kind.VARQ.Prob
@@ -69,14 +69,14 @@ func (c *comparison) keptChart() chart {
 }
 
 func (c *comparison) grantChart() chart {
-	chart := chart{Title: "Who gets what was asked for", Note: "Of the jobs that ask: with varq those that get a promise, with fixed times those that start at the very time they asked for."}
+	chart := chart{Title: "Who gets what was asked for", Note: "Of the jobs that ask: with varq those that get a promise for one of four deadlines a day, with fixed times those that start at the very time they asked for. All others with fixed times start at another one."}
 	for _, r := range c.Trials[1:] {
 		asked, got := r.asked()
 		if asked > 0 {
 			share := float64(got) / float64(asked)
 			value := fmt.Sprintf("%s of %s: %s", cli.Thousands(got), cli.Thousands(asked), cli.Percent(share))
 			if v := r.VARQ; v != nil && v.Offers != nil {
-				value += fmt.Sprintf(", and %s more at most a day later", cli.Thousands(v.Offers.Later))
+				value += fmt.Sprintf(", and %s for a deadline at most a day later", cli.Thousands(v.Offers.Later))
 			}
 			chart.Bars = append(chart.Bars, r.bar(value, share))
 		}
@@ -97,7 +97,7 @@ func (r compared) asked() (asked, got int) {
 }
 
 func (c *comparison) costChart() chart {
-	chart := chart{Title: "What it costs its user", Note: fmt.Sprintf("The processor time that jobs with promises used, holding included, in times of what their work took. The mark is the work itself. Last what hard reservations cost for the jobs of the first, where a site charges %.4g times the booked time, 60 hours ahead and without refund.", hardPrice)}
+	chart := chart{Title: "What it costs its user", Note: fmt.Sprintf("The processor time that jobs with promises used, idle processors included, as a multiple of what their work took (the mark). The last bar is what hard reservations cost for the jobs of the first, where a site charges %.4g times the booked time, without refund.", hardPrice)}
 	dearest := 0.
 	promising := func(yield func(compared, *scenario.VARQResult) bool) {
 		for _, r := range c.Trials[1:] {
@@ -123,7 +123,7 @@ func (c *comparison) costChart() chart {
 }
 
 func (c *comparison) busyChart() chart {
-	chart := chart{Title: "How busy the cluster is", Note: "Until the last job came, counting what varq's jobs hold before their work."}
+	chart := chart{Title: "How busy the cluster is", Note: "Until the last job came. Processors that wait idle for the work of varq's jobs count as busy."}
 	for _, r := range c.Trials {
 		chart.Bars = append(chart.Bars, r.bar(cli.Percent(r.Utilisation), r.Utilisation))
 	}

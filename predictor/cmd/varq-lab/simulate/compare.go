@@ -44,7 +44,7 @@ In the tables, "varq at 0.75, 10 %" stands for 10 % of the jobs, which ask for
 promises of .75. Change is against the cluster without reservations; that of the
 mean wait lies with 95 % confidence between Low and High. The jobs whose waits are
 compared are the same in every line, those that never reserve. Utilisation counts
-what varq's jobs hold before their work.
+processors that wait idle for the work of varq's jobs.
 
 Of those with fixed times, Exact start at the very time they asked for; Offset is
 the mean distance of all of them from it. Of varq's promises, which Granted counts,
@@ -195,7 +195,6 @@ func othersColumns() []table.Column[compared] {
 		table.Number("Slowdown", func(r row) string { return strconv.FormatFloat(r.Others.Slowdown, 'f', 2, 64) }),
 		changed(func(c *change) *float64 { return c.Slowdown }),
 		table.Number("Utilisation", func(r row) string { return cli.Percent(r.Utilisation) }),
-		changed(func(c *change) *float64 { return c.Utilisation }),
 	}
 }
 

@@ -155,7 +155,7 @@ func (c *comparison) replayed() string {
 	}
 	text := fmt.Sprintf("%s%s jobs of %s", first, cli.Thousands(c.jobs), c.setting)
 	if c.Seeds > 1 {
-		text += fmt.Sprintf(", with %d seeds", c.Seeds)
+		text += fmt.Sprintf(", %d times", c.Seeds)
 	}
 	return text
 }

@@ -41,7 +41,7 @@ func (c *comparison) page() ([]byte, error) {
 		"Summary": c.summary(), "Replayed": c.replayed(), "Charts": c.charts(), "Sentences": c.sentences(), "Certainty": c.certainty(),
 		"Others": cli.Thousands(c.Trials[0].Others.Jobs), "OthersTable": cells(othersColumns(), c.Trials), "ReserversTable": cells(reserversColumns(), c.Trials[1:]),
 		"RefusedTable": cells(refusedColumns(), c.refusing()), "Refusing": len(c.refusing()) > 0,
-		"Cut": c.cut, "Seed": c.Seed, "Seeds": c.Seeds, "HardPrice": hardPrice, "Speed": c.speed(),
+		"Cut": c.cut, "Seed": c.Seed, "Seeds": c.Seeds, "HardPrice": hardPrice,
 	})
 	return page.Bytes(), err
 }

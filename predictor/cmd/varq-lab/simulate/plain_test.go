@@ -33,7 +33,7 @@ func TestPlain(t *testing.T) {
 	if twice.Promised != 6 || twice.InTime != 4 || twice.AtTime != 2 || twice.Refused != 4 || twice.RefusedInTime != 2 || twice.Early != p.Early {
 		t.Errorf("twice %+v is %+v", p, twice)
 	}
-	for _, says := range []string{"66.7 % of the same jobs", "half of them 8.3 minutes early", "33.3 % of all in the quarter"} {
+	for _, says := range []string{"66.7 % of the same jobs", "half of them 8.3 minutes or more before", "33.3 % of all in its last quarter of an hour"} {
 		if !strings.Contains(p.sentence(), says) {
 			t.Errorf("%q does not say %q", p.sentence(), says)
 		}
@@ -71,9 +71,9 @@ func TestRefusal(t *testing.T) {
 		{scenario.OffersResult{}, "nobody else asks"},
 		{scenario.OffersResult{Refused: 200}, "of the others 0.0 % get an offer"},
 		{scenario.OffersResult{Refused: 200, Offered: 150, Later: 50, Kept: 48, KeptLow: .9, KeptHigh: .98},
-			"of the others 75.0 % get an offer; 25.0 % get one for at most a day later, half of them for 2 hours later or less: if they take it, 96.0 % are kept"},
+			"of the others 75.0 % get an offer; 25.0 % take a deadline that is at most a day later, half of them one at most 2 hours later: 96.0 % are kept"},
 		{scenario.OffersResult{Refused: 200, Offered: 150, Later: 50, Kept: 48, KeptLow: .4, KeptHigh: 1},
-			"of the others 75.0 % get an offer; 25.0 % get one for at most a day later, half of them for 2 hours later or less: if they take it, 48 of 50 are kept"},
+			"of the others 75.0 % get an offer; 25.0 % take a deadline that is at most a day later, half of them one at most 2 hours later: 48 of 50 are kept"},
 	} {
 		r.Result = &scenario.Result{VARQ: &scenario.VARQResult{Offers: &c.offers}}
 		if got := strings.Join(compared{trial: r}.refusal("of the others"), "; "); got != c.says {

@@ -72,8 +72,8 @@ func (c *comparison) varqSummary(r compared) summary {
 	}
 	s := summary{
 		Verdict: score.Judge(v.KeptLow, v.KeptHigh, promised),
-		Reason: fmt.Sprintf("Of the %s jobs that asked, %s were promised to be running by their deadline with probability %s, and %s were. With 95 %% confidence varq keeps %s to %s of such promises.",
-			cli.Thousands(v.Asked), cli.Thousands(v.Promised), prob.Format(promised), cli.Thousands(v.Kept), cli.Percent(v.KeptLow), cli.Percent(v.KeptHigh)),
+		Reason: fmt.Sprintf("Of the %s jobs that asked%s, %s were promised to be running by their deadline with probability %s, and %s were. With 95 %% confidence varq keeps %s to %s of such promises.",
+			cli.Thousands(v.Asked), c.replays(), cli.Thousands(v.Promised), prob.Format(promised), cli.Thousands(v.Kept), cli.Percent(v.KeptLow), cli.Percent(v.KeptHigh)),
 		Numbers: []number{r.keptNumber(), c.granted(r), c.price(r), c.othersWait(r)},
 	}
 	if s.Verdict == score.TooLittle {
@@ -81,15 +81,26 @@ func (c *comparison) varqSummary(r compared) summary {
 			cli.Thousands(v.Promised), cli.Count(r.weeksPromised(), "week", "weeks"))
 		s.Reason += " " + c.more(r)
 	} else {
-		s.Headline = fmt.Sprintf("varq kept %s of its promises, %s (%s), and all others waited %s", cli.Percent(delivered(v)), s.Verdict, r.level(), r.wait())
+		s.Headline = fmt.Sprintf("In a replay of %s varq kept %s of its promises, %s (%s), and all others waited %s",
+			cli.Count(c.weeks(), "week", "weeks"), cli.Percent(delivered(v)), s.Verdict, r.level(), r.wait())
 	}
 	if p := r.Plain; p != nil && p.Promised > 0 {
 		s.Reason += " " + p.sentence()
 	}
-	if rival, ok := c.rival(r); ok {
-		s.Reason += fmt.Sprintf(" Fixed times for as many jobs make all others wait %s.", rival.wait())
+	if rival, ok := c.rival(r); ok && rival.Hard.Jobs > 0 {
+		h := rival.Hard
+		s.Reason += fmt.Sprintf(" If fixed times are kept free instead, each of the %s jobs that ask gets one, %s of them the very one they ask for; all others wait %s.",
+			cli.Thousands(h.Jobs), cli.Percent(float64(h.Exact)/float64(h.Jobs)), rival.wait())
 	}
 	return s
+}
+
+// replays says over how many replays counts are sums, if there are several.
+func (c *comparison) replays() string {
+	if c.Seeds < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" in %d replays", c.Seeds)
 }
 
 // more says what would make a verdict on the promises.
@@ -106,9 +117,9 @@ func (c *comparison) more(r compared) string {
 
 // sentence says what a plain submission reaches.
 func (p *plain) sentence() string {
-	s := fmt.Sprintf("Simply submitted, %s of the same jobs have started by then, too", cli.Percent(p.inTime()))
+	s := fmt.Sprintf("Simply submitted, %s of the same jobs start by then, too", cli.Percent(p.inTime()))
 	if p.InTime > 0 {
-		s += fmt.Sprintf(", but at any time before, which nobody knows beforehand: half of them %s early or more, and %s of all in the quarter of an hour that was wanted", spoken(float64(p.Early)), cli.Percent(p.atTime()))
+		s += fmt.Sprintf(", but nobody can say when: half of them %s or more before the deadline, and %s of all in its last quarter of an hour", spoken(float64(p.Early)), cli.Percent(p.atTime()))
 	}
 	return s + "."
 }
@@ -144,8 +155,14 @@ func (r compared) keptNumber() number {
 func (c *comparison) granted(r compared) number {
 	v := r.VARQ
 	n := number{Asks: "To whom, and what of the refused", Value: cli.Percent(float64(v.Promised) / float64(v.Asked)), Of: "of the jobs that ask get a promise for the time they want"}
+	if p := r.Plain; p != nil && p.Refused > 0 {
+		n.Beside = append(n.Beside, fmt.Sprintf("the others wait like any job, and %s of them start by their deadline all the same", cli.Percent(p.refusedInTime())))
+	}
 	if taker, ok := c.taker(r); ok {
-		n.Beside = taker.refusal("of the others")
+		n.Beside = append(n.Beside, taker.refusal("of the others")...)
+		if v := taker.VARQ; v.Promised > 0 && v.Offers.Later > 0 {
+			n.Beside = append(n.Beside, fmt.Sprintf("where they take these, promises cost %s times the work, and all others wait %s", ratio(v), taker.wait()))
+		}
 	}
 	return n
 }
@@ -173,7 +190,7 @@ func (r compared) refusal(whose string) []string {
 		if score.Judge(o.KeptLow, o.KeptHigh, r.kind.VARQ.Prob) != score.TooLittle {
 			kept = cli.Percent(keptOffers(o)) + " are kept"
 		}
-		says = append(says, fmt.Sprintf("%s get one for at most a day later, half of them for %s later or less: if they take it, %s",
+		says = append(says, fmt.Sprintf("%s take a deadline that is at most a day later, half of them one at most %s later: %s",
 			cli.Percent(float64(o.Later)/float64(o.Refused)), spoken(float64(r.Plain.Later)), kept))
 	}
 	return says
@@ -183,9 +200,9 @@ func (r compared) refusal(whose string) []string {
 func (c *comparison) price(r compared) number {
 	v := r.VARQ
 	return number{"What it costs its user", ratio(v) + " times", "the cost of the work, for work with a promise", []string{
-		fmt.Sprintf("users pay for what their jobs hold: %s processor-hours in %s, %s of the cluster",
+		fmt.Sprintf("the user pays for the processors that wait idle for the work: %s processor-hours in %s, %s of the cluster",
 			hours(v.Held/float64(max(1, c.Seeds))), cli.Count(c.weeks(), "week", "weeks"), cli.Percent(r.Held)),
-		fmt.Sprintf("%s times for a hard reservation where %.4g times the booked time is charged, 60 hours ahead and without refund", hardRatio(v), hardPrice),
+		fmt.Sprintf("%s times for a hard reservation, where a site charges %.4g times the booked time, without refund: users book more than they use", hardRatio(v), hardPrice),
 	}}
 }
 
@@ -194,18 +211,24 @@ func hours(seconds float64) string { return cli.Thousands(int(seconds/3600 + .5)
 
 // othersWait returns the change of the mean wait of the jobs that never reserve.
 func (c *comparison) othersWait(r compared) number {
-	n := number{Asks: "What it costs all others", Value: signed(r.Change.Wait), Of: "on what all others wait"}
+	n := number{Asks: "What it costs all others", Value: signed(r.Change.Wait), Of: "on the mean wait of all others"}
+	n.Beside = append(n.Beside, fmt.Sprintf("%s, and %s without reservations", spoken(r.Others.Mean), spoken(c.Trials[0].Others.Mean)))
 	if within := r.Change.WaitWithin; within != nil {
-		if within.vague() {
+		sure := fmt.Sprintf("%s to %s with 95 %% confidence, over %s", signed(&within.Low), signed(&within.High), within.Over)
+		switch {
+		case within.vague():
 			n.Value, n.Of = "not known", "is how much longer all others wait: too little to tell"
-		} else if within.Low <= -vagueWait && within.High >= 0 {
-			n.Value = "at most " + signed(&within.High)
+		case within.open():
+			sure += ": it may be a gain or a loss"
 		}
-		n.Beside = append(n.Beside, fmt.Sprintf("%s to %s with 95 %% confidence, over %s", signed(&within.Low), signed(&within.High), within.Over))
+		n.Beside = append(n.Beside, sure)
 	}
-	n.Beside = append(n.Beside, fmt.Sprintf("%s on average, %s without reservations", spoken(r.Others.Mean), spoken(c.Trials[0].Others.Mean)))
 	if rival, ok := c.rival(r); ok {
-		n.Beside = append(n.Beside, signed(rival.Change.Wait)+" with fixed times")
+		beside := signed(rival.Change.Wait) + " with fixed times"
+		if within := rival.Change.WaitWithin; within != nil {
+			beside += fmt.Sprintf(" (%s to %s)", signed(&within.Low), signed(&within.High))
+		}
+		n.Beside = append(n.Beside, beside)
 	}
 	return n
 }
@@ -213,6 +236,9 @@ func (c *comparison) othersWait(r compared) number {
 // vague reports whether the interval tells neither a direction nor that others wait not much
 // longer.
 func (i *interval) vague() bool { return i.Low <= 0 && i.High >= vagueWait }
+
+// open reports whether the interval tells no direction.
+func (i *interval) open() bool { return i.Low < 0 && i.High > 0 }
 
 // vagueWait is the change of a wait below which others wait about as long as before, if that is all
 // that is certain.
@@ -239,7 +265,7 @@ func (r compared) wait() string {
 	case within.vague():
 		return fmt.Sprintf("%s to %s: too little to tell", longer(&within.Low), longer(&within.High))
 	case within.Low <= -vagueWait:
-		return fmt.Sprintf("%s at most %s", longer(&within.High), ends)
+		return longer(r.Change.Wait) + " " + ends
 	default:
 		return "about as long as before " + ends
 	}
@@ -267,7 +293,7 @@ func (s summary) show(w io.Writer) {
 		}
 	}
 	if s.Verdict != "" {
-		fmt.Fprintf(w, "\nVerdict: %s.\n", s.Verdict)
+		fmt.Fprintf(w, "\nVerdict on the promises: %s.\n", s.Verdict)
 	}
 	if s.Reason != "" {
 		fmt.Fprintf(w, "%s\n", wrap(s.Reason))

@@ -24,14 +24,14 @@ func (c *comparison) sentences() []string {
 // sentence describes the effect of a kind of reservations, compared with base, which has none.
 func (r compared) sentence(base *trial) string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s: a job that does not reserve waits for %s on average, which is %s (%s without reservations)",
-		r.name(), cli.Rounded(r.Others.Mean), longer(r.Change.Wait), cli.Rounded(base.Others.Mean))
+	fmt.Fprintf(&s, "%s: a job that does not reserve waits for %s on average, and %s without reservations: %s",
+		r.name(), cli.Rounded(r.Others.Mean), cli.Rounded(base.Others.Mean), longer(r.Change.Wait))
 	if within := r.Change.WaitWithin; within != nil {
-		fmt.Fprintf(&s, "; with 95 %% confidence by %s to %s", signed(&within.Low), signed(&within.High))
+		fmt.Fprintf(&s, ", or with 95 %% confidence %s to %s", longer(&within.Low), longer(&within.High))
 	}
 	s.WriteByte('.')
 	if h := r.Hard; h != nil && h.Jobs > 0 {
-		fmt.Fprintf(&s, " The %s that reserve start at a fixed time, %s of them at the very one they asked for; on average it is %s away.",
+		fmt.Fprintf(&s, " The %s that reserve start at a fixed time, %s of them at the very one they asked for; on average they start %s from the one they asked for.",
 			cli.Thousands(h.Jobs), cli.Thousands(h.Exact), cli.Rounded(h.Offset))
 		if r.Stops > 0 {
 			fmt.Fprintf(&s, " For them running jobs are stopped %s times.", cli.Thousands(r.Stops))
@@ -50,7 +50,7 @@ func (r compared) sentence(base *trial) string {
 		if o := v.Offers; o != nil && o.Refused > 0 {
 			fmt.Fprintf(&s, " Of the %s.", strings.Join(r.refusal(cli.Thousands(o.Refused)+" that are refused"), "; "))
 			if o.Offered > 0 {
-				fmt.Fprintf(&s, " The offers: %s.", offered(o))
+				fmt.Fprintf(&s, " The offers, of which one job may get several: %s.", offered(o))
 			}
 		}
 	}
