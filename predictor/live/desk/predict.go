@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -31,10 +32,7 @@ func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest
 		return api.Prediction{}, err
 	}
 	answer.OffersUntil = v.until
-	for i := range answer.Bounds {
-		b := &answer.Bounds[i]
-		b.Seconds = v.promisable(trajectory.Request{Job: answer.Job, Needs: req.Needs, Now: v.now, Prob: b.Quantile})
-	}
+	v.promisable(trajectory.Request{Job: answer.Job, Needs: req.Needs, Now: v.now}, answer.Bounds)
 	return answer, v.err()
 }
 
@@ -102,20 +100,31 @@ func (d *Desk) Forecast(ctx context.Context, user string, req *api.PredictReques
 	return answer, nil
 }
 
-// promisable returns within how many seconds from now Plan promises a start of a request, whose
-// work starts as soon as its job does: one of delay.At, within the planner's horizon. It returns
-// nil if there is none.
-func (v *view) promisable(r trajectory.Request) *float64 {
-	most := sort.Search(delay.Points, func(i int) bool { return delay.At(i) > float64(v.desk.Horizon) })
-	i := sort.Search(most, func(i int) bool {
+// promisable sets within how many seconds from now Plan promises a start of a request with the
+// quantile of each bound as probability, if the work starts as soon as its job does: one of
+// delay.At, within the planner's horizon. It leaves those nil that are beyond.
+//
+// A plan takes long if much is in the queue. So the quantiles come in ascending order: none is
+// promised sooner than those before it, nor if one of those is promised nowhere.
+func (v *view) promisable(r trajectory.Request, bounds []api.Bound) {
+	last := sort.Search(delay.Points, func(i int) bool { return delay.At(i) > float64(v.desk.Horizon) }) - 1
+	planned := func(i int) bool {
 		r.Deadline = r.Now + int64(math.Ceil(delay.At(i)))
 		return v.Decide(r).Plan != nil
-	})
-	if i == most {
-		return nil
 	}
-	seconds := math.Ceil(delay.At(i))
-	return &seconds
+	ascending := make([]*api.Bound, len(bounds))
+	for i := range bounds {
+		ascending[i] = &bounds[i]
+	}
+	slices.SortFunc(ascending, func(a, b *api.Bound) int { return cmp.Compare(a.Quantile, b.Quantile) })
+	first := 0
+	for _, b := range ascending {
+		if r.Prob = b.Quantile; !planned(last) {
+			return
+		}
+		first += sort.Search(last-first, func(i int) bool { return planned(first + i) })
+		b.Seconds = new(math.Ceil(delay.At(first)))
+	}
 }
 
 // predictAlternatives is predict for a job that leaves several ways open in which it may be

@@ -61,6 +61,29 @@ func TestPredictDowney(t *testing.T) {
 	}
 }
 
+// Where nothing is promised within the horizon, that takes one plan, however many quantiles
+// are asked for; and where something is, none is promised sooner than a lower one.
+func TestPredictTakesFewPlans(t *testing.T) {
+	s := newSite(t)
+	asked := func(quantiles ...float64) (n int, bounds []api.Bound) {
+		before := s.Outlook.Asked[0]
+		p, err := s.desk.Predict(t.Context(), "alice", &api.PredictRequest{Quantiles: quantiles})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Outlook.Asked[0] - before, p.Bounds
+	}
+	if _, bounds := asked(.9, .5, .75); bounds[0].Seconds == nil || bounds[1].Seconds == nil || *bounds[0].Seconds < *bounds[1].Seconds || bounds[0].Quantile != .9 {
+		t.Errorf("%+v", bounds)
+	}
+	s.Outlook.Delay = 30 * 86400
+	one, _ := asked(.5)
+	four, bounds := asked(.5, .75, .9, .95)
+	if one == 0 || four != one || bounds[0].Seconds != nil || bounds[3].Seconds != nil {
+		t.Errorf("%d candidates for one quantile, %d for four: %+v", one, four, bounds)
+	}
+}
+
 // A job that is alone on its nodes is forecast with all their CPUs, as it is when it is promised.
 func TestPredictExclusive(t *testing.T) {
 	s := newSite(t)

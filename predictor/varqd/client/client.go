@@ -302,7 +302,7 @@ func (c *Client) Shadow(ctx context.Context, q api.ShadowQuery) (s api.Shadow, e
 
 // Predict bounds the wait of a job submitted now.
 func (c *Client) Predict(ctx context.Context, r api.PredictRequest) (p api.Prediction, err error) {
-	err = c.do(ctx, http.MethodPost, api.PathPredict, r, &p)
+	err = c.doWithin(ctx, max(c.Timeout, probeTimeout), http.MethodPost, api.PathPredict, r, &p)
 	return p, err
 }
 
