@@ -389,11 +389,17 @@ type Refusal struct {
 	// KeptUntil is until when, in Unix seconds, the room of the offers is kept for their user; 0 if
 	// it is not.
 	KeptUntil int64 `json:"kept_until,omitempty"`
+	// Unkept says that it is not, although the request was one for a promise, since offers have kept
+	// room for their user, or for all, for long enough of late.
+	Unkept bool `json:"unkept,omitempty"`
 }
 
 // Kept says until when, in zone, the room of the offers is kept: a sentence. It is "" if it is not.
 func (r *Refusal) Kept(zone *time.Location) string {
-	if r.KeptUntil == 0 {
+	switch {
+	case r.Unkept:
+		return "The room of the offers is not kept for you: offers have kept room for you for long enough of late."
+	case r.KeptUntil == 0:
 		return ""
 	}
 	return "The room of the offers is kept for you until " + slurmtime.Format(r.KeptUntil, zone) + "."

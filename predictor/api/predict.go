@@ -40,6 +40,9 @@ type Prediction struct {
 	// OffersUntil is until when room is kept for what was offered to others, Unix seconds; 0 if none
 	// is. After that more may be promised.
 	OffersUntil int64 `json:"offers_until,omitempty"`
+	// Crowded says that less can be promised than is forecast because of the room that promises made
+	// before, or offers to others, keep.
+	Crowded bool `json:"crowded,omitempty"`
 	Evidence
 }
 

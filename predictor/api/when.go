@@ -87,7 +87,8 @@ type Waiting struct {
 	// nil, and By has nothing.
 	Unknown string `json:"unknown,omitempty"`
 	// Start and End are when it is forecast to start and to end; of an array, when the first of Tasks
-	// starts and when all of them have ended.
+	// starts and when all of them have ended. End is nil of a promised job of somebody else's, whose
+	// work may begin later than the job.
 	Start *Forecast `json:"start,omitempty"`
 	End   *Forecast `json:"end,omitempty"`
 	// By has the probabilities of a start by some times.

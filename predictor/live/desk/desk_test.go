@@ -11,6 +11,7 @@ import (
 
 // site is a desk with a fake Slurm, a fake Outlook and a real ledger.
 type site struct {
+	refused *api.Refusal // the last of offeredTo
 	*desktest.Site
 	desk *Desk
 }

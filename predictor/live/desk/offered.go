@@ -134,7 +134,8 @@ func (o *offered) promise(user string, req *api.PlanRequest, plan string, now in
 
 // refuse takes in the refusal of a user's request, and remembers its offers. If the request is what
 // was offered to the user before, the reason says since when the queue has changed, in a zone. If
-// keep is true, and the room of the offers can be kept for her, no.KeptUntil says for how long.
+// keep is true, no.KeptUntil says for how long their room is kept for her, or no.Unkept that it is
+// not.
 func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, keep bool, now int64, zone *time.Location) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -162,9 +163,13 @@ func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, kee
 	}
 	o.n++
 	newest := refused{n: o.n, at: now, asked: *req, offers: no.Offers, until: now}
-	if keep && kept+roomKept <= mostKept && o.keeping(now) < mostKeptOfAll {
+	switch {
+	case !keep:
+	case kept+roomKept <= mostKept && o.keeping(now) < mostKeptOfAll:
 		newest.keeps, newest.until = anyOf(no.Offers, now+roomKept), now+roomKept
 		no.KeptUntil = now + offer.Patience
+	default:
+		no.Unkept = true
 	}
 	o.made[user] = append(made, newest)
 }
@@ -275,7 +280,8 @@ func (r *refused) isTaken(o *api.Offer, req *api.PlanRequest, now int64) bool {
 	case api.OfferSaves:
 		want.CheckpointInterval = o.CheckpointInterval
 	case api.OfferNodes:
-		if got.Job.Nodes != o.Nodes || got.Job.CPUs != o.CPUs {
+		// the CPUs of the offer may be all of its nodes
+		if size := &got.Job.Size; size.Nodes != o.Nodes || size.CPUs > o.CPUs || size.GPUs > want.Job.GPUs || size.Memory > want.Job.Memory {
 			return false
 		}
 		want.Job.Size, want.Needs = got.Job.Size, scaled(want.Needs, got.Needs)

@@ -100,6 +100,15 @@ func TestOfferOfFewerNodesTaken(t *testing.T) {
 	if !r.isTaken(&o, &got, 510) {
 		t.Error("not taken")
 	}
+	alone := o // on its nodes, with all their CPUs
+	if alone.CPUs = 16; !r.isTaken(&alone, &got, 510) {
+		t.Error("not taken, as the job is alone on its nodes")
+	}
+	if more := got; true {
+		if more.Job.CPUs = 5; r.isTaken(&o, &more, 510) {
+			t.Error("taken with more CPUs")
+		}
+	}
 	got.Needs.NodeMemory = workload.NodeNeed{Amount: 3000, Option: "--mem"}
 	if r.isTaken(&o, &got, 510) {
 		t.Error("taken with more memory")
@@ -152,6 +161,7 @@ func (s *site) offeredTo(user string, by int64) *api.PlanRequest {
 	if err != nil || a.Refusal == nil {
 		s.T.Fatalf("%+v, %v", a, err)
 	}
+	s.refused = a.Refusal
 	for _, o := range a.Refusal.Offers {
 		if o.Kind == api.OfferLater {
 			req.BeginBy = o.BeginBy
@@ -182,6 +192,9 @@ func TestOffersKeepRoomInVain(t *testing.T) {
 		if len(s.kept("bob")) > 0 {
 			kept++
 		}
+	}
+	if no := s.refused; no == nil || !no.Unkept || no.KeptUntil != 0 {
+		t.Errorf("nothing is said of the last offers, whose room is not kept: %+v", no)
 	}
 	if kept > 2*refusalsKept/3 || kept < 2*roomKept {
 		t.Errorf("kept for %d of %d seconds", kept, 2*refusalsKept)

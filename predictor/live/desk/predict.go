@@ -32,7 +32,9 @@ func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest
 		return api.Prediction{}, err
 	}
 	answer.OffersUntil = v.until
-	v.promisable(trajectory.Request{Job: answer.Job, Needs: req.Needs, Now: v.now}, answer.Bounds)
+	r := trajectory.Request{Job: answer.Job, Needs: req.Needs, Now: v.now}
+	v.promisable(r, answer.Bounds)
+	answer.Crowded = v.crowded(r, answer.Bounds)
 	return answer, v.err()
 }
 
@@ -125,6 +127,23 @@ func (v *view) promisable(r trajectory.Request, bounds []api.Bound) {
 		first += sort.Search(last-first, func(i int) bool { return planned(first + i) })
 		b.Seconds = new(math.Ceil(delay.At(first)))
 	}
+}
+
+// muchLater is how much later than it is forecast a start may be promised without a word about the
+// room, in seconds.
+const muchLater = 600
+
+// crowded reports whether the start with the first bound's quantile is promised much later than it
+// is forecast, or not at all, and would be promised sooner but for the room kept for others.
+func (v *view) crowded(r trajectory.Request, bounds []api.Bound) bool {
+	b := &bounds[0]
+	if b.Expected == nil || b.Seconds != nil && *b.Seconds-*b.Expected < muchLater {
+		return false
+	}
+	free := *v.Planner
+	free.Room = v.desk.room(v.desk.held(), false)
+	r.Prob, r.Deadline = b.Quantile, v.now+int64(*b.Expected)+muchLater
+	return free.Decide(r).Plan != nil
 }
 
 // predictAlternatives is predict for a job that leaves several ways open in which it may be

@@ -9,6 +9,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -81,6 +82,21 @@ func TestPredictTakesFewPlans(t *testing.T) {
 	four, bounds := asked(.5, .75, .9, .95)
 	if one == 0 || four != one || bounds[0].Seconds != nil || bounds[3].Seconds != nil {
 		t.Errorf("%d candidates for one quantile, %d for four: %+v", one, four, bounds)
+	}
+}
+
+// It is said where less can be promised than is forecast, as promises made before keep room.
+func TestPredictCrowded(t *testing.T) {
+	s := newSite(t)
+	if p := s.predicted(.5); p.Crowded || p.Bounds[0].Seconds == nil {
+		t.Errorf("on its own: %+v", p)
+	}
+	if a, err := s.desk.Plan(t.Context(), "bob", desktest.Request(desktest.Epoch+7200), true); err != nil || a.Plan == nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	s.Outlook.Rooms = 1
+	if p := s.predicted(.5); !p.Crowded || p.Bounds[0].Seconds != nil {
+		t.Errorf("beside a promise: %+v", p)
 	}
 }
 

@@ -171,7 +171,11 @@ func (w *waiting) gather(queue func(yield func(*slurm.QueueEntry) bool)) {
 	}
 	turns := make(map[int64]turn, len(w.jobs))
 	for _, j := range w.jobs {
-		turns[j.ID] = turn{w.stage(j), rankOf(w.Cluster, &j.Job, w.now), j.Eligible, j.ID}
+		t := turn{stage: w.stage(j), rank: rankOf(w.Cluster, &j.Job, w.now), id: j.ID}
+		if t.stage == begins {
+			t.since = j.Eligible
+		}
+		turns[j.ID] = t
 	}
 	slices.SortFunc(w.jobs, func(a, b *slurm.QueueEntry) int { return turns[a.ID].compare(turns[b.ID]) })
 	for _, j := range w.jobs {
@@ -211,7 +215,8 @@ func (w *waiting) tell(p part, detailed bool) (api.Waiting, error) {
 		Job: j.ID, Array: j.ArrayJob, Tasks: p.tasks, Name: j.Name, User: j.User, Account: j.Account, Partition: j.Partition, QOS: j.QOS,
 		Nodes: j.Nodes, CPUs: j.CPUs, Limit: j.Limit, Since: j.Eligible, Reason: j.Reason,
 	}
-	if p.before == 0 { // Slurm tells it of the first task
+	// Slurm tells it of the first task. Of a job that begins later it is the begin time.
+	if p.before == 0 && j.Eligible <= w.now {
 		told.Expected = j.Expected
 	}
 	told.About, _, _ = strings.Cut(j.Partition, ",")
@@ -230,7 +235,8 @@ func (w *waiting) tell(p part, detailed bool) (api.Waiting, error) {
 	}
 	hold := int64(0) // before which its work does not begin
 	plan, promised := api.PlanInComment(j.Comment)
-	if promised && (j.User == w.user || w.desk.Premises.Operator(w.user)) {
+	mine := j.User == w.user || w.desk.Premises.Operator(w.user)
+	if promised && mine {
 		entries, err := w.desk.Ledger.Select(w.ctx, ledger.Query{Plan: plan, User: j.User, Job: j.ID, Open: true})
 		if err != nil {
 			return told, w.desk.unread(w.ctx, err)
@@ -258,6 +264,9 @@ func (w *waiting) tell(p part, detailed bool) (api.Waiting, error) {
 		told.Why = append(told.Why, short)
 	}
 	told.Unknown = w.forecast(&told, p, job, hold)
+	if promised && !mine { // its work may begin later
+		told.End = nil
+	}
 	if detailed && told.Unknown == "" && !promised && j.Count() == 1 {
 		told.Help = w.help(&told, j, job)
 	}
@@ -300,25 +309,28 @@ func (w *waiting) outlookOf(j *slurm.QueueEntry, as *limits.Job, hold int64, c c
 // rounds: as many of them as run at once, and as many again once these have ended.
 func (w *waiting) forecast(told *api.Waiting, p part, as *limits.Job, hold int64) (unknown string) {
 	j := w.jobs[p.job]
-	var own, earlier completion.Circumstances // of the part, and of the rounds before it
+	var first completion.Circumstances // of the first round
+	before, all := int32(0), int32(1)  // rounds before the part, and through it
 	if j.Count() > 1 {
 		round := max(1, as.MostTogether(tasks(j)))
-		earlier.Rounds = p.before / round
-		earlier.Tasks = earlier.Rounds * round
-		own.Tasks, own.Rounds = p.through-p.before, rounds(p.through-earlier.Tasks, round)
+		before, all = p.before/round, rounds(p.through, round)
+		first.Tasks, first.Rounds = min(round, p.through), all
 	}
-	from, wait, end, blocked, unknown := w.outlookOf(j, as, hold, own)
+	from, wait, end, blocked, unknown := w.outlookOf(j, as, hold, first)
 	if unknown != "" {
 		return unknown
 	}
 	told.Start, told.Evidence = startOf(from, &wait.Wait), apiEvidence(&wait.Evidence)
 	starts := wait.Wait.Within
-	if earlier.Rounds > 0 {
-		var over negotiate.Prospect
-		if _, _, over, _, unknown = w.outlookOf(j, as, hold, earlier); unknown != "" {
-			return unknown
+	if all > 1 {
+		r := roundsOf{w.desk.Outlook, forecast.Question{Request: as.Request, Now: min(w.now, from), Submit: from, Job: j.ID}, first.Tasks, &wait.Wait}
+		inTime := func(rounds int32) negotiate.Prospect {
+			return pausing{r.over(rounds), as.Blocked(as.Pieces()), from, as.Limit}
 		}
-		told.Start, starts, end = byThen(over, from), over.Prob, following{over, end}
+		if end = inTime(all); before > 0 {
+			over := inTime(before)
+			told.Start, starts = byThen(over, from), over.Prob
+		}
 	}
 	told.End = byThen(end, from)
 	if blocked != nil {

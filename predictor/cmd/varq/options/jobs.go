@@ -2,6 +2,7 @@ package options
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,12 +15,14 @@ import (
 func ParseJobs(lists []string) (jobs []int64, err error) {
 	for _, list := range lists {
 		for _, text := range hostlist.Split(list) {
-			array, _, _ := strings.Cut(text, "_")
+			array, _, _ := strings.Cut(strings.TrimSpace(text), "_")
 			id, ok := parseJob(array)
 			if !ok {
 				return nil, fmt.Errorf("%q is not a job id", text)
 			}
-			jobs = append(jobs, id)
+			if !slices.Contains(jobs, id) {
+				jobs = append(jobs, id)
+			}
 		}
 	}
 	return jobs, nil

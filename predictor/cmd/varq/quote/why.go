@@ -25,6 +25,9 @@ func nodes(env *cli.Env, p *api.Prediction) []string {
 	case p.Asleep != "":
 		said = append(said, fmt.Sprintf("The job cannot start at once: %s.", p.Asleep))
 	}
+	if p.Crowded {
+		said = append(said, "Promised is much later than Wait because promises made before keep room for their jobs.")
+	}
 	if p.OffersUntil != 0 {
 		said = append(said, fmt.Sprintf("Until %s room is kept for what was offered to others: after that an earlier start may be promised.", env.Moment(p.OffersUntil)))
 	}

@@ -66,7 +66,11 @@ func Waiting(w *api.Waiting, now int64, zone *time.Location) []Line {
 		for _, by := range w.By {
 			line("", "by %s with probability %s", moment(by.At), prob.Format(by.Prob))
 		}
-		line("End", "%s%s", all, likely(w.End, zone))
+		if w.End == nil {
+			line("End", "not told: something is promised about this job, so that its work may begin later")
+		} else {
+			line("End", "%s%s", all, likely(w.End, zone))
+		}
 		line("Forecast", "from %s; it is not a promise", Evidence(&w.Evidence, now))
 	}
 	if w.Expected != 0 {
@@ -96,9 +100,9 @@ func holders(h *api.Holders, zone *time.Location) string {
 	s := fmt.Sprintf("%s %d of the %s there", cli.Count(h.Jobs, "job has", "jobs have"), h.Nodes, nodes(int32(h.Of)))
 	switch {
 	case h.First != 0:
-		s += fmt.Sprintf("; job %d has to end first, by %s", h.First, cli.Moment(h.Until, zone))
+		s += fmt.Sprintf("; the first of them ends by %s at the latest (job %d)", cli.Moment(h.Until, zone), h.First)
 	case h.Until != 0:
-		s += fmt.Sprintf("; the first has to end by %s", cli.Moment(h.Until, zone))
+		s += fmt.Sprintf("; the first of them ends by %s at the latest", cli.Moment(h.Until, zone))
 	}
 	return s
 }

@@ -62,14 +62,14 @@ func TestWaitingWhy(t *testing.T) {
 		return lines
 	}
 	want := []Line{
-		{"Running", "3 jobs have 7 of the 8 nodes there; job 12 has to end first, by 2026-11-21T13:00:00"},
+		{"Running", "3 jobs have 7 of the 8 nodes there; the first of them ends by 2026-11-21T13:00:00 at the latest (job 12)"},
 		{"Sooner", "neither a shorter time limit nor half of the nodes would start it much sooner"},
 	}
 	if got := told(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	w.Nodes, w.Holders.First = 1, 0
-	want[0].Text, want[1].Text = "3 jobs have 7 of the 8 nodes there; the first has to end by 2026-11-21T13:00:00", "a shorter time limit would not start it much sooner"
+	want[0].Text, want[1].Text = "3 jobs have 7 of the 8 nodes there; the first of them ends by 2026-11-21T13:00:00 at the latest", "a shorter time limit would not start it much sooner"
 	if got := told(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -296,9 +296,13 @@ func (p *Outlook) Wait(q *forecast.Question, waited int64, a *forecast.Answer) b
 	return p.Down == ""
 }
 
-// Prospect forecasts the end. Each round takes as long as the first.
-func (p *Outlook) Prospect(_ *forecast.Question, c completion.Circumstances, _ *delay.Distribution) (negotiate.Prospect, bool) {
-	return end((p.left + p.RunTime) * int64(max(1, c.Rounds))), true
+// Prospect forecasts the end. Each round takes as long as the first, and waits unless nothing does.
+func (p *Outlook) Prospect(_ *forecast.Question, c completion.Circumstances, wait *delay.Distribution) (negotiate.Prospect, bool) {
+	left := p.left
+	if wait[0] == 1 {
+		left = 0
+	}
+	return end((left + p.RunTime) * int64(max(1, c.Rounds))), true
 }
 
 // FailureProb implements Health.
