@@ -394,7 +394,8 @@ type Refusal struct {
 	Unkept bool `json:"unkept,omitempty"`
 }
 
-// Kept says until when, in zone, the room of the offers is kept: a sentence. It is "" if it is not.
+// Kept says until when, in zone, the room of the offers is kept, or that it is not although it
+// might be: a sentence. It is "" if none is kept in any case.
 func (r *Refusal) Kept(zone *time.Location) string {
 	switch {
 	case r.Unkept:

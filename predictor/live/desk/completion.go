@@ -197,10 +197,8 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 	}
 	if r.ID != 0 {
 		// the work begins when the job has started, but not before
-		hold, work := max(0, r.HoldUntil-r.Now), delay.Distribution{}
-		for i := range work {
-			work[i] = wait.Wait.Within(float64(hold) + delay.At(i))
-		}
+		hold := max(0, r.HoldUntil-r.Now)
+		work := afterHold(&wait.Wait, hold)
 		q.Limit = max(1, q.Limit-max(0, r.HoldUntil-(r.Now-waited)))
 		p.forecast = delayed{end(&work), hold}
 		p.Prospect = p.forecast

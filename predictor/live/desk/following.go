@@ -3,8 +3,6 @@ package desk
 import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/delay"
-	"github.com/varq-project/varq/predictor/forecast"
-	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/promise/negotiate"
 )
 
@@ -50,29 +48,6 @@ func (p pausing) Within(prob float64, step int64) (int64, bool) {
 	return (seconds + step - 1) / step * step, true
 }
 
-// roundsOf are the rounds of an array that waits, of which so many tasks run at once. The first
-// round waits; each task after it has the nodes of one that has ended.
-type roundsOf struct {
-	outlook  Outlook
-	question forecast.Question // of one task
-	tasks    int32
-	wait     *delay.Distribution // of the first round
-}
-
-// over returns the Prospect of the end of some rounds, one or more.
-func (r *roundsOf) over(rounds int32) negotiate.Prospect {
-	first, _ := r.outlook.Prospect(&r.question, completion.Circumstances{Tasks: r.tasks}, r.wait)
-	if rounds <= 1 {
-		return first
-	}
-	var none delay.Distribution // no wait
-	for i := range none {
-		none[i] = 1
-	}
-	more, _ := r.outlook.Prospect(&r.question, completion.Circumstances{Tasks: 1, Rounds: rounds - 1}, &none)
-	return following{first, more}
-}
-
 // following is the Prospect of something that begins when something else has ended. Their times are
 // taken at the same quantile: when the one is late, so is the other.
 type following struct{ first, then negotiate.Prospect }
@@ -106,6 +81,15 @@ func (f following) TimeOut() float64 { return max(f.first.TimeOut(), f.then.Time
 
 // Lost implements negotiate.Prospect.
 func (f following) Lost(seconds float64) float64 { return f.then.Lost(seconds) }
+
+// afterHold returns the distribution of when the work of a job begins that waits so long and is
+// held for some seconds, from the end of the hold on.
+func afterHold(wait *delay.Distribution, hold int64) (work delay.Distribution) {
+	for i := range work {
+		work[i] = wait.Within(float64(hold) + delay.At(i))
+	}
+	return work
+}
 
 // delayed is the Prospect of something that begins after so many seconds.
 type delayed struct {

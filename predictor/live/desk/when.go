@@ -323,12 +323,9 @@ func (w *waiting) forecast(told *api.Waiting, p part, as *limits.Job, hold int64
 	told.Start, told.Evidence = startOf(from, &wait.Wait), apiEvidence(&wait.Evidence)
 	starts := wait.Wait.Within
 	if all > 1 {
-		r := roundsOf{w.desk.Outlook, forecast.Question{Request: as.Request, Now: min(w.now, from), Submit: from, Job: j.ID}, first.Tasks, &wait.Wait}
-		inTime := func(rounds int32) negotiate.Prospect {
-			return pausing{r.over(rounds), as.Blocked(as.Pieces()), from, as.Limit}
-		}
-		if end = inTime(all); before > 0 {
-			over := inTime(before)
+		through := w.rounds(j, as, from, hold, first.Tasks, &wait.Wait)
+		if end = through(all); before > 0 {
+			over := through(before)
 			told.Start, starts = byThen(over, from), over.Prob
 		}
 	}
@@ -344,6 +341,27 @@ func (w *waiting) forecast(told *api.Waiting, p part, as *limits.Job, hold int64
 		}
 	}
 	return ""
+}
+
+// rounds returns the Prospect of the end of the first rounds of an array, which waits from a time
+// on and of which so many tasks run at once. The first round waits so, and its work does not begin
+// before hold; each task after it has the nodes of one that has ended.
+func (w *waiting) rounds(j *slurm.QueueEntry, as *limits.Job, from, hold int64, tasks int32, wait *delay.Distribution) func(n int32) negotiate.Prospect {
+	q := forecast.Question{Request: as.Request, Now: min(w.now, from), Submit: from, Job: j.ID}
+	q.Limit = max(1, q.Limit-max(0, hold-j.Eligible))
+	work, none := afterHold(wait, max(0, hold-from)), delay.Distribution{}
+	for i := range none {
+		none[i] = 1
+	}
+	ended, _ := w.desk.Outlook.Prospect(&q, completion.Circumstances{Tasks: tasks}, &work)
+	first, windows := delayed{ended, max(0, hold-from)}, as.Blocked(as.Pieces())
+	return func(n int32) negotiate.Prospect {
+		if n <= 1 {
+			return pausing{first, windows, from, as.Limit}
+		}
+		more, _ := w.desk.Outlook.Prospect(&q, completion.Circumstances{Tasks: 1, Rounds: n - 1}, &none)
+		return pausing{following{first, more}, windows, from, as.Limit}
+	}
 }
 
 // late is the probability of api.Forecast.Late.

@@ -242,6 +242,17 @@ func TestWhenHeld(t *testing.T) {
 			t.Errorf("limit %d: start %+v, end %+v, held until %d: %s", limit, j.Start, j.End, a.Plan.HoldUntil, j.Unknown)
 		}
 	}
+	// so does that of an array, whose tasks run in several rounds
+	s.observe(entry(7, "alice", 60, func(j *slurm.QueueEntry) {
+		j.Comment, j.Limit, j.Size = a.Plan.Comment, a.Plan.TimeLimit, workload.Size{Nodes: 1, CPUs: 1}
+		j.ArrayJob, j.ArrayTasks, j.Tasks, j.AtOnce = 7, "0-5", 6, 2
+	}))
+	for _, task := range []string{"0", "5"} {
+		j := s.when("alice", api.WhenQuery{ArrayTasks: []api.ArrayTasks{{Array: 7, Tasks: task}}}).Jobs[0]
+		if j.Start == nil || j.End.Median != 0 && j.End.Median <= a.Plan.HoldUntil {
+			t.Errorf("task %s: start %+v, end %+v, held until %d: %s", task, j.Start, j.End, a.Plan.HoldUntil, j.Unknown)
+		}
+	}
 }
 
 // What is promised to a job that waits takes no room from others that wait, until it has started.

@@ -98,11 +98,11 @@ func Waiting(w *api.Waiting, now int64, zone *time.Location) []Line {
 // holders tells which jobs have the nodes of a partition.
 func holders(h *api.Holders, zone *time.Location) string {
 	s := fmt.Sprintf("%s %d of the %s there", cli.Count(h.Jobs, "job has", "jobs have"), h.Nodes, nodes(int32(h.Of)))
-	switch {
-	case h.First != 0:
-		s += fmt.Sprintf("; the first of them ends by %s at the latest (job %d)", cli.Moment(h.Until, zone), h.First)
-	case h.Until != 0:
+	if h.Until != 0 {
 		s += fmt.Sprintf("; the first of them ends by %s at the latest", cli.Moment(h.Until, zone))
+	}
+	if h.First != 0 {
+		s += fmt.Sprintf(" (job %d)", h.First)
 	}
 	return s
 }
