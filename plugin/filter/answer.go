@@ -94,7 +94,7 @@ func (s *Submission) accept(l *lines, p *api.Plan, runnerUp *api.Slot, others []
 		if s.settles {
 			l.add(wordWait, "")
 		}
-		if p.FinishBy == 0 {
+		if p.FinishBy == 0 || s.later(p) {
 			l.add(wordBegin, "uts%d", p.SubmitBegin())
 		}
 		l.add(wordTime, "%d", p.TimeLimit/60)

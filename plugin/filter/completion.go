@@ -52,11 +52,21 @@ func (s *Submission) readRisk(environment []string) (err error) {
 	return nil
 }
 
+// soon is how many seconds ahead a begin time may be that a job whose end is promised need not
+// have.
+const soon = 60
+
+// later reports whether a job whose end is promised becomes eligible later.
+func (s *Submission) later(p *api.Plan) bool { return p.BeginTime > s.now+soon }
+
 // saysOfEnd is says of a plan about the job's end.
 func (s *Submission) saysOfEnd(p *api.Plan, verb string) []string {
 	lines := []string{
 		fmt.Sprintf("%s: %sfinished by %s with probability %s (estimate %s)", verb, p.Subject(), s.time(p.FinishBy), prob.Format(p.Prob), prob.Format(p.Estimate)),
 		fmt.Sprintf("time limit %s; the work costs %s, and nothing more", slurmtime.FormatDuration(p.TimeLimit), p.Work),
+	}
+	if s.later(p) {
+		lines = append(lines, fmt.Sprintf("eligible from %s: until then it is in the way of promises made before", s.time(p.BeginTime)))
 	}
 	if p.TimeOut > api.TimesOutOften {
 		lines = append(lines, p.StoppedOften())

@@ -79,19 +79,27 @@ func TestWriteCompletion(t *testing.T) {
 		answer api.PlanAnswer
 		want   []string
 	}{
-		"promise": {Submission{}, api.PlanAnswer{Plan: plan, Offers: offers}, []string{
+		"promise": {Submission{now: now}, api.PlanAnswer{Plan: plan, Offers: offers}, []string{
 			"ticket 0:1795266000:0:abcdefghijkl", "plan abcdefghijkl", "time 30", "comment varq:abcdefghijkl",
 			"say promised: finished by 2026-11-21T13:00:00 with probability 0.90 (estimate 0.93)",
 			"say time limit 00:30:00; the work costs 2.00 node-hours, 2.00 billing-hours, and nothing more",
 			"say jobs like it are stopped at their time limit with probability 0.10, and then nothing is promised: --time gives it more",
 			"end",
 		}},
-		"quote": {Submission{Quote: true}, api.PlanAnswer{Plan: plan, Offers: offers}, []string{
+		"quote": {Submission{now: now, Quote: true}, api.PlanAnswer{Plan: plan, Offers: offers}, []string{
 			"ticket 0:1795266000:0:abcdefghijkl",
 			"say quoted, not promised: finished by 2026-11-21T13:00:00 with probability 0.90 (estimate 0.93)",
 			"say time limit 00:30:00; the work costs 2.00 node-hours, 2.00 billing-hours, and nothing more",
 			"say jobs like it are stopped at their time limit with probability 0.10, and then nothing is promised: --time gives it more",
 			"say possible: --finish-by=2026-11-21T14:00:00 --prob=0.95",
+			"end",
+		}},
+		"later": {Submission{now: now - 3600}, api.PlanAnswer{Plan: plan}, []string{
+			"ticket 0:1795266000:0:abcdefghijkl", "plan abcdefghijkl", "begin uts1795262400", "time 30", "comment varq:abcdefghijkl",
+			"say promised: finished by 2026-11-21T13:00:00 with probability 0.90 (estimate 0.93)",
+			"say time limit 00:30:00; the work costs 2.00 node-hours, 2.00 billing-hours, and nothing more",
+			"say eligible from 2026-11-21T12:00:00: until then it is in the way of promises made before",
+			"say jobs like it are stopped at their time limit with probability 0.10, and then nothing is promised: --time gives it more",
 			"end",
 		}},
 		"refusal": {Submission{}, api.PlanAnswer{Refusal: &api.Refusal{Reason: "too early", Offers: offers, KeptUntil: now + 60}}, []string{

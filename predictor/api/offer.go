@@ -46,6 +46,8 @@ type Offer struct {
 	Worst Cost               `json:"worst"`
 	// Estimate is the probability that could be promised when the offer was made.
 	Estimate float64 `json:"estimate,omitempty"`
+	// Idle is for how many seconds nodes may idle at most. Only varqd has it.
+	Idle int64 `json:"-"`
 	// Claim is what the job of the offer would claim, and By when it has its nodes at the latest, or
 	// 0 if nobody knows. Only varqd has them.
 	Claim workload.Claim `json:"-"`

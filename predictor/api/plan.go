@@ -20,6 +20,9 @@ type PlanRequest struct {
 	// Others are further partitions in which Slurm may start the job. varqd fills them in from a
 	// Job.Partition that names several ("a,b").
 	Others []string `json:"-"`
+	// Of is the request of which this is one of several ways or sizes; nil otherwise. Only varqd has
+	// it.
+	Of *PlanRequest `json:"-"`
 	// Needs say on which nodes the job may run, and what else must be free for it. nil
 	// stands for any nodes of the partition, and nothing else.
 	Needs *workload.Needs `json:"needs,omitempty"`
@@ -198,7 +201,10 @@ type Plan struct {
 	Estimate float64 `json:"estimate"`
 	Forecast float64 `json:"forecast,omitempty"`
 	Careful  string  `json:"careful,omitempty"`
-	OnMiss   string  `json:"on_miss"`
+	// Offered is when the plan was offered, if the forecast has fallen below Prob since; 0 otherwise.
+	// Estimate is then the one of that time. The ledger does not keep Offered.
+	Offered int64  `json:"offered,omitempty"`
+	OnMiss  string `json:"on_miss"`
 	// Work is the cost of the work itself. Worst and Expected are the costs of the idle
 	// nodes before the work, at most and on average.
 	Work     Cost `json:"work"`

@@ -51,8 +51,12 @@ func TestReport(t *testing.T) {
 	r.promised(&job{kind: gpu, Mode: finish, Prob: .5, Name: "b", Late: true}, &api.Reservation{State: api.StateMissed})
 	r.promised(&job{kind: gpu, Mode: finish, Prob: .5, Name: "c", InTime: true}, nil)
 	byASecond := &job{kind: gpu, Mode: finish, Prob: .5, Name: "d"}
+	byASecond.Patience = 20
 	r.promised(byASecond, &api.Reservation{State: api.StateMissed})
 	if p := r.Kinds["typed GPU"]; p.Asked != 5 || p.Refused != 1 || p.Kept != 2 || p.Missed != 2 || p.Prob != 2.4 {
+		t.Errorf("%+v", p)
+	}
+	if p := r.Modes[taken]; p.Asked != 1 || p.Missed != 1 {
 		t.Errorf("%+v", p)
 	}
 	if len(r.Missed) != 2 || len(r.Wrong) != 1 || r.Reasons["typed GPU: varq: no promise: until N there is no room"] != 1 {

@@ -91,7 +91,8 @@ func (r *Report) offer(j *job) {
 		o.Held++
 		return
 	}
-	r.Broken = append(r.Broken, fmt.Sprintf("%s after %d s, %s: %s", j.Name, j.Patience, strings.Join(j.Args, " "), j.why()))
+	said, _, _ := strings.Cut(j.Said, "\n")
+	r.Broken = append(r.Broken, fmt.Sprintf("%s after %d s, %s: %s", j.Name, j.Patience, strings.Join(j.Args, " "), said))
 }
 
 // writeOffers writes which share of the offers held.

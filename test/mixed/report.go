@@ -60,8 +60,11 @@ func newReport() *Report {
 	}
 }
 
-// all is the name of the row for all jobs.
-const all = "all"
+// all and taken are the names of the rows for all jobs, and for those whose users took an offer.
+const (
+	all   = "all"
+	taken = "offered, and taken"
+)
 
 // of returns the counts of a row, which is new if there is none yet.
 func of[K comparable, V any](rows map[K]*V, key K) *V {
@@ -73,7 +76,11 @@ func of[K comparable, V any](rows map[K]*V, key K) *V {
 
 // each calls use for all rows of promises in which a job counts.
 func (r *Report) each(j *job, use func(*Promises)) {
-	for _, p := range []*Promises{of(r.Kinds, all), of(r.Kinds, j.kind.name), of(r.Modes, j.Mode), of(r.Bands, j.Prob)} {
+	rows := []*Promises{of(r.Kinds, all), of(r.Kinds, j.kind.name), of(r.Modes, j.Mode), of(r.Bands, j.Prob)}
+	if j.Patience != 0 {
+		rows = append(rows, of(r.Modes, taken))
+	}
+	for _, p := range rows {
 		p.Asked++
 		use(p)
 	}

@@ -42,3 +42,17 @@ func TestAltered(t *testing.T) {
 		}
 	}
 }
+
+// A job whose end is promised may become eligible later than planned, but not sooner, when it is in
+// the way of others.
+func TestEndEligible(t *testing.T) {
+	e := promised(6)
+	e.BeginTime, e.TimeLimit, e.FinishBy = 4000, 600, 9000
+	for eligible, want := range map[int64]string{0: "", 1000: "it becomes eligible at another time", 4000: "", 6000: ""} {
+		j := task(100, 0, 6)
+		j.Limit, j.Eligible = 600, eligible
+		if got := Kept(e, &j); got != want {
+			t.Errorf("at %d: %q", eligible, got)
+		}
+	}
+}

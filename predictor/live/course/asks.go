@@ -195,7 +195,7 @@ func Kept(e *ledger.Entry, j *slurm.QueueEntry) string {
 		return "it is held"
 	case j.Limit != e.TimeLimit:
 		return fmt.Sprintf("its time limit is %s instead of %s", slurmtime.FormatDuration(j.Limit), slurmtime.FormatDuration(e.TimeLimit))
-	case e.FinishBy == 0 && j.Eligible != 0 && (j.Eligible < early || j.Eligible > at+lag):
+	case j.Eligible != 0 && (j.Eligible < early || e.FinishBy == 0 && j.Eligible > at+lag):
 		return "it becomes eligible at another time"
 	case j.Dependency != "":
 		return "it waits for other jobs: its dependency is " + j.Dependency

@@ -127,6 +127,7 @@ func (d *occupancy) alternatives(req *api.PlanRequest) (all []alternative, what 
 		for _, a := range all {
 			for i, name := range names {
 				one := *a.request
+				one.Of = req
 				*s.of(&one) = name
 				if partitions {
 					one.Others = slices.Delete(slices.Clone(names), i, i+1)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -20,8 +21,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// planCompletion is plan for a request about the end of a job. The job is submitted at once and not
-// changed, so that no nodes idle.
+// planCompletion is plan for a request about the end of a job. The job becomes eligible as soon as
+// it is in the way of no promise made before, and is not changed, so that no nodes idle.
 func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanRequest, promise bool) (api.PlanAnswer, error) {
 	if promise { // from here on, so that two promises never use the same room
 		granted, err := d.StartGranting(ctx)
@@ -49,6 +50,7 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 	if missing := q.Cluster.Job(r.Job, r.Needs).Missing(); missing != "" {
 		return q.refuse(&api.Refusal{Reason: missing})
 	}
+	r.Now = q.outOfTheWay()
 	plan, refusal := q.agreeOnEnd()
 	if refusal == nil && d.Shadow {
 		refusal = onlyWatching(plan, d.Zone)
@@ -67,6 +69,34 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 	}
 	q.answer.Plan, q.answer.MayChange = plan, len(q.Cluster.SubmitPlugins) > 0
 	return q.answer, nil
+}
+
+// mostDelays is how many times are tried at most at which a job may become eligible. At a time at
+// which it is in the way of others it has less room than without them, by inTheWay at least.
+const (
+	mostDelays = 48
+	inTheWay   = .05
+)
+
+// outOfTheWay returns the first time at which the job of a request, if it starts then, leaves
+// others the room that they have been promised or offered: it has as much beside them as without
+// them. It returns the present time if none is found within the horizon.
+func (q *question) outOfTheWay() int64 {
+	free := q.desk.room(q.desk.held(), true)
+	claim := workload.Claim{Request: q.request.All(), Pieces: q.request.Pieces.Times(max(1, q.request.Tasks))}
+	for at, n := q.now, 0; n < mostDelays && at <= q.now+q.desk.Horizon; n++ {
+		claim.Start, claim.From = at, at
+		beside := q.Room(claim, q.now, 0)
+		if beside.Within(at, at) >= free(claim, q.now, 0).Prob-inTheWay {
+			return at
+		}
+		later := slices.DeleteFunc(beside.Next, func(next int64) bool { return next <= at })
+		if len(later) == 0 {
+			break
+		}
+		at = slices.Min(later)
+	}
+	return q.now
 }
 
 // admitEnd is Admit of the request for as many tasks of its array as can run at once.
@@ -107,8 +137,8 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	if !ok {
 		return nil, &api.Refusal{Reason: cmp.Or(wait.Down, q.young(int(wait.Sample)), "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")}
 	}
-	latest := q.now + d.Horizon + int64(max(1, circumstances.Rounds))*r.Job.Limit
-	agreed := negotiate.Ask(prospect, negotiate.Request{Now: q.now, Deadline: req.FinishBy, Prob: r.Prob, Given: r.Given, Risk: req.Risk, Latest: latest})
+	latest := r.Now + d.Horizon + int64(max(1, circumstances.Rounds))*r.Job.Limit
+	agreed := negotiate.Ask(prospect, negotiate.Request{Now: r.Now, Deadline: req.FinishBy, Prob: r.Prob, Given: r.Given, Risk: req.Risk, Latest: latest})
 	var others []api.Offer
 	for _, o := range agreed.Others {
 		others = append(others, api.Offer{
@@ -128,7 +158,7 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 			claim.Limit = others[i].Limit
 			others[i].Claim = claim
 		}
-		within, kept := float64(cmp.Or(req.FinishBy, latest)-q.now), ""
+		within, kept := float64(cmp.Or(req.FinishBy, latest)-r.Now), ""
 		if q.until != 0 {
 			free, _, ok := d.prospect(q.Cluster, r, 0, circumstances, avoided, q.claims, new(forecast.Answer))
 			kept = q.keptUnless(!ok || free.Prob(within) <= prospect.Prob(within))
@@ -145,6 +175,7 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
 	plan.Learning, plan.AsOf = d.Outlook.Learning(), d.Outlook.Seen()
 	plan.Cluster = stay(q.Cluster)
+	q.asOffered(&plan)
 	plan.Exclude, plan.Safer, plan.CheckpointInterval = avoided, safer, req.CheckpointInterval
 	return &plan, nil
 }

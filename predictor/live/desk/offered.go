@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -75,22 +76,35 @@ func (o *offered) find(user string, req *api.PlanRequest, now int64) (*refused, 
 // standing is what a request has by the offer that it takes. Others that were offered or promised
 // something after the offer were found to have room beside it, and are not in its way.
 type standing struct {
-	estimate float64  // of the offer, or 0
-	n        int64    // of the offer's refusal, or latest
-	later    []string // the plans that were promised to others after the offer
+	offer api.Offer // the one that it takes, if at is not 0
+	at, n int64     // when its refusal was made, 0 without one, and its number or latest
+	later []string  // the plans that were promised to others after the offer
+}
+
+// isWay reports whether an offer is about the way and the size of a request that is one of several.
+func isWay(o *api.Offer, req *api.PlanRequest) bool {
+	if req.Of == nil {
+		return true
+	}
+	is := func(offered, asked string) bool { return asked == "" || strings.EqualFold(asked, offered) }
+	at, job := &o.Claim.Request, &req.Job
+	return is(at.Partition, job.Partition) && is(at.Account, job.Account) && is(at.QOS, job.QOS) &&
+		(len(req.Of.Sizes) == 0 || o.Nodes == job.Nodes)
 }
 
 // latest is after all refusals.
 const latest = math.MaxInt64
 
 // standing returns the standing of a user's request. Without a request, or without an offer that
-// it takes, that is behind everything.
+// it takes, that is behind everything. One of several ways or sizes of a request takes an offer of
+// that way and size.
 func (o *offered) standing(user string, req *api.PlanRequest, now int64) standing {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if req != nil {
-		if r, taken := o.find(user, req, now); r != nil && now < r.at+roomKept {
-			return standing{taken.Estimate, r.n, slices.Clone(r.later)}
+		r, taken := o.find(user, cmp.Or(req.Of, req), now)
+		if r != nil && now < r.at+roomKept && isWay(taken, req) {
+			return standing{*taken, r.at, r.n, slices.Clone(r.later)}
 		}
 	}
 	return standing{n: latest}

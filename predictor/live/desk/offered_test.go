@@ -2,6 +2,7 @@ package desk
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
+	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -61,8 +63,8 @@ func TestOfferTakenTooLate(t *testing.T) {
 	}
 }
 
-// What was offered is remembered with its estimate for as long as the offer holds.
-func TestOfferEstimate(t *testing.T) {
+// What was offered is remembered for as long as the offer holds.
+func TestOfferStanding(t *testing.T) {
 	s := newSite(t)
 	s.Outlook.Delay = 3600
 	req := desktest.Request(desktest.Epoch + 1800)
@@ -84,8 +86,48 @@ func TestOfferEstimate(t *testing.T) {
 	}{
 		{"alice", &taken, 0, .98}, {"alice", &taken, 60, .98}, {"alice", &taken, 100, 0}, {"bob", &taken, 20, 0}, {"alice", req, 20, 0},
 	} {
-		if got := s.desk.offered.standing(c.user, c.req, desktest.Epoch+c.after).estimate; got != c.want {
-			t.Errorf("%+v: %v", c, got)
+		if got := s.desk.offered.standing(c.user, c.req, desktest.Epoch+c.after); got.offer.Estimate != c.want || (got.at == desktest.Epoch) != (c.want != 0) {
+			t.Errorf("%+v: %+v", c, got)
+		}
+	}
+}
+
+// An offer is promised to who takes it in time, in the place for which it was made, though the
+// forecast has fallen meanwhile. The plan tells that.
+func TestOfferHolds(t *testing.T) {
+	for _, c := range []struct {
+		user, partitions string
+		after            int64
+		fallen           float64
+		promised         bool
+	}{
+		{"alice", "main", 60, .3, true}, {"alice", "short,main", 60, .3, true}, {"alice", "main", 60, .6, false},
+		{"alice", "main", 100, .3, false}, {"bob", "main", 20, .3, false},
+	} {
+		s := newSite(t)
+		s.Slurm.Short = 7200
+		s.Refresh()
+		s.Outlook.Delay = 3600
+		req := in(c.partitions, desktest.Epoch+1800)
+		a, err := s.desk.Plan(t.Context(), "alice", req, true)
+		if err != nil || a.Refusal == nil {
+			t.Fatalf("%+v: %+v, %v", c, a, err)
+		}
+		offers := a.Refusal.Offers
+		i := slices.IndexFunc(offers, func(o api.Offer) bool { return o.Kind == api.OfferLater })
+		req.BeginBy = offers[i].BeginBy
+		s.Clock += c.after
+		s.Outlook.Fallen = c.fallen
+		a, err = s.desk.Plan(t.Context(), c.user, req, true)
+		if err != nil || (a.Plan != nil) != c.promised {
+			t.Errorf("%+v: %+v, %v", c, a.Refusal, err)
+		}
+		if p := a.Plan; p != nil && (p.Offered != desktest.Epoch || p.Estimate != .98 || math.Abs(p.Forecast-.68) > 1e-9 || p.Worst.NodeSeconds > offers[i].Worst.NodeSeconds) {
+			t.Errorf("%+v: %+v", c, p)
+		}
+		list, err := s.Ledger.Select(t.Context(), ledger.Query{})
+		if err != nil || (len(list) == 1) != c.promised || c.promised && list[0].Partition != offers[i].Claim.Partition {
+			t.Errorf("%+v: %+v, %v", c, list, err)
 		}
 	}
 }

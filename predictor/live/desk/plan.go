@@ -198,6 +198,7 @@ func (q *question) startPlan(got *trajectory.Answer) api.Plan {
 	plan.WorkLimit = got.Job.Limit
 	plan.Array, plan.Tasks = req.Array, q.request.Tasks
 	plan.Learning, plan.AsOf = q.desk.Outlook.Learning(), q.desk.Outlook.Seen()
+	q.asOffered(&plan)
 	q.terms.agree(&plan, &q.request)
 	plan.OnMiss = cmp.Or(req.OnMiss, api.OnMissRun)
 	if req.Tentative != 0 {
@@ -207,6 +208,14 @@ func (q *question) startPlan(got *trajectory.Answer) api.Plan {
 	plan.Cluster, plan.Preempted = stay(q.Cluster), q.Cluster.Partitions[got.Job.Partition].Preempted
 	plan.Exclude, plan.Safer = q.desk.hazard.avoided(q.Cluster, &got.Job, req, duringWork(plan.Slot-q.now, &got.Job))
 	return plan
+}
+
+// asOffered says in a plan when it was offered, and with which estimate, if the forecast has fallen
+// below its probability since.
+func (q *question) asOffered(plan *api.Plan) {
+	if plan.Estimate < plan.Prob {
+		plan.Offered, plan.Estimate = q.at, q.offer.Estimate
+	}
 }
 
 // grantStart checks a plan of a start against the site's policy. If promise is true, it makes the
@@ -316,7 +325,7 @@ func apiRefusal(no *trajectory.Refusal) *api.Refusal {
 		offer := api.Offer{
 			Kind: string(o.Kind), Prob: o.Request.Prob, BeginBy: o.Request.Deadline, HoldUntil: o.Request.HoldUntil,
 			Nodes: o.Request.Job.Nodes, CPUs: o.Request.Job.CPUs, Limit: o.Request.Job.Limit, Tasks: o.Request.Tasks, Worst: api.Cost(o.Plan.Worst), Estimate: o.Plan.Estimate.Prob,
-			Claim: o.Claim, By: o.Plan.Last,
+			Idle: max(0, o.Request.HoldUntil-o.Plan.Begin), Claim: o.Claim, By: o.Plan.Last,
 		}
 		if o.Kind == trajectory.OfferNodes && o.Request.Needs != nil {
 			offer.Scale = o.Request.Needs.Scale

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -82,7 +83,7 @@ func (d *Desk) planSizes(ctx context.Context, user string, req *api.PlanRequest,
 // sized returns the request for one of the sizes of a request.
 func sized(req *api.PlanRequest, size *api.Size) *api.PlanRequest {
 	one := *req
-	one.Sizes, one.Prefer = nil, ""
+	one.Of, one.Sizes, one.Prefer = cmp.Or(req.Of, req), nil, ""
 	one.Job.Size, one.Job.Limit, one.Needs = size.Size, size.Limit, req.Needs.On(size.Nodes)
 	return &one
 }

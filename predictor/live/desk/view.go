@@ -74,7 +74,7 @@ type question struct {
 
 // question converts a user's request, with the site's defaults.
 func (v *view) question(user string, req *api.PlanRequest) *question {
-	r := trajectory.Request{Job: req.Job, Tasks: promisedTasks(req), Holding: req.Array.Width(), Others: req.Others, Needs: req.Needs, Now: v.now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob, Given: v.estimate}
+	r := trajectory.Request{Job: req.Job, Tasks: promisedTasks(req), Holding: req.Array.Width(), Others: req.Others, Needs: req.Needs, Now: v.now, Deadline: req.BeginBy, HoldUntil: req.BeginBy, Prob: req.Prob, Given: v.at != 0, GivenIdle: v.offer.Idle}
 	r.Job.User = user
 	r.Job.NodeSet, r.Job.Reservation, r.Job.Licences = "", "", "" // which follow from the needs
 	r.Job = v.Cluster.OnCores(r.Job, req.Needs)

@@ -44,15 +44,15 @@ type Request struct {
 	// one asked for, the earliest that has it, without being asked. Without a Deadline it stands
 	// for Prob.
 	Risk float64
-	// Given is the estimate with which Deadline and Prob were offered a moment ago, or 0.
-	Given float64
+	// Given is true if Deadline and Prob were offered a moment ago.
+	Given bool
 	// Latest is the latest deadline that is promised or offered unless it is asked for, or 0 if any
 	// is.
 	Latest int64
 }
 
 // Offer is a deadline, in Unix seconds, and a probability that can be promised for it. Estimate is
-// the one forecast, which is no less.
+// the one forecast, which is no less unless the offer was Given.
 type Offer struct {
 	Deadline       int64
 	Prob, Estimate float64
@@ -79,8 +79,8 @@ func Ask(p Prospect, r Request) (a Answer) {
 	asked := r.Prob
 	if r.Deadline == 0 {
 		asked = r.Risk
-	} else if estimate := p.Prob(float64(r.Deadline - r.Now)); estimate >= offer.Needed(r.Prob, r.Given) {
-		a.Promise = &Offer{r.Deadline, r.Prob, offer.Mean(estimate, r.Given)}
+	} else if estimate := p.Prob(float64(r.Deadline - r.Now)); estimate >= r.Prob || r.Given && offer.Holds(r.Prob, estimate) {
+		a.Promise = &Offer{r.Deadline, r.Prob, estimate}
 	} else {
 		a.Reason = fmt.Sprintf("an end by the deadline can be promised with probability %.2f at best, not %.6g", prob.Percent(estimate), r.Prob)
 		if prob.Percent(estimate) <= 0 {

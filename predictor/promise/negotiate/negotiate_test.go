@@ -81,3 +81,15 @@ func TestAsk(t *testing.T) {
 		}
 	}
 }
+
+// A deadline that was offered a moment ago is promised, unless less than half of its probability is
+// left. The estimate is the one now.
+func TestGiven(t *testing.T) {
+	for seconds, promised := range map[int64]bool{1200: true, 500: false} { // with .69 and .39
+		r := Request{Now: 600_000, Deadline: 600_000 + seconds, Prob: .9, Given: true}
+		a := Ask(exponential(1), r)
+		if (a.Promise != nil) != promised || promised && math.Abs(a.Promise.Estimate-.699) > .001 {
+			t.Errorf("in %d s: %+v", seconds, a)
+		}
+	}
+}

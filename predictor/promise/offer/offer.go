@@ -1,7 +1,9 @@
-// Package offer says how much may be offered, so that an offer still holds when somebody takes it.
+// Package offer says how much may be offered, and when an offer holds that somebody takes.
 //
-// An offer is read, and pasted a little later. Until then the deadline has come nearer, and the
-// forecast has changed: by what happens on the cluster, and by the chance in its simulations.
+// An offer is a promise that waits for its user while she reads it. Its probability is from the
+// time at which it was made. Until she takes it, the forecast has changed: by what happens on the
+// cluster, and by the chance in its simulations. It has risen as often as it has fallen. So offers
+// are kept as often as they say if all of them hold, whatever the forecast is by then.
 package offer
 
 import "github.com/varq-project/varq/predictor/prob"
@@ -9,8 +11,8 @@ import "github.com/varq-project/varq/predictor/prob"
 // Patience is for how many seconds an offer holds.
 const Patience = 60
 
-// An offer holds if the forecast falls by slack meanwhile, or by slackShare of the risk if that is
-// less.
+// The deadline comes nearer meanwhile, and jobs that are submitted first go first. So an offer
+// leaves slack, or slackShare of the risk if that is less.
 const (
 	slack      = .02
 	slackShare = .25
@@ -28,19 +30,9 @@ func Most(forecast float64) float64 {
 	return prob.Percent(max(forecast-slack, (forecast-slackShare)/(1-slackShare)) + rounding)
 }
 
-// mostFallen is by how much the forecast may have fallen below the probability that was offered.
-const mostFallen = .05
+// leastLeft is the least share of a probability that is left of an offer that holds. A forecast
+// that has fallen further tells of an outage, or the like, and not of chance.
+const leastLeft = .5
 
-// Needed returns the forecast with which a probability is promised. If it was offered a moment ago,
-// with an estimate that is not 0, two forecasts tell more than one: their mean has to be as high as
-// what was offered.
-func Needed(probability, estimate float64) float64 {
-	if estimate == 0 {
-		return probability
-	}
-	return max(2*probability-estimate, probability-mostFallen)
-}
-
-// Mean returns the estimate of a promise whose offer had an estimate, from the forecast now: no
-// less than that.
-func Mean(forecast, estimate float64) float64 { return max(forecast, (forecast+estimate)/2) }
+// Holds reports whether a probability that was offered is promised with the forecast now.
+func Holds(probability, forecast float64) bool { return forecast >= leastLeft*probability }

@@ -55,7 +55,7 @@ func (r *Request) thin(b bounds, horizon, most int64) int64 {
 
 // offers searches for requests similar to r that can be promised, now and for a while.
 func (p *Planner) offers(r Request) []Offer {
-	r.offered, r.Given = true, 0
+	r.offered, r.Given, r.GivenIdle = true, false, 0
 	own, _ := p.try(&r, 1)
 	points := own.Trajectory
 	var found []Offer

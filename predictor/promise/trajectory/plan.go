@@ -83,8 +83,8 @@ type Plan struct {
 	// Estimate, in Unix seconds.
 	Start, Last, Slot int64
 	// Estimate is the forecast for this submission. Invariant: Estimate.Prob is at least
-	// the probability asked for. Estimate.Held is the expected time, in seconds, for
-	// which the nodes idle before the work.
+	// the probability asked for, or the offer that was Given holds with it. Estimate.Held is
+	// the expected time, in seconds, for which the nodes idle before the work.
 	Estimate workload.Estimate
 	// Careful says why no more can be promised than Estimate.Prob; see Careful.
 	Careful string
@@ -165,18 +165,25 @@ func (p *Planner) decide(r *Request) (a Answer, hopeless bool) {
 }
 
 // try plans r on a grid of which most is the greatest n, within the bounds that it returns. It
-// fills in the defaults of r's job. If no point has the probability asked for, the answer has
-// neither a plan nor a refusal.
+// fills in the defaults of r's job. If no point has the probability asked for, and r is not an
+// offer that holds, the answer has neither a plan nor a refusal.
 func (p *Planner) try(r *Request, most int64) (Answer, bounds) {
 	if no := p.admit(r); no != nil {
 		return Answer{Job: r.Job, Refusal: no}, bounds{}
 	}
 	b := p.allowed(r)
 	a := Answer{Job: r.Job, Pieces: r.Pieces, Tasks: r.Tasks, TasksNodes: r.TasksNodes, Trajectory: p.trajectory(r, b, r.thin(b, p.horizon(), most))}
-	if i := p.settle(r, a.Trajectory, r.enough()); i >= 0 {
-		a.Plan = p.plan(r, a.Trajectory[i])
-		e := &a.Plan.Estimate
-		e.Prob = max(e.Prob, min(offer.Mean(e.Prob, r.Given), 1-e.Taken))
+	points := a.Trajectory
+	if r.Given {
+		dearer := func(pt Point) bool { return r.idle(pt.Begin) > r.GivenIdle }
+		points = slices.DeleteFunc(slices.Clone(points), dearer)
+	}
+	i := p.settle(r, points, r.enough())
+	for i < 0 && r.Given && offer.Holds(r.Prob, highest(points)) {
+		i = p.settle(r, points, highest(points))
+	}
+	if i >= 0 {
+		a.Plan = p.plan(r, points[i])
 	}
 	return a, b
 }
@@ -320,7 +327,7 @@ func (p *Planner) forecasts(r *Request, b bounds, n int64) []Point {
 func (r *Request) choose(points []Point, prob float64) int {
 	found := -1
 	for i, pt := range points {
-		if pt.Prob >= prob && (r.Given == 0 || 1-pt.Taken >= r.Prob) && (found < 0 || r.idle(pt.Begin) < r.idle(points[found].Begin)) {
+		if pt.Prob >= prob && (found < 0 || r.idle(pt.Begin) < r.idle(points[found].Begin)) {
 			found = i
 		}
 	}

@@ -679,30 +679,39 @@ func TestOffersHold(t *testing.T) {
 	}
 }
 
-// A request that was offered a moment ago is promised while the mean of both forecasts is enough,
-// if there is room.
+// A request that was offered a moment ago is promised, as surely as it can be at the cost that was
+// said, whatever the forecast is, unless it has fallen to less than half.
 func TestGiven(t *testing.T) {
 	for _, c := range []struct {
-		given, fallen, room float64
-		promised            bool
+		fallen, room float64
+		idle         int64
+		want         float64 // the forecast of the plan, or 0 for none
 	}{
-		{0, .02, 1, false}, {.93, .02, 1, true}, {.92, .03, 1, false}, {.99, .04, 1, true}, {.99, .06, 1, false}, {.99, .04, .89, false},
+		{.02, 1, 8310, .88}, {.3, 1, 8310, .60}, {.3, .5, 8310, .5}, {.46, 1, 8310, 0}, {0, .4, 8310, 0},
+		{0, 1, 8310, .9}, {0, 1, 2 * hour, .865}, {0, 1, hour, .632},
 	} {
 		p := &Planner{Forecaster: worse{curve{mean: hour, sample: 1000}, c.fallen}, Cluster: site(nil), Room: from(noon+24*hour, c.room)}
 		r := request(1, 8310, .9) // .9006 if it is submitted now
-		r.Given = c.given
-		if a := p.Decide(r); (a.Plan != nil) != c.promised || a.Plan != nil && a.Plan.Estimate.Prob < r.Prob {
-			t.Errorf("%+v: %+v, %+v", c, a.Plan, a.Refusal)
+		r.Given, r.GivenIdle = true, c.idle
+		got := 0.
+		if a := p.Decide(r); a.Plan != nil {
+			got = a.Plan.Estimate.Prob
+			if idle := r.HoldUntil - a.Plan.Begin; idle > c.idle {
+				t.Errorf("%+v: %d s idle", c, idle)
+			}
+		}
+		if math.Abs(got-c.want) > .002 {
+			t.Errorf("%+v: %v", c, got)
 		}
 	}
 }
 
-// The estimate with which something else was offered before does not count for new offers.
+// That something else was offered before does not count for new offers.
 func TestOffersAfterGiven(t *testing.T) {
 	p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: site(nil)}
-	r := request(1, hour, .9)
+	r := request(1, hour/2, .9) // .39 if it is submitted now
 	plain := p.Plan(r)
-	r.Given = .99
+	r.Given, r.GivenIdle = true, hour
 	given := p.Plan(r)
 	if plain.Refusal == nil || given.Refusal == nil || len(plain.Refusal.Offers) == 0 || !reflect.DeepEqual(plain.Refusal.Offers, given.Refusal.Offers) {
 		t.Errorf("%+v, %+v", plain.Refusal, given.Refusal)

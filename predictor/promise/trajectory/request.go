@@ -49,9 +49,10 @@ type Request struct {
 	Earliest int64
 	// Prob is the success probability asked for, in (0,1).
 	Prob float64
-	// Given is the estimate with which the request was offered a moment ago, or 0. Two forecasts tell
-	// more than one: the mean of both has to be enough.
-	Given float64
+	// Given is true if the request was offered a moment ago, and GivenIdle is for how many seconds
+	// its nodes may idle at most, as was said then.
+	Given     bool
+	GivenIdle int64
 	// offered is true of a request that is to be offered: its user is to have the time to ask for
 	// it, and it is to be promised then, too.
 	offered bool
@@ -93,7 +94,7 @@ func (r *Request) enough() float64 {
 	if r.offered {
 		return offer.Enough(r.Prob)
 	}
-	return offer.Needed(r.Prob, r.Given)
+	return r.Prob
 }
 
 // tasks returns how many jobs are to run at the same time.

@@ -31,8 +31,8 @@ with 1.
 Give the options that sbatch will get: the size of the job, its time limit and its
 choice of nodes count.
 
---finish-by asks about the end of the job instead. Such a job is submitted at once,
-and costs nothing more. Quote lists other deadlines with their probabilities, and on
+--finish-by asks about the end of the job instead. No nodes of such a job idle, so
+that it costs nothing more. Quote lists other deadlines with their probabilities, and on
 a terminal you may choose one. --risk alone asks for the earliest deadline that has a
 probability.
 

@@ -16,7 +16,11 @@ func End(p *api.Plan, now int64, zone *time.Location) []Line {
 	line := func(name, format string, args ...any) {
 		lines = append(lines, Line{name, fmt.Sprintf(format, args...)})
 	}
-	line("Starts", "as likely as not by %s; it is submitted at once", cli.Moment(p.Slot, zone))
+	eligible := "it is submitted at once"
+	if p.BeginTime > now {
+		eligible = fmt.Sprintf("it becomes eligible at %s, as it is in the way of promises made before until then", cli.Moment(p.BeginTime, zone))
+	}
+	line("Starts", "as likely as not by %s; %s", cli.Moment(p.Slot, zone), eligible)
 	line("Time limit", "%s", slurmtime.FormatDuration(p.TimeLimit))
 	if p.TimeOut > api.TimesOutOften {
 		line("", "%s", p.StoppedOften())
@@ -34,5 +38,5 @@ func End(p *api.Plan, now int64, zone *time.Location) []Line {
 	if left := p.LeavesOut(); left != "" {
 		line("Nodes", "%s", left)
 	}
-	return append(lines, forecast(p, now)...)
+	return append(lines, forecast(p, now, zone)...)
 }

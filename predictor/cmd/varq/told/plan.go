@@ -65,12 +65,12 @@ func Plan(p *api.Plan, asked *api.PlanRequest, now int64, zone *time.Location) [
 	if left := p.LeavesOut(); left != "" {
 		line("Nodes", "%s", left)
 	}
-	return append(lines, forecast(p, now)...)
+	return append(lines, forecast(p, now, zone)...)
 }
 
 // forecast tells of the forecast of a plan, as far as it is known, what it rests on, and why a
-// promise is more careful.
-func forecast(p *api.Plan, now int64) []Line {
+// promise is more careful or less.
+func forecast(p *api.Plan, now int64, zone *time.Location) []Line {
 	text := "from " + Evidence(&p.Evidence, now)
 	if p.Forecast != 0 {
 		text = prob.Format(p.Forecast) + ", " + text
@@ -78,6 +78,9 @@ func forecast(p *api.Plan, now int64) []Line {
 	lines := []Line{{"Forecast", text}}
 	if p.Careful != "" {
 		lines = append(lines, Line{"Careful", p.Careful})
+	}
+	if p.Offered != 0 {
+		lines = append(lines, Line{"Offered", fmt.Sprintf("at %s, with a probability of %s: it is promised as it was offered", cli.Moment(p.Offered, zone), prob.Format(p.Estimate))})
 	}
 	return lines
 }

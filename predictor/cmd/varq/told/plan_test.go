@@ -1,6 +1,8 @@
 package told
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,5 +49,15 @@ func TestEligible(t *testing.T) {
 		if got := lines[0]; got != (Line{"Eligible", want}) {
 			t.Errorf("from %d on: %q, want %q", begin-now, got, want)
 		}
+	}
+}
+
+// Of a promise whose forecast has fallen since it was offered, both are told.
+func TestOffered(t *testing.T) {
+	const now = 1_700_000_000
+	lines := Plan(&api.Plan{Prob: .9, Forecast: .7, Offered: now - 40, Estimate: .93}, &api.PlanRequest{}, now, time.UTC)
+	offered := Line{"Offered", "at 2023-11-14T22:12:40, with a probability of 0.93: it is promised as it was offered"}
+	if i := slices.Index(lines, offered); i < 1 || !strings.HasPrefix(lines[i-1].Text, "0.70, from ") {
+		t.Errorf("%+v", lines)
 	}
 }

@@ -195,7 +195,8 @@ func (s *Slurm) Operators(context.Context) ([]string, error) { return []string{"
 // Outlook forecasts that every job waits for Delay seconds, and runs for RunTime seconds.
 type Outlook struct {
 	Delay     int64
-	left      int64 // of the wait, by the last forecast of Wait
+	Fallen    float64 // by how much a start in time is less probable than .98
+	left      int64   // of the wait, by the last forecast of Wait
 	RunTime   int64
 	LostNodes []string // lost nodes
 	Failing   map[string]float64
@@ -228,7 +229,7 @@ func (p *Outlook) Forecast(_ workload.Request, _ int64, c []workload.Candidate, 
 		}
 		est[i] = workload.Estimate{Prob: .1, Sample: 1000, Class: "all"}
 		if c[i].Budget >= p.Delay {
-			est[i].Prob = .98
+			est[i].Prob = .98 - p.Fallen
 		}
 		est[i].Forecast, est[i].Bound = est[i].Prob, est[i].Prob
 		if p.Down != "" {

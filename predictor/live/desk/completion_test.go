@@ -1,0 +1,53 @@
+package desk
+
+import (
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// beside has room beside others' claims from a time on only.
+type beside struct {
+	*desktest.Outlook
+	from int64
+}
+
+func (b beside) Room(_ workload.Place, _, _ int64, claims []workload.Claim) func(workload.Claim, float64) workload.Room {
+	return func(c workload.Claim, _ float64) workload.Room {
+		if len(claims) > 0 && c.From < b.from {
+			return workload.Room{Next: []int64{b.from}}
+		}
+		return workload.Room{Prob: 1}
+	}
+}
+
+// A job whose end is promised does not become eligible where it would be in the way of others that
+// have been promised something, and its end is promised from then on.
+func TestEndsKeepOutOfTheWay(t *testing.T) {
+	s := newSite(t)
+	const epoch, over = desktest.Epoch, desktest.Epoch + 3600
+	s.Outlook.RunTime = 1800
+	s.desk.Outlook = beside{s.Outlook, over}
+	end := func(by int64) api.PlanAnswer {
+		req := desktest.Request(0)
+		req.BeginBy, req.FinishBy = 0, epoch+by
+		a, err := s.desk.Plan(t.Context(), "alice", req, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	if a := end(2 * 3600); a.Plan == nil || a.Plan.BeginTime != epoch {
+		t.Errorf("beside nobody: %+v", a)
+	}
+	if a, err := s.desk.Plan(t.Context(), "bob", desktest.Request(epoch+7200), true); err != nil || a.Plan == nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	for by, want := range map[int64]bool{4 * 3600: true, 3600 + 900: false} {
+		if a := end(by); (a.Plan != nil) != want || want && a.Plan.BeginTime != over {
+			t.Errorf("by %d s: %+v", by, a)
+		}
+	}
+}
