@@ -160,13 +160,9 @@ func (c *comparison) replayed() string {
 	return text
 }
 
-// weeks returns in how many weeks jobs were submitted.
+// weeks returns for how many weeks jobs were submitted, rounded, and at least 1.
 func (c *comparison) weeks() int {
-	n := 0
-	for _, w := range c.Trials[0].Weeks {
-		if w.Others > 0 {
-			n++
-		}
-	}
-	return n
+	const week = 7 * 24 * 3600
+	t := c.Trials[0]
+	return max(1, int((t.Last-t.First+week/2)/week))
 }

@@ -46,7 +46,7 @@ func TestPrices(t *testing.T) {
 	r := compared{trial: &trial{Result: &scenario.Result{
 		Held:  .01,
 		VARQ:  &scenario.VARQResult{Promised: 4, Work: 7200, Held: 1800, Booked: 3 * 7200, Overhead: .25},
-		Weeks: []scenario.Week{{Others: 1}, {Week: 1, Others: 1}},
+		Last:  13 * 86400,
 	}}}
 	c := &comparison{setting: setting{Seeds: 1}, Trials: []compared{r}}
 	n := c.price(r)

@@ -163,11 +163,11 @@ func TestSummary(t *testing.T) {
 		headline string
 		verdict  score.Verdict
 	}{
-		{base, "varq=10%", 1100, kept(96, 100, .91, .99), nil, "In a replay of 0 weeks varq kept 96.0 % of its promises, as promised (95 %), and all others waited 10.0 % longer", score.AsPromised},
-		{base, "varq=10%", 900, kept(80, 100, .7, .9), nil, "In a replay of 0 weeks varq kept 80.0 % of its promises, less than promised (95 %), and all others waited 10.0 % less", score.LessThanPromised},
-		{base, "varq=10%,prob=.5", 1000, kept(80, 100, .7, .9), nil, "In a replay of 0 weeks varq kept 80.0 % of its promises, more than promised (50 %), and all others waited as long as before", score.MoreThanPromised},
+		{base, "varq=10%", 1100, kept(96, 100, .91, .99), nil, "In a replay of 1 week varq kept 96.0 % of its promises, as promised (95 %), and all others waited 10.0 % longer", score.AsPromised},
+		{base, "varq=10%", 900, kept(80, 100, .7, .9), nil, "In a replay of 1 week varq kept 80.0 % of its promises, less than promised (95 %), and all others waited 10.0 % less", score.LessThanPromised},
+		{base, "varq=10%,prob=.5", 1000, kept(80, 100, .7, .9), nil, "In a replay of 1 week varq kept 80.0 % of its promises, more than promised (50 %), and all others waited as long as before", score.MoreThanPromised},
 		{base, "varq=10%", 1000, kept(9, 10, .1, 1), nil, "It is too little to tell whether varq keeps its promises: it made 10, in 0 weeks", score.TooLittle},
-		{idle, "varq=10%", 5, kept(96, 100, .91, .99), nil, "In a replay of 0 weeks varq kept 96.0 % of its promises, as promised (95 %), and all others waited for 00:00:05 on average, where nobody did before", score.AsPromised},
+		{idle, "varq=10%", 5, kept(96, 100, .91, .99), nil, "In a replay of 1 week varq kept 96.0 % of its promises, as promised (95 %), and all others waited for 00:00:05 on average, where nobody did before", score.AsPromised},
 		{base, "varq=10%", 1000, kept(0, 0, 0, 1), nil, "varq could promise nothing to any of the 500 jobs that asked", ""},
 		{base, "hard=10%", 1500, nil, &scenario.HardResult{Jobs: 10, Exact: 5}, "With fixed times for 10 % of the jobs, all others wait 50.0 % longer", ""},
 	} {
@@ -236,9 +236,9 @@ func TestWaitOfOthers(t *testing.T) {
 	}{
 		{[][]*trial{round(six, []float64{120, 120, 120, 120, 120, 120})}, "weeks", "20.0 % longer (20.0 % to 20.0 %)"},
 		{[][]*trial{round(six, []float64{80, 80, 80, 80, 80, 80})}, "weeks", "20.0 % less (20.0 % to 20.0 %)"},
-		{[][]*trial{round(six, []float64{98, 102, 99, 101, 100, 100})}, "weeks", "about as long as before ("},
+		{[][]*trial{round(six, []float64{98, 102, 99, 101, 100, 100})}, "weeks", "not measurably longer ("},
 		{[][]*trial{round(six, []float64{50, 170, 100, 60, 160, 100})}, "weeks", "38.3 % less to 56.7 % longer: too little to tell"},
-		{[][]*trial{round(six, []float64{40, 100, 100, 101, 100, 100})}, "weeks", "9.8 % less (40.0 % less to 0.7 % longer)"},
+		{[][]*trial{round(six, []float64{40, 100, 100, 101, 100, 100})}, "weeks", "not measurably longer (40.0 % less to 0.7 % longer)"},
 		{[][]*trial{round(six, six)}, "weeks", "as long as before"},
 		{[][]*trial{round(six[:2], []float64{120, 120}), round(six[:2], []float64{120, 120})}, "seeds", "20.0 % longer (20.0 % to 20.0 %)"},
 		{[][]*trial{round(six[:2], []float64{120, 120})}, "", "20.0 % longer"},

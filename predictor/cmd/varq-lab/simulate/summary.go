@@ -142,9 +142,11 @@ func (r compared) level() string { return fmt.Sprintf("%.4g %%", 100*r.kind.VARQ
 func (r compared) keptNumber() number {
 	v := r.VARQ
 	n := number{"What it gives", cli.Percent(delivered(v)), "of the promises kept", []string{
-		r.level() + " promised",
-		fmt.Sprintf("%s to %s with 95 %% confidence", cli.Percent(v.KeptLow), cli.Percent(v.KeptHigh)),
+		fmt.Sprintf("%s promised; %s to %s with 95 %% confidence", r.level(), cli.Percent(v.KeptLow), cli.Percent(v.KeptHigh)),
 	}}
+	if p := r.Plain; p != nil && p.Promised > 0 {
+		n.Beside = append(n.Beside, fmt.Sprintf("%s of the same jobs start in time if they are simply submitted", cli.Percent(p.inTime())))
+	}
 	if score.Judge(v.KeptLow, v.KeptHigh, r.kind.VARQ.Prob) == score.TooLittle {
 		n.Value, n.Of = fmt.Sprintf("%s of %s", cli.Thousands(v.Kept), cli.Thousands(v.Promised)), "promises kept, too few for a share"
 	}
@@ -159,7 +161,7 @@ func (c *comparison) granted(r compared) number {
 		n.Beside = append(n.Beside, fmt.Sprintf("the others wait like any job, and %s of them start by their deadline all the same", cli.Percent(p.refusedInTime())))
 	}
 	if taker, ok := c.taker(r); ok {
-		n.Beside = append(n.Beside, taker.refusal("of the others")...)
+		n.Beside = append(n.Beside, taker.refusal("where the refused take offers, of them")...)
 		if v := taker.VARQ; v.Promised > 0 && v.Offers.Later > 0 {
 			n.Beside = append(n.Beside, fmt.Sprintf("where they take these, promises cost %s times the work, and all others wait %s", ratio(v), taker.wait()))
 		}
@@ -211,18 +213,19 @@ func hours(seconds float64) string { return cli.Thousands(int(seconds/3600 + .5)
 
 // othersWait returns the change of the mean wait of the jobs that never reserve.
 func (c *comparison) othersWait(r compared) number {
-	n := number{Asks: "What it costs all others", Value: signed(r.Change.Wait), Of: "on the mean wait of all others"}
-	n.Beside = append(n.Beside, fmt.Sprintf("%s, and %s without reservations", spoken(r.Others.Mean), spoken(c.Trials[0].Others.Mean)))
+	n := number{Asks: "What it does to all others", Value: signed(r.Change.Wait), Of: "on the mean wait of all others, who never ask"}
+	means := fmt.Sprintf("%s on average, and %s without reservations", cli.Rounded(r.Others.Mean), cli.Rounded(c.Trials[0].Others.Mean))
 	if within := r.Change.WaitWithin; within != nil {
-		sure := fmt.Sprintf("%s to %s with 95 %% confidence, over %s", signed(&within.Low), signed(&within.High), within.Over)
 		switch {
 		case within.vague():
-			n.Value, n.Of = "not known", "is how much longer all others wait: too little to tell"
+			n.Value, n.Of = "not known", "is how much longer all others wait, who never ask: too little to tell"
 		case within.open():
-			sure += ": it may be a gain or a loss"
+			n.Value, n.Of = "no change", "of the mean wait of all others, who never ask, can be measured"
+			means += ": " + signed(r.Change.Wait)
 		}
-		n.Beside = append(n.Beside, sure)
+		means += fmt.Sprintf(" (%s to %s with 95 %% confidence, over %s)", signed(&within.Low), signed(&within.High), within.Over)
 	}
+	n.Beside = append(n.Beside, means)
 	if rival, ok := c.rival(r); ok {
 		beside := signed(rival.Change.Wait) + " with fixed times"
 		if within := rival.Change.WaitWithin; within != nil {
@@ -240,8 +243,8 @@ func (i *interval) vague() bool { return i.Low <= 0 && i.High >= vagueWait }
 // open reports whether the interval tells no direction.
 func (i *interval) open() bool { return i.Low < 0 && i.High > 0 }
 
-// vagueWait is the change of a wait below which others wait about as long as before, if that is all
-// that is certain.
+// vagueWait is the change of a wait from which on an interval that has it, and no direction, tells
+// too little.
 const vagueWait = .1
 
 // wait says how long the jobs that never reserve wait, against the trial without reservations, and
@@ -264,10 +267,8 @@ func (r compared) wait() string {
 		return fmt.Sprintf("%s (%s to %s)", longer(r.Change.Wait), cli.Percent(-within.High), cli.Percent(-within.Low))
 	case within.vague():
 		return fmt.Sprintf("%s to %s: too little to tell", longer(&within.Low), longer(&within.High))
-	case within.Low <= -vagueWait:
-		return longer(r.Change.Wait) + " " + ends
 	default:
-		return "about as long as before " + ends
+		return "not measurably longer " + ends
 	}
 }
 
