@@ -80,12 +80,14 @@ func describes(t *testing.T, content openapi3.Content, v any) {
 	}
 }
 
-// fill sets every value in v to something other than its zero value.
+// fill sets every value in v that is in JSON to something other than its zero value.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			fill(v.Field(i))
+			if v.Type().Field(i).Tag.Get("json") != "-" {
+				fill(v.Field(i))
+			}
 		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
