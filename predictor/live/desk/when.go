@@ -273,10 +273,18 @@ func (w *waiting) tell(p part, detailed bool) (api.Waiting, error) {
 	return told, nil
 }
 
-// asked returns what a job asks for, as forecasts want it.
+// asked returns what a job asks for, as forecasts want it. Where its user gives a job fewer nodes,
+// Slurm tells of as much memory as before: it needs no more than these have.
 func (w *waiting) asked(j *slurm.QueueEntry) (workload.Request, error) {
 	asked := j.Request
 	asked.Partition, _, _ = strings.Cut(j.Partition, ",")
+	most := int64(0)
+	for _, name := range w.Cluster.Partitions[asked.Partition].Nodes {
+		most = max(most, w.Cluster.Nodes[name].Memory)
+	}
+	if most *= int64(max(1, j.Nodes)); most > 0 {
+		asked.Memory = min(asked.Memory, most)
+	}
 	r, err := w.Cluster.CompleteWith(asked, needsOf(j, &asked))
 	r.NodeSet, r.Licences, r.Reservation = asked.NodeSet, asked.Licences, asked.Reservation
 	return r, err

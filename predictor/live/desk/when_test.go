@@ -355,3 +355,18 @@ func TestWhenNodesAreHeld(t *testing.T) {
 		t.Errorf("jobs are private: %+v, want %+v", got, want)
 	}
 }
+
+// A job whose user has given it fewer nodes is forecast, though Slurm tells of as much memory as
+// before.
+func TestWhenOfFewerNodes(t *testing.T) {
+	s := newSite(t)
+	c := s.Premises.Limits()
+	for name, n := range c.Nodes {
+		n.Memory = 4000
+		c.Nodes[name] = n
+	}
+	s.observe(entry(1, "alice", 0, func(j *slurm.QueueEntry) { j.Nodes, j.Memory = 1, 16_000 }))
+	if j := s.when("alice", api.WhenQuery{}).Jobs[0]; j.Start == nil {
+		t.Errorf("%s", j.Unknown)
+	}
+}

@@ -102,15 +102,16 @@ func (p *Planner) refuse(r *Request, b bounds, points []Point) *Refusal {
 	if dearer > most {
 		more += fmt.Sprintf("; with a higher --max-cost %.2f could be promised", dearer)
 	}
-	by, held := stamp(p.Cluster, r.Deadline), ""
+	by, and, with := stamp(p.Cluster, r.Deadline), "", ""
 	if r.HoldUntil == r.Deadline {
-		held = " and its nodes held until then"
+		const held = "its nodes held until then"
+		and, with = " and "+held, " with "+held
 	}
 	if most <= 0 {
-		return &Refusal{Reason: fmt.Sprintf("%snot even a probability of %g can be promised for a start by %s", why, prob.Least, by) + more}
+		return &Refusal{Reason: fmt.Sprintf("%snot even a probability of %g can be promised for a start by %s%s", why, prob.Least, by, with) + more}
 	}
 	return &Refusal{Reason: fmt.Sprintf("%sa start by %s, in %s%s, can be promised with probability %.2f at best, not %v",
-		why, by, slurmtime.FormatDuration(r.Deadline-r.Now), held, most, r.Prob) + more}
+		why, by, slurmtime.FormatDuration(r.Deadline-r.Now), and, most, r.Prob) + more}
 }
 
 // tooLong returns a refusal if the work's own time limit is more than is allowed.

@@ -105,7 +105,7 @@ func TestRefusedWithoutHistory(t *testing.T) {
 		{0, 10 * hour, "not enough history for a probability of 0.9: 0 waits known, at least 29 needed; ask again once 29 more such jobs have started"},
 		{28, 10 * hour, "not enough history for a probability of 0.9: 28 waits known, at least 29 needed; ask again once 1 more such job has started"},
 		{29, 10 * hour, "a start by 2023-11-14T12:30:00Z, in 00:30:00 and its nodes held until then, can be promised with probability 0.04 at best, not 0.9" + nothing},
-		{29, 1e9, "not even a probability of 0.01 can be promised for a start by 2023-11-14T12:30:00Z" + nothing},
+		{29, 1e9, "not even a probability of 0.01 can be promised for a start by 2023-11-14T12:30:00Z with its nodes held until then" + nothing},
 	} {
 		p := &Planner{Forecaster: curve{mean: c.mean, sample: c.sample}, Horizon: hour}
 		a := p.Plan(request(1, hour/2, .9))
@@ -480,7 +480,7 @@ func TestMaxCostIsNotAll(t *testing.T) {
 	for earliest, want := range map[int64]string{
 		0:           "a start by 2023-11-14T13:00:00Z, in 01:00:00 and its nodes held until then, can be promised with probability 0.63 at best, not 0.9",
 		noon + 1800: "a start by 2023-11-14T13:00:00Z, in 01:00:00 and its nodes held until then, can be promised with probability 0.39 at best, not 0.9; with a higher --max-cost 0.63 could be promised",
-		noon + 3570: "not even a probability of 0.01 can be promised for a start by 2023-11-14T13:00:00Z; with a higher --max-cost 0.63 could be promised",
+		noon + 3570: "not even a probability of 0.01 can be promised for a start by 2023-11-14T13:00:00Z with its nodes held until then; with a higher --max-cost 0.63 could be promised",
 	} {
 		p := &Planner{Forecaster: curve{mean: hour, sample: 1000}, Cluster: site(nil)}
 		r := request(1, hour, .9)
@@ -570,7 +570,7 @@ func TestRefusedBeyond(t *testing.T) {
 	}
 	for mean, want := range map[float64]string{
 		4 * hour:   "more work is ahead than was ever learnt from, and by simulations of the queue a start by 2023-11-14T18:00:00Z, in 06:00:00 and its nodes held until then, can be promised with probability 0.77 at best, not 0.9",
-		10_000_000: "more work is ahead than was ever learnt from, and by simulations of the queue not even a probability of 0.01 can be promised for a start by 2023-11-14T18:00:00Z",
+		10_000_000: "more work is ahead than was ever learnt from, and by simulations of the queue not even a probability of 0.01 can be promised for a start by 2023-11-14T18:00:00Z with its nodes held until then",
 	} {
 		p := Planner{Forecaster: adjusted{curve{mean, 1000}, beyond}, Cluster: site(nil)}
 		if a := p.Decide(request(1, 6*hour, .9)); a.Refusal == nil || a.Refusal.Reason != want {

@@ -28,7 +28,7 @@ func showRefusal(env *cli.Env, asked *api.PlanRequest, answer *api.PlanAnswer, o
 		others = nil
 	}
 	if len(others) > 0 {
-		s.WriteString("\nEach of these can be promised for a minute, and so is a little less than what can be promised\nat this moment.\n")
+		s.WriteString("\nEach of these is promised as it stands here if you ask for it within a minute.\n")
 	}
 	for i := range others {
 		o := &others[i]

@@ -71,7 +71,7 @@ All columns, for --format:
 	partitions := flags.StringSliceP("partition", "p", nil, "jobs in these `partitions`, separated by commas")
 	jobs := flags.StringArrayP("jobs", "j", nil, "these `jobs`, as squeue writes them: 22,23_[3-7]")
 	pause := flags.Duration("watch", 0, "ask again after each `pause`, such as 30s or 2m, and at least "+leastPause.String()+", until Ctrl-C")
-	flags.Lookup("watch").NoOptDefVal = "30s"
+	flags.Lookup("watch").NoOptDefVal, flags.Lookup("watch").DefValue = "30s", ""
 	style := options.AddStyle(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		usage := func(err error) error { return cli.Usage(cmd, err) }
