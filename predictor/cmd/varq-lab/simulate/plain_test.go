@@ -44,9 +44,9 @@ func TestPlain(t *testing.T) {
 // booked.
 func TestPrices(t *testing.T) {
 	r := compared{trial: &trial{Result: &scenario.Result{
-		Held:  .01,
-		VARQ:  &scenario.VARQResult{Promised: 4, Work: 7200, Held: 1800, Booked: 3 * 7200, Overhead: .25},
-		Last:  13 * 86400,
+		Held: .01,
+		VARQ: &scenario.VARQResult{Promised: 4, Work: 7200, Held: 1800, Booked: 3 * 7200, Overhead: .25},
+		Last: 13 * 86400,
 	}}}
 	c := &comparison{setting: setting{Seeds: 1}, Trials: []compared{r}}
 	n := c.price(r)
