@@ -53,6 +53,9 @@ func (s *Submission) Write(w io.Writer, a api.PlanAnswer) error {
 		if a.MayChange && s.Waits && !s.Quote {
 			s.notes = append(s.notes, "that holds unless the site changes the job while it is submitted: varq status tells")
 		}
+		if p := a.Plan; p.Offered != 0 {
+			s.notes = append(s.notes, fmt.Sprintf("it is promised as it was offered at %s; by now the forecast is %s (varq status tells how it goes on)", s.time(p.Offered), prob.Format(p.Forecast)))
+		}
 		s.choose(&l, &a)
 		s.accept(&l, a.Plan, a.RunnerUp, a.Offers)
 	case a.Refusal != nil:

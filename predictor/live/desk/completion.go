@@ -50,7 +50,7 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 	if missing := q.Cluster.Job(r.Job, r.Needs).Missing(); missing != "" {
 		return q.refuse(&api.Refusal{Reason: missing})
 	}
-	r.Now = q.outOfTheWay()
+	r.Now = d.outOfTheWay(r, q.Room, q.now)
 	plan, refusal := q.agreeOnEnd()
 	if refusal == nil && d.Shadow {
 		refusal = onlyWatching(plan, d.Zone)
@@ -74,29 +74,79 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 // mostDelays is how many times are tried at most at which a job may become eligible. At a time at
 // which it is in the way of others it has less room than without them, by inTheWay at least.
 const (
-	mostDelays = 48
+	mostDelays = 32
 	inTheWay   = .05
 )
 
-// outOfTheWay returns the first time at which the job of a request, if it starts then, leaves
-// others the room that they have been promised or offered: it has as much beside them as without
-// them. It returns the present time if none is found within the horizon.
-func (q *question) outOfTheWay() int64 {
-	free := q.desk.room(q.desk.held(), true)
-	claim := workload.Claim{Request: q.request.All(), Pieces: q.request.Pieces.Times(max(1, q.request.Tasks))}
-	for at, n := q.now, 0; n < mostDelays && at <= q.now+q.desk.Horizon; n++ {
-		claim.Start, claim.From = at, at
-		beside := q.Room(claim, q.now, 0)
-		if beside.Within(at, at) >= free(claim, q.now, 0).Prob-inTheWay {
+// outOfTheWay returns the first time from which on the job of a request, or a task of its array,
+// may be eligible without taking the room that others have been promised or offered: when it is
+// likely to start, be it early or late, it has as much room beside them as without them. It
+// returns the present time if none is found within the horizon.
+func (d *occupancy) outOfTheWay(r *trajectory.Request, room func(workload.Claim, int64, float64) workload.Room, now int64) int64 {
+	free := d.room(d.held(), true)
+	claims := []workload.Claim{{Request: r.All(), Pieces: r.Pieces.Times(max(1, r.Tasks))}}
+	if r.Tasks > 1 {
+		claims = append(claims, workload.Claim{Request: r.Job, Pieces: r.Pieces})
+	}
+	at := now
+	for range mostDelays {
+		later := at
+		for _, c := range claims {
+			for _, likely := range []float64{.5, .95} {
+				c.Start = roomySince(c, free, now, at, likely)
+				c.From = c.Start
+				if beside := room(c, now, 0); beside.Within(c.Start, c.Start) < free(c, now, 0).Prob-inTheWay {
+					later = max(later, next(&beside, c.Start))
+				}
+			}
+		}
+		if later == at {
 			return at
 		}
-		later := slices.DeleteFunc(beside.Next, func(next int64) bool { return next <= at })
-		if len(later) == 0 {
+		if at = later; at > now+d.Horizon {
 			break
 		}
-		at = slices.Min(later)
 	}
-	return q.now
+	return now
+}
+
+// Sooner returns from when on e's job, which waits for its begin time, may be eligible without
+// being in the way of others. The error is a fault of package api.
+func (d *occupancy) Sooner(ctx context.Context, e *ledger.Entry, now int64) (int64, error) {
+	claims, err := d.claims(ctx, now, e.ID)
+	if err != nil {
+		return 0, err
+	}
+	claims, _ = d.withOffers(claims, e.User, latest, now)
+	claims = slices.DeleteFunc(claims, func(c workload.Claim) bool { return c.Job == e.Job })
+	r := trajectory.Request{Job: e.Request(e.WorkLimit), Pieces: e.Pieces, Tasks: cmp.Or(e.AtOnce, e.Tasks), TasksNodes: e.TasksNodes, Now: now}
+	return d.outOfTheWay(&r, d.room(claims, true), now), nil
+}
+
+// roomySince returns the first time, from one on, at which a job has room with a probability, or
+// the last one at which it may have more.
+func roomySince(c workload.Claim, room func(workload.Claim, int64, float64) workload.Room, now, from int64, prob float64) int64 {
+	for range mostDelays {
+		c.Start, c.From = from, from
+		there := room(c, now, 0)
+		later := next(&there, from)
+		if there.Prob >= prob || later == from {
+			break
+		}
+		from = later
+	}
+	return from
+}
+
+// next returns the first time after one from which on there may be more room, or that time itself.
+func next(room *workload.Room, after int64) int64 {
+	first := after
+	for _, at := range room.Next {
+		if at > after && (first == after || at < first) {
+			first = at
+		}
+	}
+	return first
 }
 
 // admitEnd is Admit of the request for as many tasks of its array as can run at once.

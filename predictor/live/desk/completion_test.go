@@ -8,28 +8,38 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// beside has room beside others' claims from a time on only.
+// beside has room beside others' claims from a time on only, and none at all while jobs run.
 type beside struct {
 	*desktest.Outlook
-	from int64
+	from, busy int64
 }
 
 func (b beside) Room(_ workload.Place, _, _ int64, claims []workload.Claim) func(workload.Claim, float64) workload.Room {
 	return func(c workload.Claim, _ float64) workload.Room {
-		if len(claims) > 0 && c.From < b.from {
+		switch {
+		case len(claims) > 0 && c.From < b.from:
 			return workload.Room{Next: []int64{b.from}}
+		case c.From < b.busy:
+			return workload.Room{Next: []int64{b.busy}}
 		}
 		return workload.Room{Prob: 1}
 	}
 }
 
 // A job whose end is promised does not become eligible where it would be in the way of others that
-// have been promised something, and its end is promised from then on.
+// have been promised something, whether it could start at once or when running jobs have ended. Its
+// end is promised from then on.
 func TestEndsKeepOutOfTheWay(t *testing.T) {
+	for _, busy := range []int64{0, desktest.Epoch + 60} {
+		endsKeepOutOfTheWay(t, busy)
+	}
+}
+
+func endsKeepOutOfTheWay(t *testing.T, busy int64) {
 	s := newSite(t)
 	const epoch, over = desktest.Epoch, desktest.Epoch + 3600
 	s.Outlook.RunTime = 1800
-	s.desk.Outlook = beside{s.Outlook, over}
+	s.desk.Outlook = beside{s.Outlook, over, busy}
 	end := func(by int64) api.PlanAnswer {
 		req := desktest.Request(0)
 		req.BeginBy, req.FinishBy = 0, epoch+by

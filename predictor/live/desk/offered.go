@@ -51,6 +51,7 @@ type refused struct {
 	keeps  []workload.Claim // the room for any one of the offers, or nil
 	until  int64            // before which that room is kept; at, if there is none
 	later  []string         // plans that were promised to others while it was kept; see standing
+	taken  bool             // one of the offers has been promised
 }
 
 // keeping reports whether room is kept for the offers.
@@ -103,7 +104,7 @@ func (o *offered) standing(user string, req *api.PlanRequest, now int64) standin
 	defer o.mu.Unlock()
 	if req != nil {
 		r, taken := o.find(user, cmp.Or(req.Of, req), now)
-		if r != nil && now < r.at+roomKept && isWay(taken, req) {
+		if r != nil && !r.taken && now < r.at+roomKept && isWay(taken, req) {
 			return standing{*taken, r.at, r.n, slices.Clone(r.later)}
 		}
 	}
@@ -133,9 +134,10 @@ func (o *offered) promise(user string, req *api.PlanRequest, plan string, now in
 	n := int64(latest)
 	if r, _ := o.find(user, req, now); r != nil {
 		r.release(now)
-		if now < r.at+roomKept {
+		if !r.taken && now < r.at+roomKept {
 			n = r.n
 		}
+		r.taken = true
 	}
 	for name, made := range o.made {
 		for i := range made {
@@ -271,8 +273,10 @@ func scaled(needs, as *workload.Needs) *workload.Needs {
 func (r *refused) isTaken(o *api.Offer, req *api.PlanRequest, now int64) bool {
 	want, got := r.asked, *req
 	switch o.Kind {
-	case api.OfferProb:
-		want.Prob = o.Prob
+	case api.OfferProb: // or with less
+		if want.Prob = got.Prob; got.Prob == 0 || got.Prob > o.Prob {
+			return false
+		}
 	case api.OfferFree:
 		want.BestEffort, want.BeginAfter = true, 0
 		if want.Prob != 0 {

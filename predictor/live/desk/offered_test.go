@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
@@ -128,6 +129,30 @@ func TestOfferHolds(t *testing.T) {
 		list, err := s.Ledger.Select(t.Context(), ledger.Query{})
 		if err != nil || (len(list) == 1) != c.promised || c.promised && list[0].Partition != offers[i].Claim.Partition {
 			t.Errorf("%+v: %+v, %v", c, list, err)
+		}
+	}
+}
+
+// Of the offers of a refusal one is promised as it was offered, and the others no more. An offer is
+// also taken by who asks for less.
+func TestOneOfTheOffers(t *testing.T) {
+	o := offered{}
+	asked := api.PlanRequest{BeginBy: 1000, Prob: .9}
+	o.refuse("alice", &asked, &api.Refusal{Offers: []api.Offer{{Kind: api.OfferProb, Prob: .7, BeginBy: 1000}, {Kind: api.OfferLater, Prob: .9, BeginBy: 2000}}}, true, 500, time.UTC)
+	less, later, more := asked, asked, asked
+	less.Prob, more.Prob, later.BeginBy = .6, .8, 2000
+	for _, c := range []struct {
+		req  *api.PlanRequest
+		want int64
+	}{{&less, 500}, {&later, 500}, {&more, 0}, {&asked, 0}} {
+		if got := o.standing("alice", c.req, 510); got.at != c.want {
+			t.Errorf("%+v: %+v", c.req, got)
+		}
+	}
+	o.promise("alice", &later, "p", 510)
+	for _, req := range []*api.PlanRequest{&less, &later} {
+		if got := o.standing("alice", req, 520); got.at != 0 {
+			t.Errorf("%+v: %+v", req, got)
 		}
 	}
 }

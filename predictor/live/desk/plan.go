@@ -214,7 +214,7 @@ func (q *question) startPlan(got *trajectory.Answer) api.Plan {
 // below its probability since.
 func (q *question) asOffered(plan *api.Plan) {
 	if plan.Estimate < plan.Prob {
-		plan.Offered, plan.Estimate = q.at, q.offer.Estimate
+		plan.Offered, plan.Estimate, plan.Careful = q.at, q.offer.Estimate, ""
 	}
 }
 

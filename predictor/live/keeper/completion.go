@@ -9,12 +9,13 @@ import (
 	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
 // followCompletion follows the job of a reservation with FinishBy while it is in the queue. Such a
-// job runs as it would without varq, so nothing is moved. It is forecast whether the job ends by
-// FinishBy and, if not, by when.
+// job runs as it would without varq, so nothing is moved but by advance. It is forecast whether
+// the job ends by FinishBy and, if not, by when.
 func (k *follower) followCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
 	if j.Completing {
 		return nil
@@ -42,6 +43,25 @@ func (k *follower) followCompletion(ctx context.Context, e *ledger.Entry, j *slu
 		return k.lateCompletion(ctx, e, j, c)
 	}
 	return k.foreseeCompletion(ctx, e, j, c)
+}
+
+// leastAdvance is by how many seconds sooner a job may be eligible at least where that is changed.
+const leastAdvance = 120
+
+// advance lets a job whose end is promised become eligible sooner, as soon as it would be in the
+// way of no promise made before.
+func (k *reviser) advance(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+	p := &e.Progress
+	delayed := e.BeginTime > e.Promised && j.RestartCount == 0 // by varq, and not by Slurm
+	if !delayed || k.Desk.Shadow || k.Outlook.Learning() || p.Yielded || p.Held || p.Stopped != "" || p.BeginTime < now+leastAdvance || k.memory.postponed(e.ID, now) {
+		return nil
+	}
+	at, err := k.Desk.Sooner(ctx, e, now)
+	if at = max(at, now); err != nil || at > p.BeginTime-leastAdvance {
+		return err
+	}
+	to := trajectory.Submission{Begin: at, Limit: p.TimeLimit}
+	return k.changeJob(ctx, e, j, k.newChange(e, now), to, "until then it was in the way of promises made before, and is no longer")
 }
 
 // lateCompletion records that a job has not ended by its deadline. If OnMiss is OnMissCancel, it

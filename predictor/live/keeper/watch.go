@@ -79,6 +79,7 @@ var transitions = []transition{
 	{true, begins, waiting | overdue, (*Keeper).release},
 	{true, begins, overdue, (*Keeper).noteLate},
 	{true, finishes, present, (*Keeper).followCompletion},
+	{true, finishes, waiting, (*Keeper).advance},
 	{false, whatever, absent, (*Keeper).settleWithdrawn},
 	{false, whatever, anyState, (*Keeper).expire}, // present if bindClaimant could not bind the job
 }

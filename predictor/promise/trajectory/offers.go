@@ -64,7 +64,7 @@ func (p *Planner) offers(r Request) []Offer {
 		find func(*Request) bool // changes the request to the one to offer; false if there is none
 	}{
 		{OfferCost, noCeiling},
-		{OfferProb, func(r *Request) bool { return lessProb(r, points) }},
+		{OfferProb, func(r *Request) bool { return p.surest(r, points) }},
 		{OfferFree, func(r *Request) bool { return p.freely(r, points) }},
 		{OfferLater, p.later},
 		{OfferTasks, p.fewer},
@@ -103,6 +103,28 @@ func lessProb(r *Request, points []Point) bool {
 	return r.Prob >= leastShare*asked && r.Prob > 0
 }
 
+// mostLess is how often surest lowers a probability.
+const mostLess = 16
+
+// surest lowers the probability to the highest one that can be offered, of whose trajectory points
+// are. A forecast of a submission by itself may be less than along a trajectory; see settle. It
+// returns false if that is too little to be of use.
+func (p *Planner) surest(r *Request, points []Point) bool {
+	for range mostLess {
+		less := *r
+		if !lessProb(&less, points) {
+			return false
+		}
+		a, _ := p.try(&less, 1)
+		if a.Plan != nil {
+			*r = less
+			return true
+		}
+		points = a.Trajectory
+	}
+	return false
+}
+
 // bestEffort makes a strict request a best-effort one, for which no nodes idle. It returns
 // false if the request is not strict.
 func bestEffort(r *Request) bool {
@@ -119,7 +141,7 @@ func (p *Planner) freely(r *Request, points []Point) bool {
 		return false
 	}
 	a, _ := p.try(r, 1)
-	return a.Plan != nil || lessProb(r, a.Trajectory) && r.Prob > offer.Most(highest(points))
+	return a.Plan != nil || p.surest(r, a.Trajectory) && r.Prob > offer.Most(highest(points))
 }
 
 // The search for a later deadline starts from now and from the end of each of the first maxBases

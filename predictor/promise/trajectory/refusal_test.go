@@ -717,3 +717,24 @@ func TestOffersAfterGiven(t *testing.T) {
 		t.Errorf("%+v, %+v", plain.Refusal, given.Refusal)
 	}
 }
+
+// hopeful forecasts more along a trajectory than of one submission by itself.
+type hopeful struct{ along, alone float64 }
+
+func (h hopeful) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
+	for i := range est {
+		est[i] = workload.Estimate{Prob: h.along, Forecast: h.along, Bound: h.along, Sample: 1_000_000}
+		if len(c) == 1 {
+			est[i].Prob = h.alone
+		}
+	}
+}
+
+// Less is offered than a trajectory promises, if that is what a submission by itself has.
+func TestOfferOfLess(t *testing.T) {
+	p := &Planner{Forecaster: hopeful{.94, .9}, Cluster: site(nil)}
+	a := p.Plan(request(1, hour, .985))
+	if a.Refusal == nil || len(a.Refusal.Offers) == 0 || a.Refusal.Offers[0].Kind != OfferProb || a.Refusal.Offers[0].Request.Prob != .88 {
+		t.Errorf("%+v", a.Refusal)
+	}
+}

@@ -30,7 +30,7 @@ const (
 // pace is how long a process may take to say what it does, and to come to something else.
 type pace struct{ say, step time.Duration }
 
-var usual = pace{say: 15 * time.Second, step: time.Minute}
+var usual = pace{say: 15 * time.Second, step: 2 * time.Minute}
 
 // User is the user of this process, who has nothing but the program varq.
 type User struct {
