@@ -118,6 +118,9 @@ type Job struct {
 	// it could not have ended by its --deadline any more. It is false where that is not known.
 	Expired bool
 	Comment string // as its user and varq wrote it, where known
+	// Series is what the job's name has in common with those of jobs like it, where known: see
+	// SeriesOf.
+	Series string
 }
 
 // Submission identifies one submission of a job. Slurm may use an ID again.

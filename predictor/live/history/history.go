@@ -46,6 +46,8 @@ ALTER TABLE jobs ADD COLUMN node_set INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE jobs DROP COLUMN pinned;
 `, `
 ALTER TABLE jobs ADD COLUMN licences INTEGER NOT NULL DEFAULT 0;
+`, `
+ALTER TABLE jobs ADD COLUMN series INTEGER NOT NULL DEFAULT 0;
 `}
 
 // Coverage is the part of Slurm's accounting that has been read. It covers every job that
@@ -66,11 +68,11 @@ type History struct {
 	file     *sqlitefile.File // that the cache was in before it was moved to memory, or nil
 }
 
-// row is a row of the table jobs. Its user, account, partition, qos, nodeSet and licences are ids
-// of rows of the table strings; those of 0 stand for no text.
+// row is a row of the table jobs. Its user, account, partition, qos, nodeSet, licences and series
+// are ids of rows of the table strings; those of 0 stand for no text.
 type row struct {
 	workload.Job
-	user, account, partition, qos, nodeSet, licences int64
+	user, account, partition, qos, nodeSet, licences, series int64
 }
 
 func (r *row) columns() sqlitefile.Columns {
@@ -95,6 +97,7 @@ func (r *row) columns() sqlitefile.Columns {
 		{Name: "priority", Pointer: &r.Priority},
 		{Name: "node_set", Pointer: &r.nodeSet},
 		{Name: "licences", Pointer: &r.licences},
+		{Name: "series", Pointer: &r.series},
 	}
 }
 
@@ -214,7 +217,7 @@ func (h *History) Add(ctx context.Context, jobs []workload.Job, covered *Coverag
 			for _, name := range []struct {
 				text string
 				id   *int64
-			}{{j.User, &r.user}, {j.Account, &r.account}, {j.Partition, &r.partition}, {j.QOS, &r.qos}, {j.NodeSet, &r.nodeSet}, {string(j.Licences), &r.licences}} {
+			}{{j.User, &r.user}, {j.Account, &r.account}, {j.Partition, &r.partition}, {j.QOS, &r.qos}, {j.NodeSet, &r.nodeSet}, {string(j.Licences), &r.licences}, {j.Series, &r.series}} {
 				if *name.id, err = h.intern(ctx, tx, interned, name.text); err != nil {
 					return err
 				}
@@ -299,7 +302,7 @@ func (h *History) each(ctx context.Context, most int, do func(workload.Job) erro
 			return err
 		}
 		r.User, r.Account, r.Partition, r.QOS, r.NodeSet = texts[r.user], texts[r.account], texts[r.partition], texts[r.qos], texts[r.nodeSet]
-		r.Licences = workload.Licences(texts[r.licences])
+		r.Licences, r.Series = workload.Licences(texts[r.licences]), texts[r.series]
 		return do(r.Job)
 	})
 }

@@ -120,6 +120,7 @@ func TestQueue(t *testing.T) {
 		apart.State, apart.Start, apart.Given, apart.On = workload.Running, submitted(109)+1, 1, []string{"node3"}
 		want := []slurm.QueueEntry{requeued, running, begin, held, alone, apart}
 		for i := range want {
+			want[i].Series = want[i].Name
 			if j := &want[i]; j.State == workload.Pending {
 				if !j.Held {
 					j.Priority, j.Expected = 1, j.Eligible
@@ -167,6 +168,9 @@ func TestHistory(t *testing.T) {
 		past(104, "bob", "chem", workload.Size{Nodes: 2, CPUs: 4, Memory: 600}, 7200, submitted(104)+1, 0, workload.Running, ""),
 	}
 	want[3].On = []string{"node2", "node3"}
+	for i, name := range []string{"finished", "failed", "requeued", "running"} {
+		want[i].Series = name
+	}
 	forEachVersion(t, func(t *testing.T, _ version, c *Client) {
 		var got []workload.Job
 		var complete []int64

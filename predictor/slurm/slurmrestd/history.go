@@ -20,6 +20,7 @@ import (
 // pastJob is a job of slurmdbd.
 type pastJob struct {
 	JobID       number  `json:"job_id"`
+	Name        text    `json:"name"`
 	User        string  `json:"user"`
 	Account     string  `json:"account"`
 	Partition   string  `json:"partition"`
@@ -273,6 +274,7 @@ func (j *pastJob) job() workload.Job {
 		Evicted:  slurm.Evicted(j.State.Current...),
 		Expired:  slurm.Expired(j.State.Current...),
 		Comment:  string(j.Comment),
+		Series:   workload.SeriesOf(string(j.Name)),
 		Needs:    j.needs(requested),
 	}
 	if job.Nodes == 0 {

@@ -166,6 +166,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 			Eligible: j.Eligible.or(0),
 			State:    slurm.ParseState(j.State...),
 			Comment:  string(j.Comment),
+			Series:   workload.SeriesOf(j.Name),
 		},
 		Name:         j.Name,
 		Reason:       j.Reason,

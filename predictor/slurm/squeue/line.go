@@ -26,7 +26,7 @@ func (l line) entry() (slurm.QueueEntry, error) {
 				User: l["UserName"], Account: l["Account"], Partition: l["Partition"], QOS: l["QOS"], Reservation: l["Reservation"], Nice: l.number("Nice"),
 			},
 			Submit: l.number("SubmitTime"), Eligible: l.number("EligibleTime"), State: slurm.ParseState(l["State"]),
-			Array: l.array(), On: nodes(l["NodeList"]),
+			Array: l.array(), On: nodes(l["NodeList"]), Series: workload.SeriesOf(l["Name"]),
 		},
 		Name: l["Name"], Reason: l["Reason"], Dependency: l["Dependency"],
 		Features: l["Feature"], NodeList: l["ReqNodes"], Excluded: l["ExcNodes"],

@@ -43,7 +43,7 @@ func TestWaiting(t *testing.T) {
 	got := read(t, shown(nil))
 	want := slurm.QueueEntry{
 		Job: workload.Job{
-			ID: 7, Submit: 1800000000, Eligible: 1800000001, State: workload.Pending, Priority: 4294901759,
+			ID: 7, Submit: 1800000000, Eligible: 1800000001, State: workload.Pending, Priority: 4294901759, Series: "train",
 			Request: workload.Request{
 				User: "alice", Account: "phys", Partition: "main", QOS: "normal", Limit: 26 * 3600, Size: workload.Size{Nodes: 2, CPUs: 8, Memory: 8000},
 			},
