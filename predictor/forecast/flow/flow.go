@@ -1,0 +1,218 @@
+// Package flow forecasts jobs that wait for other jobs: when each of them becomes eligible, starts
+// and ends, and whether it ever does.
+//
+// It draws many courses of all the jobs together. In each course a job becomes eligible when the
+// jobs that it waits for have done what it needs, waits by the forecast for that time, and runs by
+// the forecast of its run time. So the end of the whole is the distribution of a longest path, and
+// not a sum of quantiles, which is far too late for high ones and too early where branches join.
+//
+// All jobs wait in the same queue. If one waits for longer than was expected, the next one probably
+// does too: the ranks of the waits of a course are correlated.
+package flow
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/delay"
+)
+
+// Event is what a job waits for of another.
+type Event int
+
+const (
+	Begun     Event = iota // it has started, or will not any more
+	Ended                  // it has ended, or will not start any more
+	Succeeded              // it has ended with exit code 0
+	Failed                 // it has ended otherwise, or will not start any more
+)
+
+// Condition is one of those that make a job eligible: Delay seconds after an event of the Job-th.
+type Condition struct {
+	Event
+	Job   int
+	Delay int64
+}
+
+// Job is a job of a flow. Times are Unix seconds.
+type Job struct {
+	// Conditions are about jobs that come before it in the flow. All of them are needed or, if Any is
+	// true, one. Once none can come true any more of those needed, the job never starts.
+	Conditions []Condition
+	Any        bool
+	// Earliest is before when the job does not become eligible in any case.
+	Earliest int64
+	// Started is when a job has started that runs, or 0. It needs no Conditions and no Wait then.
+	Started int64
+	// Wait returns the distribution of the wait that begins, or goes on, at a time. It is asked about
+	// few times, in ascending order.
+	Wait func(eligible int64) delay.Distribution
+	// Run returns a quantile, in seconds, of the time for which it runs or, of a job that runs, for
+	// which it goes on from Earliest.
+	Run func(prob float64) float64
+	// Success is the probability that it ends with exit code 0, once it has started.
+	Success float64
+}
+
+// Never is the time of what does not happen.
+const Never = math.MaxInt64
+
+// Courses are what happens to a job in each course, Unix seconds or Never.
+type Courses struct {
+	Eligible, Start, End []int64
+	good                 []bool // it ends with exit code 0
+}
+
+// Draws is the number of courses.
+const Draws = 1000
+
+// mostAnchors is the greatest number of times at which a job may become eligible for which its wait
+// is forecast. Between them the forecast is interpolated.
+const mostAnchors = 5
+
+// Simulate returns the courses of the jobs of a flow, each of which comes after those that it waits
+// for. correlation is that between the ranks of the waits of two jobs, in [0,1). The same random
+// numbers give the same courses.
+//
+// With n jobs it takes O(n Draws log Draws), and the time of n mostAnchors forecasts.
+func Simulate(jobs []Job, correlation float64, random *rand.Rand) []Courses {
+	queue := normals(random) // how the queue is in each course
+	all := make([]Courses, len(jobs))
+	for i := range jobs {
+		all[i] = jobs[i].courses(all, queue, correlation, random)
+	}
+	return all
+}
+
+func (j *Job) courses(all []Courses, queue []float64, correlation float64, random *rand.Rand) Courses {
+	c := Courses{make([]int64, Draws), make([]int64, Draws), make([]int64, Draws), make([]bool, Draws)}
+	own := normals(random)
+	for d := range own {
+		own[d] = math.Sqrt(correlation)*queue[d] + math.Sqrt(1-correlation)*own[d]
+	}
+	waits, runs, outcomes := ranks(own), ranks(normals(random)), ranks(normals(random))
+	for d := range Draws {
+		c.Eligible[d] = j.eligible(all, d)
+	}
+	wait := func(int, float64) float64 { return 0 }
+	if j.Started == 0 {
+		wait = j.waits(c.Eligible)
+	}
+	for d := range Draws {
+		c.Start[d], c.End[d] = Never, Never
+		if c.Eligible[d] == Never {
+			continue
+		}
+		from := later(c.Eligible[d], wait(d, waits[d]))
+		if c.Start[d] = from; j.Started != 0 {
+			c.Start[d] = j.Started
+		}
+		c.End[d] = later(from, j.Run(runs[d]))
+		c.good[d] = c.End[d] != Never && outcomes[d] < j.Success
+	}
+	return c
+}
+
+// later returns the time so many seconds after another.
+func later(at int64, seconds float64) int64 {
+	if at == Never || math.IsInf(seconds, 1) {
+		return Never
+	}
+	return at + int64(math.Ceil(seconds))
+}
+
+// eligible returns when the job becomes eligible in a course.
+func (j *Job) eligible(all []Courses, d int) int64 {
+	if len(j.Conditions) == 0 {
+		return j.Earliest
+	}
+	at, first := int64(math.MinInt64), int64(Never)
+	for _, c := range j.Conditions {
+		done := all[c.Job].done(c, d)
+		at, first = max(at, done), min(first, done)
+	}
+	if j.Any {
+		at = first
+	}
+	return max(at, j.Earliest)
+}
+
+// done returns when a condition comes true in a course. A job that never starts is cancelled some
+// time, and then counts as one that has failed: nobody knows when, so that it is Never here.
+func (a *Courses) done(c Condition, d int) int64 {
+	switch {
+	case c.Event == Begun && a.Start[d] != Never:
+		return a.Start[d] + c.Delay
+	case c.Event == Ended, c.Event == Succeeded && a.good[d], c.Event == Failed && !a.good[d]:
+		return a.End[d]
+	}
+	return Never
+}
+
+// waits returns a quantile of the wait in a course, which begins when the job becomes eligible
+// there.
+func (j *Job) waits(eligible []int64) func(d int, prob float64) float64 {
+	anchors := anchorsOf(eligible)
+	waits := make([]delay.Distribution, len(anchors))
+	for i, at := range anchors {
+		waits[i] = j.Wait(at)
+	}
+	return func(d int, prob float64) float64 {
+		i, _ := slices.BinarySearch(anchors, eligible[d])
+		switch {
+		case i == 0:
+			return waits[0].Quantile(prob)
+		case i == len(anchors):
+			return waits[i-1].Quantile(prob)
+		}
+		before, after := waits[i-1].Quantile(prob), waits[i].Quantile(prob)
+		if math.IsInf(before, 1) || math.IsInf(after, 1) {
+			return max(before, after)
+		}
+		share := float64(eligible[d]-anchors[i-1]) / float64(anchors[i]-anchors[i-1])
+		return before + share*(after-before)
+	}
+}
+
+// anchorsOf returns times, ascending, that stand for many: at most mostAnchors of those that are
+// not Never.
+func anchorsOf(times []int64) (anchors []int64) {
+	sorted := slices.DeleteFunc(slices.Clone(times), func(at int64) bool { return at == Never })
+	slices.Sort(sorted)
+	if len(sorted) == 0 {
+		return nil
+	}
+	for i := range mostAnchors {
+		anchors = append(anchors, sorted[(2*i+1)*len(sorted)/(2*mostAnchors)])
+	}
+	return slices.Compact(anchors)
+}
+
+// normals returns a normally distributed number for each course.
+func normals(random *rand.Rand) []float64 {
+	numbers := make([]float64, Draws)
+	for d := range numbers {
+		numbers[d] = random.NormFloat64()
+	}
+	return numbers
+}
+
+// ranks returns the ranks of numbers, each in the middle of its share of (0,1).
+func ranks(numbers []float64) []float64 {
+	order := make([]int, len(numbers))
+	for d := range order {
+		order[d] = d
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if numbers[a] < numbers[b] {
+			return -1
+		}
+		return 1
+	})
+	ranked := make([]float64, len(numbers))
+	for rank, d := range order {
+		ranked[d] = (float64(rank) + .5) / float64(len(numbers))
+	}
+	return ranked
+}

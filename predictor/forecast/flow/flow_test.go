@@ -1,0 +1,222 @@
+package flow
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/delay"
+)
+
+const epoch = 1_800_000_000
+
+// none is a wait of no time.
+func none(int64) (d delay.Distribution) {
+	for i := range d {
+		d[i] = 1
+	}
+	return d
+}
+
+// lasting is a run time of so many seconds.
+func lasting(seconds float64) func(float64) float64 {
+	return func(float64) float64 { return seconds }
+}
+
+// hour is a job that runs for an hour as soon as it is eligible, and ends well
+func hour(conditions ...Condition) Job {
+	return Job{Conditions: conditions, Earliest: epoch, Wait: none, Run: lasting(3600), Success: 1}
+}
+
+func simulate(jobs []Job, correlation float64) []Courses {
+	return Simulate(jobs, correlation, rand.New(rand.NewPCG(1, 2)))
+}
+
+// share returns in which share of the courses something happens.
+func share(times []int64) float64 {
+	n := 0
+	for _, at := range times {
+		if at != Never {
+			n++
+		}
+	}
+	return float64(n) / float64(len(times))
+}
+
+func TestConditions(t *testing.T) {
+	const start, end = epoch, epoch + 3600
+	first := hour()
+	for name, c := range map[string]struct {
+		first Job
+		then  Job
+		want  int64 // when it becomes eligible, if ever
+		ever  float64
+	}{
+		"after":                 {first, hour(Condition{Event: Begun}), start, 1},
+		"after a delay":         {first, hour(Condition{Event: Begun, Delay: 600}), start + 600, 1},
+		"after one that runs":   {Job{Earliest: epoch, Started: epoch - 100, Run: lasting(50), Success: 1}, hour(Condition{Event: Begun, Delay: 600}), epoch + 500, 1},
+		"at the end of it":      {Job{Earliest: epoch, Started: epoch - 100, Run: lasting(50), Success: 1}, hour(Condition{Event: Ended}), epoch + 50, 1},
+		"afterany":              {first, hour(Condition{Event: Ended}), end, 1},
+		"afterok":               {first, hour(Condition{Event: Succeeded}), end, 1},
+		"afternotok":            {first, hour(Condition{Event: Failed}), Never, 0},
+		"afterok, often":        {Job{Earliest: epoch, Wait: none, Run: lasting(3600), Success: .75}, hour(Condition{Event: Succeeded}), end, .75},
+		"afternotok, seldom":    {Job{Earliest: epoch, Wait: none, Run: lasting(3600), Success: .75}, hour(Condition{Event: Failed}), end, .25},
+		"any of both":           {first, Job{Any: true, Conditions: []Condition{{Event: Failed}, {Event: Ended}}, Earliest: epoch, Wait: none, Run: lasting(1), Success: 1}, end, 1},
+		"both":                  {first, hour(Condition{Event: Begun}, Condition{Event: Ended}), end, 1},
+		"it begins later":       {first, Job{Conditions: []Condition{{Event: Ended}}, Earliest: end + 7200, Wait: none, Run: lasting(1), Success: 1}, end + 7200, 1},
+		"beyond what is known":  {Job{Earliest: epoch, Wait: func(int64) delay.Distribution { return delay.Distribution{} }, Run: lasting(1), Success: 1}, hour(Condition{Event: Ended}), Never, 0},
+		"that it does not know": {Job{Earliest: epoch, Wait: none, Run: lasting(math.Inf(1)), Success: 1}, hour(Condition{Event: Ended}), Never, 0},
+	} {
+		got := simulate([]Job{c.first, c.then}, .5)[1]
+		for d, at := range got.Eligible {
+			if at != Never && (at != c.want || got.Start[d] != at) {
+				t.Errorf("%s: eligible %d, start %d", name, at-epoch, got.Start[d]-epoch)
+				break
+			}
+		}
+		if ever := share(got.Eligible); math.Abs(ever-c.ever) > 1./Draws {
+			t.Errorf("%s: in %v of the courses", name, ever)
+		}
+	}
+}
+
+// lognormal is a wait that becomes longer from day to day.
+func lognormal(median, sigma float64) func(int64) delay.Distribution {
+	return func(at int64) (d delay.Distribution) {
+		scale := median * (1 + float64(at-epoch)/86400)
+		for i := range d {
+			d[i] = .5 * math.Erfc(-math.Log(max(1e-9, delay.At(i)/scale))/sigma/math.Sqrt2)
+		}
+		return d
+	}
+}
+
+// graph returns a random flow.
+func graph(random *rand.Rand) []Job {
+	jobs := make([]Job, 2+random.IntN(12))
+	for i := range jobs {
+		run, spread := 600+3600*random.Float64(), .1+random.Float64()
+		jobs[i] = Job{
+			Earliest: epoch, Any: random.IntN(4) == 0, Success: .9 + .1*random.Float64(),
+			Wait: lognormal(300+3000*random.Float64(), .5+random.Float64()),
+			Run:  func(p float64) float64 { return run * (1 - spread*math.Log(1-p)) },
+		}
+		for before := range i {
+			if random.IntN(3) == 0 {
+				jobs[i].Conditions = append(jobs[i].Conditions, Condition{Event: Event(random.IntN(3)), Job: before, Delay: int64(random.IntN(2)) * 60})
+			}
+		}
+		for k := range jobs[i].Conditions {
+			if jobs[i].Conditions[k].Event != Begun {
+				jobs[i].Conditions[k].Delay = 0
+			}
+		}
+	}
+	return jobs
+}
+
+// slowly returns the ends of the last job of a flow in many courses, each drawn by itself, in order:
+// the oracle. It knows no correlation and no anchors.
+func slowly(jobs []Job, courses int, random *rand.Rand) []int64 {
+	ends := make([]int64, courses)
+	for n := range ends {
+		all := make([]Courses, len(jobs))
+		for i, j := range jobs {
+			c := Courses{[]int64{j.eligible(all, 0)}, []int64{Never}, []int64{Never}, []bool{false}}
+			if c.Eligible[0] != Never {
+				wait := j.Wait(c.Eligible[0])
+				c.Start[0] = later(c.Eligible[0], wait.Quantile(random.Float64()))
+				c.End[0] = later(c.Start[0], j.Run(random.Float64()))
+				c.good[0] = c.End[0] != Never && random.Float64() < j.Success
+			}
+			all[i] = c
+		}
+		ends[n] = all[len(jobs)-1].End[0]
+	}
+	slices.Sort(ends)
+	return ends
+}
+
+// Without correlation the courses are those of drawing each by itself, up to the exactness of so
+// many draws.
+func TestOracle(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	const courses = 10_000
+	for range 12 {
+		jobs := graph(random)
+		want := slowly(jobs, courses, random)
+		got := simulate(jobs, 0)[len(jobs)-1].End
+		for _, q := range []float64{.1, .25, .5, .75, .9} {
+			at := want[int(q*courses)]
+			below := 0
+			for _, end := range got {
+				if end <= at {
+					below++
+				}
+			}
+			if at != Never && math.Abs(float64(below)/Draws-q) > .05 {
+				t.Errorf("%d jobs: the quantile %v has %v of the courses", len(jobs), q, float64(below)/Draws)
+			}
+		}
+	}
+}
+
+// If the queue is as slow for all, a chain of many jobs may take much longer than if each waits by
+// itself. Each job's own wait is as it was.
+func TestCorrelation(t *testing.T) {
+	var jobs []Job
+	for i := range 20 {
+		j := Job{Earliest: epoch, Wait: lognormal(600, 1), Run: lasting(60), Success: 1}
+		if i > 0 {
+			j.Conditions = []Condition{{Event: Ended, Job: i - 1}}
+		}
+		jobs = append(jobs, j)
+	}
+	late := func(correlation float64) (first, last int64) {
+		all := simulate(jobs, correlation)
+		quantile := func(times []int64) int64 {
+			sorted := slices.Sorted(slices.Values(times))
+			return sorted[Draws*9/10] - epoch
+		}
+		return quantile(all[0].Start), quantile(all[19].End)
+	}
+	first, last := late(0)
+	first2, last2 := late(.6)
+	if first != first2 || float64(last2) < 1.2*float64(last) {
+		t.Errorf("apart %d and %d s, correlated %d and %d s", first, last, first2, last2)
+	}
+}
+
+// A wait is asked about at few times.
+func TestAnchors(t *testing.T) {
+	asked := []int64{}
+	second := hour(Condition{Event: Ended})
+	second.Wait = func(at int64) delay.Distribution {
+		asked = append(asked, at)
+		return none(at)
+	}
+	first := hour()
+	first.Run = func(p float64) float64 { return 10000 * p }
+	simulate([]Job{first, second}, 0)
+	if len(asked) != mostAnchors || !slices.IsSorted(asked) {
+		t.Errorf("%v", asked)
+	}
+}
+
+func BenchmarkSimulate(b *testing.B) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var jobs []Job
+	for i := range 30 {
+		j := Job{Earliest: epoch, Wait: lognormal(600, 1), Run: lasting(60), Success: .99}
+		for before := range i {
+			if random.IntN(8) == 0 {
+				j.Conditions = append(j.Conditions, Condition{Event: Succeeded, Job: before})
+			}
+		}
+		jobs = append(jobs, j)
+	}
+	for b.Loop() {
+		simulate(jobs, .3)
+	}
+}
