@@ -86,6 +86,13 @@ type Waiting struct {
 	// Unknown says why nothing is forecast: a clause without a full stop. Start and End are then
 	// nil, and By has nothing.
 	Unknown string `json:"unknown,omitempty"`
+	// After are the jobs that it waits for, and Eligible is when it is forecast to become eligible
+	// after these. AfterAny says that one of them is enough.
+	After    []Awaited `json:"after,omitempty"`
+	AfterAny bool      `json:"after_any,omitempty"`
+	Eligible *Forecast `json:"eligible,omitempty"`
+	// Lost is the probability that it never starts, because these do not do what it needs.
+	Lost float64 `json:"lost,omitempty"`
 	// Start and End are when it is forecast to start and to end; of an array, when the first of Tasks
 	// starts and when all of them have ended. End is nil of a promised job of somebody else's, whose
 	// work may begin later than the job.
@@ -118,6 +125,20 @@ type Holders struct {
 	// whose limit that is, or 0 if it is not the asker's to see.
 	Until int64 `json:"until,omitempty"`
 	First int64 `json:"first,omitempty"`
+}
+
+// Awaited is a job that another waits for, or some tasks of an array.
+type Awaited struct {
+	Job   int64  `json:"job"`
+	Array int64  `json:"array,omitempty"`
+	Tasks string `json:"tasks,omitempty"`
+	// Kind is what it has to do, as sbatch's --dependency names that, such as "afterok", and Delay how
+	// many seconds have to pass after that.
+	Kind  string `json:"kind"`
+	Delay int64  `json:"delay,omitempty"`
+	// Prob is the probability that it does that once it has started, and By when it is forecast to.
+	Prob float64   `json:"prob"`
+	By   *Forecast `json:"by"`
 }
 
 // Forecast is a time as it is forecast. Either is 0 if it is not within reach of the forecast.

@@ -28,7 +28,8 @@ const (
 	Failed                 // it has ended otherwise, or will not start any more
 )
 
-// Condition is one of those that make a job eligible: Delay seconds after an event of the Job-th.
+// Condition is one of those that make a job eligible: Delay seconds after an event of the Job-th job
+// of the flow.
 type Condition struct {
 	Event
 	Job   int
@@ -37,6 +38,9 @@ type Condition struct {
 
 // Job is a job of a flow. Times are Unix seconds.
 type Job struct {
+	// ID is its number. The random numbers of a job follow from it, so that its courses are the same
+	// in each flow that has the same jobs before it.
+	ID int64
 	// Conditions are about jobs that come before it in the flow. All of them are needed or, if Any is
 	// true, one. Once none can come true any more of those needed, the job never starts.
 	Conditions []Condition
@@ -58,10 +62,23 @@ type Job struct {
 // Never is the time of what does not happen.
 const Never = math.MaxInt64
 
-// Courses are what happens to a job in each course, Unix seconds or Never.
+// Courses are what happens to a job in each course.
 type Courses struct {
-	Eligible, Start, End []int64
-	good                 []bool // it ends with exit code 0
+	Eligible, Start, End []int64 // Unix seconds, or Never: also if that is beyond what is forecast
+	good                 []bool  // it ends with exit code 0
+	lost                 []bool  // it never becomes eligible, as others do not do what it needs
+}
+
+// Lost returns the share of the courses in which the job never becomes eligible, because jobs that it
+// waits for do not do what it needs.
+func (c *Courses) Lost() float64 {
+	n := 0
+	for _, lost := range c.lost {
+		if lost {
+			n++
+		}
+	}
+	return float64(n) / float64(len(c.lost))
 }
 
 // Draws is the number of courses.
@@ -71,29 +88,39 @@ const Draws = 1000
 // is forecast. Between them the forecast is interpolated.
 const mostAnchors = 5
 
-// Simulate returns the courses of the jobs of a flow, each of which comes after those that it waits
-// for. correlation is that between the ranks of the waits of two jobs, in [0,1). The same random
-// numbers give the same courses.
-//
-// With n jobs it takes O(n Draws log Draws), and the time of n mostAnchors forecasts.
-func Simulate(jobs []Job, correlation float64, random *rand.Rand) []Courses {
-	queue := normals(random) // how the queue is in each course
-	all := make([]Courses, len(jobs))
-	for i := range jobs {
-		all[i] = jobs[i].courses(all, queue, correlation, random)
-	}
-	return all
+// Flow has the courses of jobs of which some wait for others.
+type Flow struct {
+	correlation float64
+	queue       []float64 // how long its jobs wait in each course, normally distributed
+	courses     []Courses
 }
 
-func (j *Job) courses(all []Courses, queue []float64, correlation float64, random *rand.Rand) Courses {
-	c := Courses{make([]int64, Draws), make([]int64, Draws), make([]int64, Draws), make([]bool, Draws)}
+// New returns a Flow without jobs. correlation is that between the ranks of the waits of two jobs,
+// in [0,1).
+func New(correlation float64) *Flow {
+	return &Flow{correlation: correlation, queue: normals(rand.New(rand.NewPCG(1, 1)))}
+}
+
+// Add draws the courses of one more job, and returns its place in the flow. It takes
+// O(Draws log Draws), and the time of mostAnchors forecasts.
+func (f *Flow) Add(j Job) int {
+	f.courses = append(f.courses, f.draw(&j))
+	return len(f.courses) - 1
+}
+
+// Courses returns what happens to the i-th job. It must not be changed.
+func (f *Flow) Courses(i int) *Courses { return &f.courses[i] }
+
+func (f *Flow) draw(j *Job) Courses {
+	c := Courses{make([]int64, Draws), make([]int64, Draws), make([]int64, Draws), make([]bool, Draws), make([]bool, Draws)}
+	random := rand.New(rand.NewPCG(2, uint64(j.ID)))
 	own := normals(random)
 	for d := range own {
-		own[d] = math.Sqrt(correlation)*queue[d] + math.Sqrt(1-correlation)*own[d]
+		own[d] = math.Sqrt(f.correlation)*f.queue[d] + math.Sqrt(1-f.correlation)*own[d]
 	}
 	waits, runs, outcomes := ranks(own), ranks(normals(random)), ranks(normals(random))
 	for d := range Draws {
-		c.Eligible[d] = j.eligible(all, d)
+		c.Eligible[d], c.lost[d] = j.eligible(f.courses, d)
 	}
 	wait := func(int, float64) float64 { return 0 }
 	if j.Started == 0 {
@@ -122,32 +149,37 @@ func later(at int64, seconds float64) int64 {
 	return at + int64(math.Ceil(seconds))
 }
 
-// eligible returns when the job becomes eligible in a course.
-func (j *Job) eligible(all []Courses, d int) int64 {
+// eligible returns when the job becomes eligible in a course, or Never. lost is true if it cannot.
+func (j *Job) eligible(all []Courses, d int) (at int64, lost bool) {
 	if len(j.Conditions) == 0 {
-		return j.Earliest
+		return j.Earliest, false
 	}
-	at, first := int64(math.MinInt64), int64(Never)
+	last, first, failed := int64(math.MinInt64), int64(Never), 0
 	for _, c := range j.Conditions {
-		done := all[c.Job].done(c, d)
-		at, first = max(at, done), min(first, done)
+		done, cannot := all[c.Job].done(c, d)
+		last, first = max(last, done), min(first, done)
+		if cannot {
+			failed++
+		}
 	}
 	if j.Any {
-		at = first
+		return max(first, j.Earliest), failed == len(j.Conditions)
 	}
-	return max(at, j.Earliest)
+	return max(last, j.Earliest), failed > 0
 }
 
-// done returns when a condition comes true in a course. A job that never starts is cancelled some
-// time, and then counts as one that has failed: nobody knows when, so that it is Never here.
-func (a *Courses) done(c Condition, d int) int64 {
-	switch {
-	case c.Event == Begun && a.Start[d] != Never:
-		return a.Start[d] + c.Delay
-	case c.Event == Ended, c.Event == Succeeded && a.good[d], c.Event == Failed && !a.good[d]:
-		return a.End[d]
+// done returns when a condition comes true in a course, or Never. cannot is true if it cannot. A job
+// that is lost waits until somebody cancels it.
+func (a *Courses) done(c Condition, d int) (at int64, cannot bool) {
+	switch ended := a.End[d] != Never; {
+	case a.lost[d], c.Event == Succeeded && ended && !a.good[d], c.Event == Failed && a.good[d]:
+		return Never, true
+	case c.Event != Begun:
+		return a.End[d], false
+	case a.Start[d] != Never:
+		return a.Start[d] + c.Delay, false
 	}
-	return Never
+	return Never, false
 }
 
 // waits returns a quantile of the wait in a course, which begins when the job becomes eligible
@@ -215,4 +247,21 @@ func ranks(numbers []float64) []float64 {
 		ranked[d] = (float64(rank) + .5) / float64(len(numbers))
 	}
 	return ranked
+}
+
+// Quantile returns the time before which something happens in a share of the courses, or Never.
+func Quantile(times []int64, prob float64) int64 {
+	sorted := slices.Sorted(slices.Values(times))
+	return sorted[min(len(sorted)-1, int(prob*float64(len(sorted))))]
+}
+
+// Prob returns the share of the courses in which something has happened by a time.
+func Prob(times []int64, by int64) float64 {
+	n := 0
+	for _, at := range times {
+		if at != Never && at <= by {
+			n++
+		}
+	}
+	return float64(n) / float64(len(times))
 }

@@ -30,18 +30,12 @@ func hour(conditions ...Condition) Job {
 }
 
 func simulate(jobs []Job, correlation float64) []Courses {
-	return Simulate(jobs, correlation, rand.New(rand.NewPCG(1, 2)))
-}
-
-// share returns in which share of the courses something happens.
-func share(times []int64) float64 {
-	n := 0
-	for _, at := range times {
-		if at != Never {
-			n++
-		}
+	f := New(correlation)
+	for i, j := range jobs {
+		j.ID = int64(i)
+		f.Add(j)
 	}
-	return float64(n) / float64(len(times))
+	return f.courses
 }
 
 func TestConditions(t *testing.T) {
@@ -52,21 +46,22 @@ func TestConditions(t *testing.T) {
 		then  Job
 		want  int64 // when it becomes eligible, if ever
 		ever  float64
+		lost  float64
 	}{
-		"after":                 {first, hour(Condition{Event: Begun}), start, 1},
-		"after a delay":         {first, hour(Condition{Event: Begun, Delay: 600}), start + 600, 1},
-		"after one that runs":   {Job{Earliest: epoch, Started: epoch - 100, Run: lasting(50), Success: 1}, hour(Condition{Event: Begun, Delay: 600}), epoch + 500, 1},
-		"at the end of it":      {Job{Earliest: epoch, Started: epoch - 100, Run: lasting(50), Success: 1}, hour(Condition{Event: Ended}), epoch + 50, 1},
-		"afterany":              {first, hour(Condition{Event: Ended}), end, 1},
-		"afterok":               {first, hour(Condition{Event: Succeeded}), end, 1},
-		"afternotok":            {first, hour(Condition{Event: Failed}), Never, 0},
-		"afterok, often":        {Job{Earliest: epoch, Wait: none, Run: lasting(3600), Success: .75}, hour(Condition{Event: Succeeded}), end, .75},
-		"afternotok, seldom":    {Job{Earliest: epoch, Wait: none, Run: lasting(3600), Success: .75}, hour(Condition{Event: Failed}), end, .25},
-		"any of both":           {first, Job{Any: true, Conditions: []Condition{{Event: Failed}, {Event: Ended}}, Earliest: epoch, Wait: none, Run: lasting(1), Success: 1}, end, 1},
-		"both":                  {first, hour(Condition{Event: Begun}, Condition{Event: Ended}), end, 1},
-		"it begins later":       {first, Job{Conditions: []Condition{{Event: Ended}}, Earliest: end + 7200, Wait: none, Run: lasting(1), Success: 1}, end + 7200, 1},
-		"beyond what is known":  {Job{Earliest: epoch, Wait: func(int64) delay.Distribution { return delay.Distribution{} }, Run: lasting(1), Success: 1}, hour(Condition{Event: Ended}), Never, 0},
-		"that it does not know": {Job{Earliest: epoch, Wait: none, Run: lasting(math.Inf(1)), Success: 1}, hour(Condition{Event: Ended}), Never, 0},
+		"after":                 {first, hour(Condition{Event: Begun}), start, 1, 0},
+		"after a delay":         {first, hour(Condition{Event: Begun, Delay: 600}), start + 600, 1, 0},
+		"after one that runs":   {Job{Earliest: epoch, Started: epoch - 100, Run: lasting(50), Success: 1}, hour(Condition{Event: Begun, Delay: 600}), epoch + 500, 1, 0},
+		"at the end of it":      {Job{Earliest: epoch, Started: epoch - 100, Run: lasting(50), Success: 1}, hour(Condition{Event: Ended}), epoch + 50, 1, 0},
+		"afterany":              {first, hour(Condition{Event: Ended}), end, 1, 0},
+		"afterok":               {first, hour(Condition{Event: Succeeded}), end, 1, 0},
+		"afternotok":            {first, hour(Condition{Event: Failed}), Never, 0, 1},
+		"afterok, often":        {Job{Earliest: epoch, Wait: none, Run: lasting(3600), Success: .75}, hour(Condition{Event: Succeeded}), end, .75, .25},
+		"afternotok, seldom":    {Job{Earliest: epoch, Wait: none, Run: lasting(3600), Success: .75}, hour(Condition{Event: Failed}), end, .25, .75},
+		"any of both":           {first, Job{Any: true, Conditions: []Condition{{Event: Failed}, {Event: Ended}}, Earliest: epoch, Wait: none, Run: lasting(1), Success: 1}, end, 1, 0},
+		"both":                  {first, hour(Condition{Event: Begun}, Condition{Event: Ended}), end, 1, 0},
+		"it begins later":       {first, Job{Conditions: []Condition{{Event: Ended}}, Earliest: end + 7200, Wait: none, Run: lasting(1), Success: 1}, end + 7200, 1, 0},
+		"beyond what is known":  {Job{Earliest: epoch, Wait: func(int64) delay.Distribution { return delay.Distribution{} }, Run: lasting(1), Success: 1}, hour(Condition{Event: Ended}), Never, 0, 0},
+		"that it does not know": {Job{Earliest: epoch, Wait: none, Run: lasting(math.Inf(1)), Success: 1}, hour(Condition{Event: Ended}), Never, 0, 0},
 	} {
 		got := simulate([]Job{c.first, c.then}, .5)[1]
 		for d, at := range got.Eligible {
@@ -75,8 +70,8 @@ func TestConditions(t *testing.T) {
 				break
 			}
 		}
-		if ever := share(got.Eligible); math.Abs(ever-c.ever) > 1./Draws {
-			t.Errorf("%s: in %v of the courses", name, ever)
+		if ever := Prob(got.Eligible, Never); math.Abs(ever-c.ever) > 1./Draws || math.Abs(got.Lost()-c.lost) > 1./Draws {
+			t.Errorf("%s: in %v of the courses, and lost in %v", name, ever, got.Lost())
 		}
 	}
 }
@@ -123,7 +118,8 @@ func slowly(jobs []Job, courses int, random *rand.Rand) []int64 {
 	for n := range ends {
 		all := make([]Courses, len(jobs))
 		for i, j := range jobs {
-			c := Courses{[]int64{j.eligible(all, 0)}, []int64{Never}, []int64{Never}, []bool{false}}
+			at, lost := j.eligible(all, 0)
+			c := Courses{[]int64{at}, []int64{Never}, []int64{Never}, []bool{false}, []bool{lost}}
 			if c.Eligible[0] != Never {
 				wait := j.Wait(c.Eligible[0])
 				c.Start[0] = later(c.Eligible[0], wait.Quantile(random.Float64()))
@@ -149,14 +145,8 @@ func TestOracle(t *testing.T) {
 		got := simulate(jobs, 0)[len(jobs)-1].End
 		for _, q := range []float64{.1, .25, .5, .75, .9} {
 			at := want[int(q*courses)]
-			below := 0
-			for _, end := range got {
-				if end <= at {
-					below++
-				}
-			}
-			if at != Never && math.Abs(float64(below)/Draws-q) > .05 {
-				t.Errorf("%d jobs: the quantile %v has %v of the courses", len(jobs), q, float64(below)/Draws)
+			if below := Prob(got, at); at != Never && math.Abs(below-q) > .05 {
+				t.Errorf("%d jobs: the quantile %v has %v of the courses", len(jobs), q, below)
 			}
 		}
 	}
@@ -175,11 +165,7 @@ func TestCorrelation(t *testing.T) {
 	}
 	late := func(correlation float64) (first, last int64) {
 		all := simulate(jobs, correlation)
-		quantile := func(times []int64) int64 {
-			sorted := slices.Sorted(slices.Values(times))
-			return sorted[Draws*9/10] - epoch
-		}
-		return quantile(all[0].Start), quantile(all[19].End)
+		return Quantile(all[0].Start, .9) - epoch, Quantile(all[19].End, .9) - epoch
 	}
 	first, last := late(0)
 	first2, last2 := late(.6)

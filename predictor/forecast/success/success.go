@@ -3,7 +3,7 @@
 //
 // Users differ most, and then what they run: a job that has run often is tested. So the estimate is
 // the share of successes among the past jobs like it, and what "like it" means is refined in steps:
-// all jobs, those of its user, those of its user with its name, and those of its user with its size
+// all jobs, those of its user, those of its user in its series, and those of its user with its size
 // and time limit. Each step's share is drawn towards the one before by as many jobs as there are in
 // its strength (the mean of a beta distribution), and forgets: the newest jobs tell most.
 package success
@@ -31,15 +31,15 @@ type share struct {
 
 // key is what the jobs of a share have in common.
 type key struct {
-	user, name string
-	nodes      int // its number of bits
-	limit      int64
+	user, series string
+	nodes        int // the number of its bits
+	limit        int64
 }
 
 // The steps by which the jobs that count are like the one asked about.
 const (
 	byUser = iota
-	byName
+	bySeries
 	byShape
 	steps
 )
@@ -47,8 +47,8 @@ const (
 // strengths and decays were chosen on the logs KTH and CTC SP2. There, and on four other logs, the
 // logarithmic loss is .63 to .87 of that of the share of all jobs.
 var (
-	strengths = [steps]float64{byUser: 6, byName: 6, byShape: 8}
-	decays    = [steps]float64{byUser: .93, byName: .9, byShape: .9}
+	strengths = [steps]float64{byUser: 6, bySeries: 6, byShape: 8}
+	decays    = [steps]float64{byUser: .93, bySeries: .9, byShape: .9}
 )
 
 const (
@@ -61,19 +61,18 @@ const (
 	mostShares = 100_000
 )
 
-// keys returns what a job has in common with others, by step. The name is empty if it is not known,
-// and then the step is left out.
-func keys(r *workload.Request, name string) [steps]key {
+// keys returns what a job has in common with others, by step.
+func keys(j *workload.Job) [steps]key {
 	return [steps]key{
-		byUser:  {user: r.User},
-		byName:  {user: r.User, name: name},
-		byShape: {user: r.User, nodes: bits.Len32(uint32(max(0, r.Nodes))), limit: r.Limit},
+		byUser:   {user: j.User},
+		bySeries: {user: j.User, series: j.Series},
+		byShape:  {user: j.User, nodes: bits.Len32(uint32(max(0, j.Nodes))), limit: j.Limit},
 	}
 }
 
 // Learn takes in a job that has started and ended. It learns nothing of one that Slurm requeued, or
 // that never started.
-func (l *Learner) Learn(j *workload.Job, name string) {
+func (l *Learner) Learn(j *workload.Job) {
 	if j.Start == 0 || !j.State.Finished() || j.State == workload.Requeued {
 		return
 	}
@@ -83,8 +82,8 @@ func (l *Learner) Learn(j *workload.Job, name string) {
 		good = 1
 	}
 	l.all.count(good, decayOfAll, l.learnt)
-	for step, k := range keys(&j.Request, name) {
-		if step == byName && name == "" {
+	for step, k := range keys(j) {
+		if step == bySeries && j.Series == "" {
 			continue
 		}
 		if l.shares[step] == nil {
@@ -121,11 +120,10 @@ func (l *Learner) forget(step int) {
 	}
 }
 
-// Prob returns the probability that a job with the request and the name, "" if it is not known,
-// ends with exit code 0.
-func (l *Learner) Prob(r *workload.Request, name string) float64 {
+// Prob returns the probability that a job ends with exit code 0, once it has started.
+func (l *Learner) Prob(j *workload.Job) float64 {
 	p := (l.all.good + prior*priorJobs) / (l.all.n + priorJobs)
-	for step, k := range keys(r, name) {
+	for step, k := range keys(j) {
 		if s := l.shares[step][k]; s != nil {
 			p = (s.good + strengths[step]*p) / (s.n + strengths[step])
 		}

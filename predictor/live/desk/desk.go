@@ -55,6 +55,11 @@ type Outlook interface {
 	// Rest forecasts the end of a job that has run for age seconds. It reports false if nothing is
 	// known yet.
 	Rest(q *forecast.Question, age int64, c completion.Circumstances) (negotiate.Prospect, bool)
+	// Run returns the quantiles, in seconds, of how much longer a job runs, however it ends, that
+	// has run for age seconds. It reports false if nothing is known yet.
+	Run(q *forecast.Question, age int64, c completion.Circumstances) (func(prob float64) float64, bool)
+	// Success returns the probability that a job ends with exit code 0, once it has started.
+	Success(j *workload.Job) float64
 	// Queue returns how many jobs wait and how many run.
 	Queue() (waiting, running int)
 	// Jobs yields these jobs, and the jobs that become eligible later. The Start of a waiting job

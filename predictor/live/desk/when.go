@@ -43,7 +43,7 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 	if err := exist(v.Cluster, strings.Join(q.Partitions, ","), q.Partitions); err != nil {
 		return api.When{}, err
 	}
-	w := waiting{view: v, user: user, held: d.held()}
+	w := waiting{view: v, user: user, queue: *queue, held: d.held()}
 	w.gather(maps.Values(*queue))
 	answer := api.When{Jobs: []api.Waiting{}, AsOf: d.Outlook.Seen(), Learning: d.Outlook.Learning()}
 	began := time.Now()
@@ -118,7 +118,9 @@ type waiting struct {
 	jobs    []*slurm.QueueEntry
 	turns   []turn // of jobs
 	running []*slurm.QueueEntry
-	held    []workload.Claim // see occupancy.held
+	queue   map[int64]*slurm.QueueEntry // all of the queue
+	flows   *flows                      // nil before one waits for another
+	held    []workload.Claim            // see occupancy.held
 }
 
 // turn is the place of a job in an answer. A job that begins later comes after those that are
@@ -152,7 +154,7 @@ func (w *waiting) stage(j *slurm.QueueEntry) stage {
 	switch {
 	case w.keeps(j) != "":
 		return kept
-	case j.Eligible > w.now:
+	case j.Eligible > w.now, j.Dependency != "":
 		return begins
 	}
 	return eligible
@@ -172,7 +174,10 @@ func (w *waiting) gather(queue func(yield func(*slurm.QueueEntry) bool)) {
 	turns := make(map[int64]turn, len(w.jobs))
 	for _, j := range w.jobs {
 		t := turn{stage: w.stage(j), rank: rankOf(w.Cluster, &j.Job, w.now), id: j.ID}
-		if t.stage == begins {
+		switch {
+		case j.Dependency != "":
+			t.since = math.MaxInt64
+		case t.stage == begins:
 			t.since = j.Eligible
 		}
 		turns[j.ID] = t
@@ -191,11 +196,9 @@ func (w *waiting) keeps(j *slurm.QueueEntry) string {
 		return "its user holds it ('scontrol release' lets it go)"
 	case j.Stopped != "":
 		return "Slurm or an operator holds it (" + j.Stopped + ")"
-	case j.Reason == "DependencyNeverSatisfied":
+	case neverComesTrue(j):
 		return "it never starts: the jobs that it waits for did not end as it needs (" + j.Dependency + "), and 'scancel' removes it"
-	case j.Dependency != "":
-		return "it waits for other jobs (" + j.Dependency + "), and starts some time after these have ended as it needs"
-	case j.Eligible == 0 && j.Reason != "JobArrayTaskLimit":
+	case j.Eligible == 0 && j.Dependency == "" && j.Reason != "JobArrayTaskLimit":
 		return "Slurm does not say from when on it may start (" + j.Reason + ")"
 	case slurm.BeyondLimit(j.Reason):
 		return "it asks for more than a job may have there (" + j.Reason + "), and does not start unless that changes"
@@ -263,11 +266,15 @@ func (w *waiting) tell(p part, detailed bool) (api.Waiting, error) {
 	if short := job.Shortage(w.now); short != "" {
 		told.Why = append(told.Why, short)
 	}
-	told.Unknown = w.forecast(&told, p, job, hold)
+	if j.Dependency != "" {
+		told.Unknown = w.follow(&told, j)
+	} else {
+		told.Unknown = w.forecast(&told, p, job, hold)
+	}
 	if promised && !mine { // its work may begin later
 		told.End = nil
 	}
-	if detailed && told.Unknown == "" && !promised && j.Count() == 1 {
+	if detailed && told.Unknown == "" && !promised && j.Count() == 1 && j.Dependency == "" {
 		told.Help = w.help(&told, j, job)
 	}
 	return told, nil
@@ -305,12 +312,18 @@ func needsOf(j *slurm.QueueEntry, r *workload.Request) *workload.Needs {
 // known.
 func (w *waiting) outlookOf(j *slurm.QueueEntry, as *limits.Job, hold int64, c completion.Circumstances) (from int64, wait forecast.Answer, end negotiate.Prospect, blocked *api.Blocked, unknown string) {
 	from = max(w.now, j.Eligible)
+	wait, end, blocked, unknown = w.outlookFrom(from, from-j.Eligible, j, as, hold, c)
+	return from, wait, end, blocked, unknown
+}
+
+// outlookFrom is outlookOf from a time at which the job will have waited for some seconds.
+func (w *waiting) outlookFrom(from, waited int64, j *slurm.QueueEntry, as *limits.Job, hold int64, c completion.Circumstances) (wait forecast.Answer, end negotiate.Prospect, blocked *api.Blocked, unknown string) {
 	r := trajectory.Request{Job: as.Request, Pieces: as.Pieces(), ID: j.ID, Now: from, HoldUntil: hold}
-	end, blocked, ok := w.desk.prospect(w.Cluster, &r, from-j.Eligible, c, nil, w.held, &wait)
+	end, blocked, ok := w.desk.prospect(w.Cluster, &r, waited, c, nil, w.held, &wait)
 	if !ok {
-		return from, wait, nil, nil, cmp.Or(wait.Down, "too little is known yet of how long such jobs wait")
+		return wait, nil, nil, cmp.Or(wait.Down, "too little is known yet of how long such jobs wait")
 	}
-	return from, wait, end, blocked, ""
+	return wait, end, blocked, ""
 }
 
 // forecast sets what is forecast of a part, or says why nothing is. Tasks start in order and in

@@ -54,7 +54,7 @@ func TestWhen(t *testing.T) {
 		entry(2, "bob", 30, func(j *slurm.QueueEntry) { j.Priority = 2000 }),
 		entry(3, "alice", 300, func(j *slurm.QueueEntry) { j.Priority, j.Expected = 3000, epoch+120 }),
 		entry(4, "alice", 300, func(j *slurm.QueueEntry) { j.Held = true }),
-		entry(5, "alice", 300, func(j *slurm.QueueEntry) { j.Dependency = "afterok:1" }),
+		entry(5, "alice", 300, func(j *slurm.QueueEntry) { j.Dependency, j.Eligible = "afterok:1(unfulfilled)", 0 }),
 		entry(6, "alice", -7200, func(j *slurm.QueueEntry) { j.Reason = "BeginTime" }),
 		entry(7, "alice", 300, func(j *slurm.QueueEntry) { j.Start, j.State = epoch-10, workload.Running }),
 		entry(8, "alice", 300, func(j *slurm.QueueEntry) { j.Limit = 9 * 86400 }),
@@ -73,11 +73,11 @@ func TestWhen(t *testing.T) {
 		ids = append(ids, j.Job)
 		told[j.Job] = j
 	}
-	if want := []int64{3, 1, 8, 9, 6, 4, 5, 10, 11}; !slices.Equal(ids, want) {
+	if want := []int64{3, 1, 8, 9, 6, 5, 4, 10, 11}; !slices.Equal(ids, want) {
 		t.Errorf("told of %v, want %v", ids, want)
 	}
 	for id, want := range map[int64]string{
-		4: "its user holds it", 11: "its array has as many tasks running as it lets run at once", 5: "it waits for other jobs (afterok:1)", 8: "(MaxTime)", 10: "a limit on what its user or account may have at once keeps it (AssocGrpCpuLimit)",
+		4: "its user holds it", 11: "its array has as many tasks running as it lets run at once", 8: "(MaxTime)", 10: "a limit on what its user or account may have at once keeps it (AssocGrpCpuLimit)",
 	} {
 		if j := told[id]; !strings.Contains(j.Unknown, want) || j.Start != nil || j.By != nil {
 			t.Errorf("job %d: %+v", id, j)

@@ -4,7 +4,9 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
+	"github.com/varq-project/varq/predictor/forecast/success"
 	"github.com/varq-project/varq/predictor/promise/negotiate"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Wait forecasts what is left of the wait of a job that has been waiting for some seconds, or would
@@ -59,4 +61,27 @@ func (o *Outlook) Rest(q *forecast.Question, age int64, c completion.Circumstanc
 	defer m.mu.RUnlock()
 	p := m.ends.Rest(m.inLine(q), age, c)
 	return &p, true
+}
+
+// Run returns the quantiles, in seconds, of how much longer a job runs that has run for age seconds,
+// or of how long it will run. It reports false before the first Model serves.
+func (o *Outlook) Run(q *forecast.Question, age int64, c completion.Circumstances) (func(prob float64) float64, bool) {
+	m := o.model.Load()
+	if m == nil {
+		return nil, false
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.ends.Run(m.inLine(q), age, c), true
+}
+
+// Success returns the probability that a job ends with exit code 0, once it has started.
+func (o *Outlook) Success(j *workload.Job) float64 {
+	m := o.model.Load()
+	if m == nil {
+		return new(success.Learner).Prob(j)
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.success.Prob(j)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/expert"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
+	"github.com/varq-project/varq/predictor/forecast/success"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -29,6 +30,7 @@ type Model struct {
 	predictor *predictor.Predictor
 	ends      *completion.Forecaster // on the predictor
 	downey    *expert.Downey
+	success   success.Learner
 	sites     []*siteForecaster
 	left      int          // how many jobs Learn has still to learn from
 	past      map[kind]int // how many of the starts were of each kind
@@ -199,6 +201,7 @@ func (m observer) Started(j *workload.Job) {
 
 func (m observer) Ended(j *workload.Job) {
 	m.ends.Ended(j)
+	m.success.Learn(j)
 	if m.left <= mostEnds {
 		m.downey.Ended(j)
 	}

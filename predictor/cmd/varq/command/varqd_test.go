@@ -372,7 +372,10 @@ func whenFor(q api.WhenQuery) (api.When, error) {
 			Job: 4712, Array: 4712, Tasks: "0-3%2", Name: "sweep", User: "alice", Partition: "main", About: "main", Nodes: 1, CPUs: 1, Limit: 600, Since: now - 60, Reason: "Resources",
 			Start: &api.Forecast{Median: now + 60}, End: &api.Forecast{Median: now + 1200}, By: by(.9, 1, 1),
 		},
-		{Job: 4713, Name: "post", User: "alice", Partition: "main", About: "main", Nodes: 1, CPUs: 1, Limit: 600, Since: now - 60, Reason: "Dependency", Unknown: "it waits for other jobs (afterok:4711), and starts some time after these have ended as it needs"},
+		{Job: 4713, Name: "post", User: "alice", Partition: "main", About: "main", Nodes: 1, CPUs: 1, Limit: 600, Since: now - 60, Reason: "Dependency",
+			After:    []api.Awaited{{Job: 4711, Kind: "afterok", Prob: .93, By: &api.Forecast{Median: now + 5400}}, {Job: 4712, Array: 4712, Tasks: "0-3%2", Kind: "after", Delay: 600, Prob: 1, By: &api.Forecast{Median: now + 60, Late: now + 120}}},
+			Eligible: &api.Forecast{Median: now + 5400}, Start: &api.Forecast{Median: now + 5700}, End: &api.Forecast{Median: now + 6000}, By: by(.3, .8, .93),
+		},
 	}
 	if len(q.Jobs)+len(q.ArrayTasks) > 0 {
 		all := jobs

@@ -49,6 +49,13 @@ func Waiting(w *api.Waiting, now int64, zone *time.Location) []Line {
 	if w.Ahead > 0 {
 		line("Ahead", "%s first in partition %s, with up to %.1f node-hours", cli.Count(w.Ahead, "job goes", "jobs go"), cmp.Or(w.About, w.Partition), float64(w.AheadNodes)/3600)
 	}
+	for i := range w.After {
+		if i == mostAfter && len(w.After) > mostAfter+1 {
+			line("", "and %d more jobs", len(w.After)-i)
+			break
+		}
+		line(map[bool]string{true: "After"}[i == 0], "%s", after(&w.After[i], w.AfterAny, zone))
+	}
 	if h := w.Holders; h != nil && h.Jobs > 0 {
 		line("Running", "%s", holders(h, zone))
 	}
@@ -65,6 +72,9 @@ func Waiting(w *api.Waiting, now int64, zone *time.Location) []Line {
 		line("Start", "%s%s", first, likely(w.Start, zone))
 		for _, by := range w.By {
 			line("", "by %s with probability %s", moment(by.At), prob.Format(by.Prob))
+		}
+		if w.Lost > 0 {
+			line("", "never with probability %s, as what it waits for does not end as it needs", prob.Format(w.Lost))
 		}
 		if w.End == nil {
 			line("End", "not told: something is promised about this job, so that its work may begin later")
@@ -113,6 +123,35 @@ func noHelp(nodes int32) string {
 		return "neither a shorter time limit nor half of the nodes would start it much sooner"
 	}
 	return "a shorter time limit would not start it much sooner"
+}
+
+// mostAfter is of how many jobs that another waits for each is told.
+const mostAfter = 5
+
+// conditions are what a job has to do for another that waits for it, by Slurm's names.
+var conditions = map[string]string{
+	"after":            "has to start",
+	"afterany":         "has to end",
+	"afterok":          "has to end with exit code 0",
+	"afternotok":       "has to fail",
+	"aftercorr":        "has to end with exit code 0, task by task",
+	"singleton":        "has to end first, as it has the same name",
+	"afterburstbuffer": "has to end, and its data have to be staged out",
+}
+
+// after tells of a job that another waits for.
+func after(a *api.Awaited, either bool, zone *time.Location) string {
+	s := fmt.Sprintf("job %s %s", JobID(&api.Waiting{Job: a.Job, Array: a.Array, Tasks: a.Tasks}), conditions[a.Kind])
+	if a.Delay != 0 {
+		s += fmt.Sprintf(" %s before", slurmtime.FormatDuration(a.Delay))
+	}
+	if a.Prob < 1 {
+		s += fmt.Sprintf(" (probability %s)", prob.Format(a.Prob))
+	}
+	if s += ": " + likely(a.By, zone); either {
+		s += "; one of these is enough"
+	}
+	return s
 }
 
 // reasons are Slurm's most frequent reasons in words.

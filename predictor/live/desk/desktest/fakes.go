@@ -198,6 +198,7 @@ type Outlook struct {
 	Fallen    float64 // by how much a start in time is less probable than .98
 	left      int64   // of the wait, by the last forecast of Wait
 	RunTime   int64
+	Fails     float64  // the probability that a job does not end with exit code 0
 	LostNodes []string // lost nodes
 	Failing   map[string]float64
 	Loading   error
@@ -324,6 +325,14 @@ func (p *Outlook) Lost(nodes []string) []string {
 func (p *Outlook) Rest(_ *forecast.Question, age int64, _ completion.Circumstances) (negotiate.Prospect, bool) {
 	return end(max(0, p.RunTime-age)), true
 }
+
+// Run implements desk.Outlook.
+func (p *Outlook) Run(_ *forecast.Question, age int64, c completion.Circumstances) (func(prob float64) float64, bool) {
+	return func(float64) float64 { return float64(max(0, p.RunTime-age) * int64(max(1, c.Rounds))) }, true
+}
+
+// Success implements desk.Outlook.
+func (p *Outlook) Success(*workload.Job) float64 { return 1 - p.Fails }
 
 // Room has room beside fewer claims than p.Rooms, where 0 stands for no bound. It has none if
 // p.Full.

@@ -1,0 +1,275 @@
+package desk
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/completion"
+	"github.com/varq-project/varq/predictor/forecast/flow"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/dependency"
+)
+
+// mostAwaited is the greatest number of jobs that the jobs of one answer may wait for, directly or
+// not, so that their starts are forecast.
+const mostAwaited = 500
+
+// alikeWaits is the correlation between the ranks of the waits of two jobs of a flow.
+const alikeWaits = .3
+
+// flows forecasts jobs that wait for others, with all that these wait for.
+type flows struct {
+	*waiting
+	*flow.Flow
+	arrays    map[int64][]*slurm.QueueEntry     // by the array's number
+	namesakes map[[2]string][]*slurm.QueueEntry // by user and name
+	known     map[int64]*awaited
+}
+
+// awaited is what is known of a job in a flow.
+type awaited struct {
+	place    int    // in the flow, if unknown is ""
+	unknown  string // why nothing is forecast of it
+	evidence forecast.Evidence
+	success  float64
+	after    []api.Awaited
+}
+
+// flowsOf returns the flows of a queue.
+func flowsOf(w *waiting) *flows {
+	f := &flows{w, flow.New(alikeWaits), map[int64][]*slurm.QueueEntry{}, map[[2]string][]*slurm.QueueEntry{}, map[int64]*awaited{}}
+	for _, j := range w.queue {
+		if j.ArrayJob != 0 {
+			f.arrays[j.ArrayJob] = append(f.arrays[j.ArrayJob], j)
+		}
+		name := [2]string{j.User, j.Name}
+		f.namesakes[name] = append(f.namesakes[name], j)
+	}
+	return f
+}
+
+// of returns what is known of a job of the queue, and adds it to the flow.
+func (f *flows) of(j *slurm.QueueEntry) *awaited {
+	if a := f.known[j.ID]; a != nil {
+		return a
+	}
+	a := &awaited{unknown: "it waits for itself"} // until more is known
+	f.known[j.ID] = a
+	if len(f.known) > mostAwaited {
+		a.unknown = fmt.Sprintf("it waits, with others of this answer, for more than %d jobs", mostAwaited)
+		return a
+	}
+	job := flow.Job{ID: j.ID, Earliest: max(f.now, j.Eligible), Success: f.desk.Outlook.Success(&j.Job)}
+	a.success = job.Success
+	if j.Start != 0 {
+		a.unknown = f.running(j, &job)
+	} else {
+		a.unknown = f.pending(j, &job, a)
+	}
+	if a.unknown == "" {
+		a.place = f.Add(job)
+	}
+	return a
+}
+
+// running sets how much longer a job runs. It says why if that is not known.
+func (f *flows) running(j *slurm.QueueEntry, job *flow.Job) (unknown string) {
+	if j.Suspended {
+		return "it is suspended"
+	}
+	q := forecast.Question{Request: j.Request, Now: f.now, Submit: f.now, Job: j.ID}
+	job.Started, job.Earliest = j.Start, f.now
+	run, ok := f.desk.Outlook.Run(&q, max(0, f.now-j.Start), completion.Circumstances{})
+	if !ok {
+		return "too little is known yet of how long such jobs run"
+	}
+	if job.Run = run; j.Completing {
+		job.Run = func(float64) float64 { return 0 }
+	}
+	return ""
+}
+
+// pending sets what a job that waits waits for, how long it waits after that, and how long it runs.
+// It says why if that is not known.
+func (f *flows) pending(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unknown string) {
+	if unknown = f.keeps(j); unknown != "" {
+		return unknown
+	}
+	asked, err := f.asked(j)
+	if err != nil {
+		return err.Error()
+	}
+	as := f.as(j, asked)
+	if rule := ruleAgainst(as); rule != nil {
+		return rule.Says
+	}
+	if unknown = f.conditions(j, job, a); unknown != "" {
+		return unknown
+	}
+	var all completion.Circumstances
+	if n := int32(j.Count()); n > 1 {
+		round := max(1, as.MostTogether(tasks(j)))
+		all.Tasks, all.Rounds = n, rounds(n, round)
+	}
+	// the first forecast says whether anything is known
+	from, waited := max(f.now, j.Eligible), int64(0)
+	if j.Dependency == "" {
+		waited = from - j.Eligible
+	}
+	wait, _, _, unknown := f.outlookFrom(from, waited, j, as, 0, all)
+	if unknown != "" {
+		return unknown
+	}
+	a.evidence = wait.Evidence
+	job.Wait = func(eligible int64) delay.Distribution {
+		if eligible <= from {
+			return wait.Wait
+		}
+		wait, _, _, _ := f.outlookFrom(eligible, 0, j, as, 0, all)
+		return wait.Wait
+	}
+	q := forecast.Question{Request: as.Request, Now: f.now, Submit: from, Job: j.ID}
+	var ok bool
+	if job.Run, ok = f.desk.Outlook.Run(&q, 0, all); !ok {
+		return "too little is known yet of how long such jobs run"
+	}
+	return ""
+}
+
+// events are what dependencies name. A job whose data are staged out has ended by then.
+var events = map[dependency.Kind]flow.Event{
+	dependency.Begun: flow.Begun, dependency.Ended: flow.Ended, dependency.Buffered: flow.Ended, dependency.Singleton: flow.Ended,
+	dependency.Succeeded: flow.Succeeded, dependency.Corresponding: flow.Succeeded, dependency.Failed: flow.Failed,
+}
+
+// conditions sets what a job waits for. It says why if that cannot be forecast.
+func (f *flows) conditions(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unknown string) {
+	d, err := dependency.Parse(j.Dependency)
+	if err != nil {
+		return "its dependency is not understood: " + err.Error()
+	}
+	job.Any = d.Any
+	for _, c := range d.Conditions {
+		if c.Never {
+			continue // another is enough, or keeps would have said so
+		}
+		on := f.awaitedBy(j, c)
+		if len(on) == 0 {
+			if d.Any { // it has come true
+				job.Conditions = nil
+				return ""
+			}
+			continue
+		}
+		for _, other := range on {
+			first := f.of(other)
+			if first.unknown != "" {
+				if d.Any {
+					continue
+				}
+				return fmt.Sprintf("it waits for job %s, of which nothing is forecast: %s", named(other), first.unknown)
+			}
+			event := events[c.Kind]
+			job.Conditions = append(job.Conditions, flow.Condition{Event: event, Job: first.place, Delay: c.Delay})
+			a.after = append(a.after, f.tellAwaited(other, first, c))
+		}
+	}
+	if d.Any && len(job.Conditions) == 0 {
+		return "of none of the jobs that it waits for (" + j.Dependency + ") anything is forecast"
+	}
+	return ""
+}
+
+// tellAwaited tells of one that a job waits for.
+func (f *flows) tellAwaited(j *slurm.QueueEntry, is *awaited, c dependency.Condition) api.Awaited {
+	courses := f.Courses(is.place)
+	times := courses.End
+	told := api.Awaited{Job: j.ID, Array: j.ArrayJob, Tasks: j.ArrayTasks, Kind: string(c.Kind), Delay: c.Delay, Prob: 1}
+	switch c.Kind {
+	case dependency.Begun:
+		times = courses.Start
+	case dependency.Succeeded, dependency.Corresponding:
+		told.Prob = is.success
+	case dependency.Failed:
+		told.Prob = 1 - is.success
+	}
+	told.By = forecastOf(times)
+	return told
+}
+
+// awaitedBy returns the jobs of the queue of which a job waits for one condition.
+func (f *flows) awaitedBy(j *slurm.QueueEntry, c dependency.Condition) (on []*slurm.QueueEntry) {
+	switch {
+	case c.Kind == dependency.Singleton:
+		for _, other := range f.namesakes[[2]string{j.User, j.Name}] {
+			if other.ID != j.ID && (other.Start != 0 || other.ID < j.ID) {
+				on = append(on, other)
+			}
+		}
+	case len(f.arrays[c.Job]) > 0:
+		wanted := ""
+		if c.Task >= 0 {
+			wanted = strconv.Itoa(int(c.Task))
+		} else if c.Kind == dependency.Corresponding {
+			wanted = j.ArrayTasks
+		}
+		for _, other := range f.arrays[c.Job] {
+			if common, _, _ := slurm.CommonTasks(other.ArrayTasks, wanted); wanted == "" || common != "" {
+				on = append(on, other)
+			}
+		}
+	case f.queue[c.Job] != nil:
+		on = append(on, f.queue[c.Job])
+	}
+	slices.SortFunc(on, func(a, b *slurm.QueueEntry) int { return int(a.ID - b.ID) })
+	return on
+}
+
+// named returns a job's number as squeue shows it.
+func named(j *slurm.QueueEntry) string {
+	if j.ArrayJob == 0 {
+		return strconv.FormatInt(j.ID, 10)
+	}
+	return fmt.Sprintf("%d_[%s]", j.ArrayJob, j.ArrayTasks)
+}
+
+// forecastOf returns when something happens that has happened at times in the courses of a flow.
+func forecastOf(times []int64) *api.Forecast {
+	at := func(q float64) int64 {
+		if at := flow.Quantile(times, q); at != flow.Never {
+			return at
+		}
+		return 0
+	}
+	return &api.Forecast{Median: at(.5), Late: at(late)}
+}
+
+// neverComesTrue reports whether what a job waits for cannot happen any more.
+func neverComesTrue(j *slurm.QueueEntry) bool {
+	d, err := dependency.Parse(j.Dependency)
+	return j.Reason == "DependencyNeverSatisfied" || err == nil && d.Never()
+}
+
+// follow sets what is forecast of a job that waits for others, or says why nothing is.
+func (w *waiting) follow(told *api.Waiting, j *slurm.QueueEntry) (unknown string) {
+	if w.flows == nil {
+		w.flows = flowsOf(w)
+	}
+	a := w.flows.of(j)
+	if a.unknown != "" {
+		return a.unknown
+	}
+	courses := w.flows.Courses(a.place)
+	told.After, told.AfterAny = a.after, strings.Contains(j.Dependency, "?")
+	told.Eligible, told.Start, told.End = forecastOf(courses.Eligible), forecastOf(courses.Start), forecastOf(courses.End)
+	told.Evidence, told.Lost = apiEvidence(&a.evidence), courses.Lost()
+	for _, at := range times(w.now, w.desk.Zone) {
+		told.By = append(told.By, api.StartBy{At: at, Prob: flow.Prob(courses.Start, at)})
+	}
+	return ""
+}

@@ -1,0 +1,98 @@
+package desk
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// behind is a job that waits for others.
+func behind(id int64, on string, change func(*slurm.QueueEntry)) *slurm.QueueEntry {
+	return entry(id, "alice", 0, func(j *slurm.QueueEntry) {
+		j.Dependency, j.Eligible, j.Reason = on, 0, "Dependency"
+		if change != nil {
+			change(j)
+		}
+	})
+}
+
+// Jobs wait for ten minutes, and run for half an hour. What is told of one that waits for others
+// follows from what is told of these.
+func TestWhenBehindOthers(t *testing.T) {
+	s := newSite(t)
+	s.Outlook.Delay, s.Outlook.RunTime, s.Outlook.Fails = 600, 1800, .2
+	// exact is by how many seconds two waits are off at most, which are known on a grid only
+	const epoch, exact = desktest.Epoch, 60
+	runs := func(id int64, since int64) *slurm.QueueEntry {
+		return entry(id, "alice", 0, func(j *slurm.QueueEntry) { j.State, j.Start = workload.Running, epoch-since })
+	}
+	array := func(id int64, tasks string, since int64) *slurm.QueueEntry {
+		return entry(id, "bob", 0, func(j *slurm.QueueEntry) {
+			j.ArrayJob, j.ArrayTasks = 40, tasks
+			if since != 0 {
+				j.State, j.Start = workload.Running, epoch-since
+			}
+		})
+	}
+	s.observe(
+		runs(1, 900), entry(2, "alice", 0, nil), array(40, "3", 0), array(41, "0", 1200), array(42, "1", 600),
+		entry(3, "alice", 0, func(j *slurm.QueueEntry) { j.Held = true }),
+		entry(4, "alice", 0, func(j *slurm.QueueEntry) { j.State, j.Start, j.Suspended = workload.Running, epoch-60, true }),
+		behind(10, "afterany:1(unfulfilled)", nil),
+		behind(11, "afterok:1(unfulfilled),afterany:2(unfulfilled)", nil),
+		behind(12, "afterany:1(unfulfilled)?afterany:2(unfulfilled)", nil),
+		behind(13, "after:1+20(unfulfilled)", nil),
+		behind(14, "afterany:10(unfulfilled)", nil),
+		behind(15, "afterany:40_*(unfulfilled)", nil),
+		behind(16, "afterany:40_0(unfulfilled)", nil),
+		behind(17, "singleton(unfulfilled)", nil),
+		behind(18, "afterok:10(unfulfilled),afterok:1(unfulfilled)", nil),
+		behind(20, "afterok:999(unfulfilled)", nil),
+		behind(21, "afterany:3(unfulfilled)", nil),
+		behind(22, "afterany:4(unfulfilled)", nil),
+		behind(23, "afterok:1(failed)", nil),
+		behind(24, "afterok:x", nil),
+		behind(25, "afterany:25(unfulfilled)", nil),
+		behind(26, "afterany:3(unfulfilled)?afterany:1(unfulfilled)", nil),
+		behind(27, "afterany:21(unfulfilled)", nil),
+	)
+	told := map[int64]api.Waiting{}
+	for _, j := range s.when("alice", api.WhenQuery{}).Jobs {
+		told[j.Job] = j
+	}
+	for id, want := range map[int64]struct {
+		start int64 // median, after now
+		lost  float64
+		after int // how many jobs
+	}{
+		10: {900 + 600, 0, 1}, 11: {600 + 1800 + 600, .2, 2}, 12: {900 + 600, 0, 2}, 13: {300 + 600, 0, 1}, 14: {900 + 600 + 1800 + 600, 0, 1},
+		15: {600 + 1800 + 600, 0, 3}, 16: {600 + 600, 0, 1}, 18: {900 + 600 + 1800 + 600, .36, 2}, 20: {600, 0, 0}, 26: {900 + 600, 0, 1},
+	} {
+		j := told[id]
+		if j.Unknown != "" || j.Start == nil || math.Abs(float64(j.Start.Median-epoch-want.start)) > exact || math.Abs(j.Lost-want.lost) > .03 || len(j.After) != want.after {
+			t.Errorf("job %d starts %+v, lost %v, after %+v: %s", id, j.Start, j.Lost, j.After, j.Unknown)
+			continue
+		}
+		if math.Abs(float64(j.Start.Median-j.Eligible.Median-600)) > exact || j.End.Median != j.Start.Median+1800 {
+			t.Errorf("job %d: %+v, %+v, %+v", id, j.Eligible, j.Start, j.End)
+		}
+	}
+	for id, want := range map[int64]string{
+		21: "it waits for job 3, of which nothing is forecast: its user holds it", 22: "it waits for job 4, of which nothing is forecast: it is suspended",
+		23: "it never starts", 24: "its dependency is not understood", 25: "it waits for itself",
+		27: "it waits for job 21, of which nothing is forecast: it waits for job 3, of which nothing is forecast: its user holds it",
+	} {
+		if j := told[id]; !strings.Contains(j.Unknown, want) || j.Start != nil || j.By != nil || j.After != nil {
+			t.Errorf("job %d: %+v", id, j)
+		}
+	}
+	// the same whatever else is asked about
+	if alone := s.when("alice", api.WhenQuery{Jobs: []int64{18}}).Jobs[0]; *alone.Start != *told[18].Start || alone.Lost != told[18].Lost {
+		t.Errorf("%+v, and among others %+v", alone, told[18])
+	}
+}
