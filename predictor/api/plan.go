@@ -36,6 +36,10 @@ type PlanRequest struct {
 	// no limit of its own. At most MaxProbeSizes.
 	Sizes  []Size `json:"sizes,omitempty"`
 	Prefer string `json:"prefer,omitempty"`
+	// Dependency is what the job waits for, as of sbatch --dependency. Name is its name, which counts
+	// for the dependency "singleton".
+	Dependency string `json:"dependency,omitempty"`
+	Name       string `json:"name,omitempty"`
 	// BeginBy is the deadline: the latest start of the job. It is 0 in a request about the job's
 	// end.
 	BeginBy int64 `json:"begin_by,omitempty"`
@@ -114,6 +118,8 @@ type PlanAnswer struct {
 	// holds for it is known once the job is bound.
 	MayChange  bool    `json:"may_change,omitempty"`
 	Trajectory []Point `json:"trajectory,omitempty"`
+	// After are the jobs that it waits for.
+	After []Awaited `json:"after,omitempty"`
 	// Offers are other deadlines, beside that of Plan, by which the job's end can be promised.
 	Offers []Offer `json:"offers,omitempty"`
 	// Account and QOS are those with which the job is to be submitted, if the request's Job names

@@ -210,15 +210,11 @@ func (j *Job) waits(eligible []int64) func(d int, prob float64) float64 {
 // anchorsOf returns times, ascending, that stand for many: at most mostAnchors of those that are
 // not Never.
 func anchorsOf(times []int64) (anchors []int64) {
-	sorted := slices.DeleteFunc(slices.Clone(times), func(at int64) bool { return at == Never })
-	slices.Sort(sorted)
-	if len(sorted) == 0 {
+	ever := slices.DeleteFunc(slices.Clone(times), func(at int64) bool { return at == Never })
+	if len(ever) == 0 {
 		return nil
 	}
-	for i := range mostAnchors {
-		anchors = append(anchors, sorted[(2*i+1)*len(sorted)/(2*mostAnchors)])
-	}
-	return slices.Compact(anchors)
+	return slices.Compact(Shares(ever, mostAnchors))
 }
 
 // normals returns a normally distributed number for each course.
@@ -264,4 +260,14 @@ func Prob(times []int64, by int64) float64 {
 		}
 	}
 	return float64(n) / float64(len(times))
+}
+
+// Shares returns n times, ascending, that stand for those at which something happens in the courses:
+// the middle of each n-th of them, or Never.
+func Shares(times []int64, n int) []int64 {
+	sorted, shares := slices.Sorted(slices.Values(times)), make([]int64, n)
+	for i := range shares {
+		shares[i] = sorted[(2*i+1)*len(sorted)/(2*n)]
+	}
+	return shares
 }

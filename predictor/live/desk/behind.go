@@ -1,7 +1,9 @@
 package desk
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,8 +13,10 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/flow"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/dependency"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // mostAwaited is the greatest number of jobs that the jobs of one answer may wait for, directly or
@@ -255,6 +259,67 @@ func forecastOf(times []int64) *api.Forecast {
 func neverComesTrue(j *slurm.QueueEntry) bool {
 	d, err := dependency.Parse(j.Dependency)
 	return j.Reason == "DependencyNeverSatisfied" || err == nil && d.Never()
+}
+
+// waitForOthers takes in the jobs that the job of a request is to wait for. It returns a refusal if
+// what they do cannot be forecast. The error is a fault of package api.
+func (q *question) waitForOthers() (*api.Refusal, error) {
+	if q.asked.Dependency == "" {
+		return nil, nil
+	}
+	d, err := dependency.Parse(q.asked.Dependency)
+	if err != nil {
+		return nil, api.Fault(api.ErrInvalid, "dependency: "+err.Error())
+	}
+	queue, user := q.desk.queue.Load(), q.request.Job.User
+	if queue == nil {
+		return nil, api.Fault(api.ErrUnavailable, "varqd has not read the queue yet: try again in a moment")
+	}
+	for _, c := range d.Conditions {
+		if j := (*queue)[c.Job]; j != nil && j.User != user && !q.desk.Premises.MaySeeJobs(user) {
+			return &api.Refusal{Reason: fmt.Sprintf("job %d is not yours to see, so nothing is promised of one that waits for it", c.Job)}, nil
+		}
+	}
+	f := flowsOf(&waiting{view: q.view, user: user, queue: *queue, held: q.desk.held()})
+	j := &slurm.QueueEntry{Name: q.asked.Name, Dependency: q.asked.Dependency}
+	j.User, j.ID = user, math.MaxInt64 // the newest
+	next, after := flow.Job{Earliest: q.now}, awaited{}
+	if unknown := f.conditions(j, &next, &after); unknown != "" {
+		return &api.Refusal{Reason: "nothing is promised of this job, as " + unknown}, nil
+	}
+	if len(next.Conditions) == 0 {
+		return nil, nil
+	}
+	next.Wait = func(int64) (at delay.Distribution) { return at }
+	next.Run = func(float64) float64 { return 0 }
+	q.eligible, q.answer.After = flow.Shares(f.Courses(f.Add(next)).Eligible, shares), after.after
+	q.Forecaster = uncertain{q.Forecaster, q.eligible}
+	return nil, nil
+}
+
+// prospect is Desk.prospect for a job that may wait for others.
+func (q *question) prospect(r *trajectory.Request, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p ending, blocked *api.Blocked, ok bool) {
+	if q.eligible == nil {
+		return q.desk.prospect(q.Cluster, r, 0, circumstances, avoided, claims, wait)
+	}
+	var endings []ending
+	for _, at := range q.eligible {
+		if at == flow.Never {
+			break
+		}
+		later := *r
+		later.Now = max(r.Now, at)
+		each, why, ok := q.desk.prospect(q.Cluster, &later, 0, circumstances, avoided, claims, wait)
+		if !ok {
+			return p, why, false
+		}
+		endings, blocked = append(endings, each), cmp.Or(blocked, why)
+	}
+	if len(endings) == 0 {
+		wait.Down = "the jobs that it waits for hardly ever do what it needs"
+		return p, nil, false
+	}
+	return q.eligible.mix(r.Now, endings), blocked, true
 }
 
 // follow sets what is forecast of a job that waits for others, or says why nothing is.

@@ -96,3 +96,70 @@ func TestWhenBehindOthers(t *testing.T) {
 		t.Errorf("%+v, and among others %+v", alone, told[18])
 	}
 }
+
+// A start is promised of a job that waits for others by when these have ended, and by how probable
+// it is that they do what it needs.
+func TestPlanBehindOthers(t *testing.T) {
+	s := newSite(t)
+	const epoch = desktest.Epoch
+	s.Outlook.Delay, s.Outlook.RunTime = 600, 3600
+	s.observe(
+		entry(1, "alice", 0, func(j *slurm.QueueEntry) { j.State, j.Start = workload.Running, epoch-1800 }),
+		entry(2, "bob", 0, func(j *slurm.QueueEntry) { j.State, j.Start = workload.Running, epoch-1800 }),
+		entry(3, "alice", 0, func(j *slurm.QueueEntry) { j.Held = true }),
+	)
+	plan := func(on string, change func(*api.PlanRequest)) api.PlanAnswer {
+		t.Helper()
+		req := desktest.Request(epoch + 7200)
+		req.BestEffort, req.Dependency = true, on
+		if change != nil {
+			change(req)
+		}
+		a, err := s.desk.Plan(t.Context(), "alice", req, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	// job 1 ends in half an hour
+	for by, want := range map[int64]bool{1800 + 660: true, 1800 + 300: false} {
+		if a := plan("afterok:1", func(r *api.PlanRequest) { r.BeginBy = epoch + by }); (a.Plan != nil) != want {
+			t.Errorf("by %d s: %+v", by, a.Refusal)
+		} else if want && (len(a.After) != 1 || a.After[0].Job != 1 || a.Plan.BeginTime != epoch) {
+			t.Errorf("by %d s: %+v, %+v", by, a.After, a.Plan)
+		}
+	}
+	end := func(by int64) func(*api.PlanRequest) {
+		return func(r *api.PlanRequest) { r.BestEffort, r.BeginBy, r.FinishBy = false, 0, epoch+by }
+	}
+	for by, want := range map[int64]bool{1800 + 600 + 3600 + 300: true, 1800 + 3600: false} {
+		if a := plan("afterany:1", end(by)); (a.Plan != nil) != want {
+			t.Errorf("an end by %d s: %+v", by, a.Refusal)
+		}
+	}
+	// what is over, or not known, keeps nothing
+	if a := plan("afterok:99", func(r *api.PlanRequest) { r.BeginBy = epoch + 660 }); a.Plan == nil || a.After != nil {
+		t.Errorf("%+v", a)
+	}
+	if a := plan("afterany:3", nil); a.Plan != nil || !strings.Contains(a.Refusal.Reason, "it waits for job 3, of which nothing is forecast: its user holds it") {
+		t.Errorf("%+v", a.Refusal)
+	}
+	// every fifth fails
+	s.Outlook.Fails = .2
+	for prob, want := range map[float64]bool{.7: true, .85: false} {
+		if a := plan("afterok:1", func(r *api.PlanRequest) { r.Prob = prob }); (a.Plan != nil) != want {
+			t.Errorf("with probability %v: %+v", prob, a)
+		}
+		if a := plan("afterok:1", func(r *api.PlanRequest) { end(3 * 7200)(r); r.Prob = prob }); (a.Plan != nil) != want {
+			t.Errorf("an end with probability %v: %+v", prob, a)
+		}
+	}
+	s.Slurm.PrivateJobs = true
+	s.Refresh()
+	if a := plan("afterany:2", nil); a.Plan != nil || !strings.Contains(a.Refusal.Reason, "job 2 is not yours to see") {
+		t.Errorf("%+v", a)
+	}
+	if _, err := s.desk.Plan(t.Context(), "alice", &api.PlanRequest{BeginBy: epoch + 7200, Dependency: "afterok:x"}, true); err == nil {
+		t.Error("no error")
+	}
+}

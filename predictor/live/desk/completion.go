@@ -40,6 +40,12 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 	if no := q.terms.admit(max(r.Prob, req.Risk)); no != nil {
 		return q.refuse(no)
 	}
+	switch no, err := q.waitForOthers(); {
+	case err != nil:
+		return api.PlanAnswer{}, err
+	case no != nil:
+		return q.refuse(no)
+	}
 	no := q.admitEnd()
 	if err := q.err(); err != nil {
 		return api.PlanAnswer{}, err
@@ -183,7 +189,7 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	if req.Array.Tasks > 1 { // one task is as a single job
 		circumstances.Tasks, circumstances.Rounds = req.Array.Tasks, rounds(req.Array.Tasks, r.Tasks)
 	}
-	prospect, blocked, ok := d.prospect(q.Cluster, r, 0, circumstances, avoided, q.taken, &wait)
+	prospect, blocked, ok := q.prospect(r, circumstances, avoided, q.taken, &wait)
 	if !ok {
 		return nil, &api.Refusal{Reason: cmp.Or(wait.Down, q.young(int(wait.Sample)), "nothing is known yet of how long such jobs wait; submit the job without --finish-by, and ask again once more jobs have run")}
 	}
@@ -198,7 +204,7 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 	if agreed.Promise == nil {
 		others = append(others, otherWays(r, req, func(r *trajectory.Request, c completion.Circumstances) (negotiate.Prospect, bool) {
 			c.Tasks, c.Rounds = circumstances.Tasks, circumstances.Rounds
-			p, _, ok := d.prospect(q.Cluster, r, 0, c, avoided, q.taken, new(forecast.Answer))
+			p, _, ok := q.prospect(r, c, avoided, q.taken, new(forecast.Answer))
 			return p, ok
 		})...)
 		_, waking := q.Cluster.Job(r.Job, r.Needs).Waking()
@@ -210,7 +216,7 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 		}
 		within, kept := float64(cmp.Or(req.FinishBy, latest)-r.Now), ""
 		if q.until != 0 {
-			free, _, ok := d.prospect(q.Cluster, r, 0, circumstances, avoided, q.claims, new(forecast.Answer))
+			free, _, ok := q.prospect(r, circumstances, avoided, q.claims, new(forecast.Answer))
 			kept = q.keptUnless(!ok || free.Prob(within) <= prospect.Prob(within))
 		}
 		careful := trajectory.Careful(prospect.estimate(within))

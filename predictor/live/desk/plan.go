@@ -129,6 +129,12 @@ func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, prom
 	if no := q.terms.admit(q.request.Prob); no != nil {
 		return q.refuse(no)
 	}
+	switch no, err := q.waitForOthers(); {
+	case err != nil:
+		return api.PlanAnswer{}, err
+	case no != nil:
+		return q.refuse(no)
+	}
 	got := how(q.Planner, q.request)
 	if err := q.err(); err != nil {
 		return api.PlanAnswer{}, err

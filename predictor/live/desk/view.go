@@ -70,6 +70,8 @@ type question struct {
 	terms   terms
 	asked   *api.PlanRequest
 	answer  api.PlanAnswer
+	// eligible is when the job becomes eligible after others, or nil if it waits for none
+	eligible sometime
 }
 
 // question converts a user's request, with the site's defaults.
