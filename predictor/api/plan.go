@@ -187,6 +187,8 @@ type Plan struct {
 	GroupProb float64 `json:"group_prob,omitempty"`
 	// WorkLimit is the time limit of the work alone.
 	WorkLimit int64 `json:"work_limit"`
+	// Dependency is that of the request.
+	Dependency string `json:"dependency,omitempty"`
 	// Array is that of the request, and Tasks how many of its tasks the promise is about: those that
 	// start first. The costs are those of as many tasks. Tasks is 0 for a job that is no array.
 	Array Array `json:"array,omitzero"`

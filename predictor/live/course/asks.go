@@ -13,25 +13,26 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/dependency"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
 // askedParts are the parts of what a job asks for, in the order in which changes are named.
 var askedParts = []string{
-	"partition", "account", "QOS", "nodes", totalCPUs, "GPUs", "memory", "features", "node list", "excluded nodes", dependency,
+	"partition", "account", "QOS", "nodes", totalCPUs, "GPUs", "memory", "features", "node list", "excluded nodes", dependencies,
 	leastCPUs, "tasks", "CPUs per task", "CPUs per node", "memory per node", "memory per CPU", "disk per node", "other resources",
 	"licences", reservation, contiguous, deadline, nice, "switches", "tasks at once",
 }
 
 const (
-	dependency  = "dependency"
-	totalCPUs   = "CPUs"
-	leastCPUs   = "least CPUs"
-	reservation = "reservation"
-	contiguous  = "contiguous nodes"
-	deadline    = "--deadline"
-	nice        = "nice"
+	dependencies = "dependency"
+	totalCPUs    = "CPUs"
+	leastCPUs    = "least CPUs"
+	reservation  = "reservation"
+	contiguous   = "contiguous nodes"
+	deadline     = "--deadline"
+	nice         = "nice"
 )
 
 // Asks returns as text what a pending job asks for, as far as a promise rests on it. Begin time,
@@ -61,22 +62,22 @@ func Asks(j *slurm.QueueEntry) string {
 }
 
 // AskedAtFirst returns Asks for a job when it is bound. It leaves out what a promised job is never
-// submitted with, and a reservation other than the promised one. So if the job has such a request,
+// submitted with, and another dependency or reservation than the promised one. So if the job has such a request,
 // the request counts as a change by the user.
 func AskedAtFirst(e *ledger.Entry, j *slurm.QueueEntry) string {
 	submitted := *j
-	submitted.Dependency = ""
+	submitted.Dependency = e.Dependency
 	submitted.Shape.Reservation, submitted.Shape.Contiguous, submitted.Shape.Deadline = e.Inside, false, 0
 	return Asks(&submitted)
 }
 
 // Unforeseeable reports whether e's pending job j, which somebody else has changed, may wait for
-// something that forecasts do not know of. They know of the nodes that it may have, and of the
-// reservation that it was promised in.
+// something that forecasts do not know of. They know of the nodes that it may have, of the jobs that
+// it waits for, and of the reservation that it was promised in.
 func Unforeseeable(e *ledger.Entry, j *slurm.QueueEntry) bool {
 	s := &j.Shape
 	moved := s.Reservation != "" && s.Reservation != e.Inside
-	return j.Dependency != "" || moved || s.Contiguous || s.Deadline != 0 || j.Nice > 0
+	return moved || s.Contiguous || s.Deadline != 0 || j.Nice > 0
 }
 
 // changed describes how two results of Asks differ: "nodes from 2 to 3, ...". It returns "" if they
@@ -98,7 +99,7 @@ func changed(was, is string) string {
 		switch {
 		case from == to, !before.Has(part), !now.Has(part):
 			continue
-		case part == dependency && from != "":
+		case part == dependencies && dependency.Narrows(to, from):
 			continue
 		case part == nice && lower(to, from):
 			continue
@@ -197,7 +198,7 @@ func Kept(e *ledger.Entry, j *slurm.QueueEntry) string {
 		return fmt.Sprintf("its time limit is %s instead of %s", slurmtime.FormatDuration(j.Limit), slurmtime.FormatDuration(e.TimeLimit))
 	case j.Eligible != 0 && (j.Eligible < early || e.FinishBy == 0 && j.Eligible > at+lag):
 		return "it becomes eligible at another time"
-	case j.Dependency != "":
+	case !dependency.Narrows(j.Dependency, e.Dependency):
 		return "it waits for other jobs: its dependency is " + j.Dependency
 	case j.Shape.TimeMin != 0:
 		return "Slurm may lower its time limit, to " + slurmtime.FormatDuration(j.Shape.TimeMin)

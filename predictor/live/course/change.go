@@ -17,13 +17,14 @@ type Change struct {
 	Progress  ledger.Progress
 	Events    []ledger.Event
 	holdUntil int64
+	dependent bool // its job is promised to wait for others
 	zone      *time.Location
 }
 
 // New returns a change of e that is observed now, without news yet. zone is the time zone of the
 // times in texts.
 func New(e *ledger.Entry, now int64, zone *time.Location) *Change {
-	return &Change{Now: now, Progress: e.Progress, holdUntil: e.HoldUntil, zone: zone}
+	return &Change{Now: now, Progress: e.Progress, holdUntil: e.HoldUntil, dependent: e.Dependency != "", zone: zone}
 }
 
 // Event adds an event.

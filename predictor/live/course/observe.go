@@ -162,7 +162,7 @@ func Stopper(reason string) string {
 func (c *Change) ObserveEligible(submit, eligible int64) {
 	p := &c.Progress
 	first, last := min(p.BeginTime, p.WasBegin), max(p.BeginTime, p.WasBegin, submit)
-	if p.Yielded || p.Interrupted || p.WasLimit == 0 || submit != p.Submit || eligible == 0 || first <= eligible && eligible <= last+lag {
+	if p.Yielded || p.Interrupted || p.WasLimit == 0 || submit != p.Submit || eligible == 0 || first <= eligible && (eligible <= last+lag || c.dependent) {
 		return
 	}
 	c.Yield(fmt.Sprintf("the begin time was changed to %s, not by varq", c.Moment(eligible)))

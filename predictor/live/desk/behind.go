@@ -280,21 +280,52 @@ func (q *question) waitForOthers() (*api.Refusal, error) {
 			return &api.Refusal{Reason: fmt.Sprintf("job %d is not yours to see, so nothing is promised of one that waits for it", c.Job)}, nil
 		}
 	}
-	f := flowsOf(&waiting{view: q.view, user: user, queue: *queue, held: q.desk.held()})
 	j := &slurm.QueueEntry{Name: q.asked.Name, Dependency: q.asked.Dependency}
 	j.User, j.ID = user, math.MaxInt64 // the newest
-	next, after := flow.Job{Earliest: q.now}, awaited{}
-	if unknown := f.conditions(j, &next, &after); unknown != "" {
+	f := flowsOf(&waiting{view: q.view, queue: *queue, held: q.desk.held()})
+	after, unknown := f.eligible(j)
+	if unknown != "" {
 		return &api.Refusal{Reason: "nothing is promised of this job, as " + unknown}, nil
 	}
-	if len(next.Conditions) == 0 {
-		return nil, nil
+	if q.eligible, q.answer.After = after.times, after.jobs; q.eligible != nil {
+		q.Forecaster = uncertain{q.Forecaster, q.eligible}
 	}
-	next.Wait = func(int64) (at delay.Distribution) { return at }
-	next.Run = func(float64) float64 { return 0 }
-	q.eligible, q.answer.After = flow.Shares(f.Courses(f.Add(next)).Eligible, shares), after.after
-	q.Forecaster = uncertain{q.Forecaster, q.eligible}
 	return nil, nil
+}
+
+// afterOthers is when a job becomes eligible after others.
+type afterOthers struct {
+	times sometime // nil if it waits for nothing
+	jobs  []api.Awaited
+}
+
+// eligible returns when a job becomes eligible. It says why if that is not known.
+func (f *flows) eligible(j *slurm.QueueEntry) (after afterOthers, unknown string) {
+	next, a := flow.Job{ID: j.ID, Earliest: f.now}, awaited{}
+	if unknown := f.conditions(j, &next, &a); unknown != "" || len(next.Conditions) == 0 {
+		return after, unknown
+	}
+	next.Wait = func(int64) (never delay.Distribution) { return never }
+	next.Run = func(float64) float64 { return 0 }
+	return afterOthers{flow.Shares(f.Courses(f.Add(next)).Eligible, shares), a.after}, ""
+}
+
+// behind returns a Forecaster of a job of the queue that waits for others, from one of jobs that do
+// not. It reports false if nothing is known of these.
+func (d *Desk) behind(planner *trajectory.Planner, j *slurm.QueueEntry, now int64) (trajectory.Forecaster, bool) {
+	queue := d.queue.Load()
+	if queue == nil {
+		return nil, false
+	}
+	f := flowsOf(&waiting{view: &view{Planner: planner, desk: d, now: now}, queue: *queue, held: d.held()})
+	after, unknown := f.eligible(j)
+	switch {
+	case unknown != "":
+		return nil, false
+	case after.times == nil:
+		return planner.Forecaster, true
+	}
+	return uncertain{planner.Forecaster, after.times}, true
 }
 
 // prospect is Desk.prospect for a job that may wait for others.

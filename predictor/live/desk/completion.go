@@ -365,7 +365,7 @@ func (q *question) endPlan(agreed *negotiate.Offer, p ending, wait *forecast.Ans
 	within := float64(agreed.Deadline - r.Now)
 	estimate := p.estimate(within)
 	return api.Plan{
-		Array: q.asked.Array, Tasks: all.Tasks, AtOnce: r.Tasks,
+		Array: q.asked.Array, Tasks: all.Tasks, AtOnce: r.Tasks, Dependency: q.asked.Dependency,
 		BeginTime: r.Now, TimeLimit: slurmtime.Minutes(r.Job.Limit) * 60, FinishBy: agreed.Deadline, WorkLimit: r.Job.Limit,
 		Slot: likelyStart(r.Now, wait),
 		Prob: agreed.Prob, Estimate: agreed.Estimate, Forecast: estimate.Forecast, Careful: trajectory.Careful(estimate), TimeOut: p.TimeOut(), Lost: p.Lost(within),

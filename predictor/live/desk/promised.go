@@ -48,7 +48,11 @@ func (d *Desk) again(e *ledger.Entry, j *slurm.QueueEntry, now int64) (*trajecto
 		r.Job.Size, r.Job.Limit, r.Pieces = j.Size, j.Limit, workload.Pieces{}
 	}
 	planner.Room = d.room(d.held(), false) // a promise keeps its room beside others that wait
-	return planner, r, true
+	ok := true
+	if j.Dependency != "" {
+		planner.Forecaster, ok = d.behind(planner, j, now)
+	}
+	return planner, r, ok
 }
 
 // planned returns the place for which e's pending job j is planned, and in which other partitions

@@ -97,7 +97,7 @@ func (k *follower) lateCompletion(ctx context.Context, e *ledger.Entry, j *slurm
 // forecast.
 func (k *follower) foreseeCompletion(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, c *course.Change) error {
 	p := &c.Progress
-	if p.Held || p.Stopped != "" || j.Start == 0 && j.Eligible == 0 || p.Yielded && course.Unforeseeable(e, j) {
+	if p.Held || p.Stopped != "" || j.Start == 0 && j.Eligible == 0 && j.Dependency == "" || p.Yielded && course.Unforeseeable(e, j) {
 		k.memory.dropForecast(e.ID)
 		return nil
 	}

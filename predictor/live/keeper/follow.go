@@ -101,7 +101,7 @@ func (k *follower) noteLate(ctx context.Context, e *ledger.Entry, j *slurm.Queue
 	case p.Yielded:
 	case p.Held:
 		c.Yield("still held after the deadline")
-	case j.Eligible > e.BeginBy && j.RestartCount == 0 && (e.Tentative == 0 || j.Eligible != e.SubmitBegin()):
+	case j.Eligible > e.BeginBy && e.Dependency == "" && j.RestartCount == 0 && (e.Tentative == 0 || j.Eligible != e.SubmitBegin()):
 		c.Yield("held or moved beyond the deadline")
 	case !p.Late && course.SeenKept(e):
 		p.Late = true

@@ -65,7 +65,7 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	if err := k.record(ctx, e, c); err != nil {
 		return err
 	}
-	stopped := e.Progress.Held || e.Progress.Stopped != "" || j.Eligible == 0 || e.Progress.Yielded && course.Unforeseeable(e, j)
+	stopped := e.Progress.Held || e.Progress.Stopped != "" || j.Eligible == 0 && j.Dependency == "" || e.Progress.Yielded && course.Unforeseeable(e, j)
 	if stopped || e.Progress.Yielded { // until it is forecast again
 		k.memory.dropForecast(e.ID)
 	}
@@ -92,7 +92,7 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	case e.Tasks > 0 && j.AtOnce > 0 && j.AtOnce < e.Tasks:
 		k.memory.foresee(e.ID, 0, obstacle{says: fmt.Sprintf("the array lets %d of its tasks run at once, and %d are promised", j.AtOnce, e.Tasks)}, 0)
 		return nil
-	case e.Progress.Yielded, partlyStarted(e), requeued && revised.Begin < current.Begin:
+	case e.Progress.Yielded, j.Dependency != "", partlyStarted(e), requeued && revised.Begin < current.Begin:
 		k.setForecast(planner, &r, e, j, &revised)
 		k.memory.setRescue(e.ID, nil)
 		return nil

@@ -22,6 +22,7 @@ func promiseColumns(r *api.Reservation) sqlitefile.Columns {
 		{Name: "gpus", Pointer: &r.GPUs},
 		{Name: "memory", Pointer: &r.Memory},
 		{Name: "licences", Pointer: &r.Licences},
+		{Name: "dependency", Pointer: &r.Dependency},
 		{Name: "pieces", Pointer: &r.Pieces.Count},
 		{Name: "piece_cpus", Pointer: &r.Pieces.Each.CPUs},
 		{Name: "piece_gpus", Pointer: &r.Pieces.Each.GPUs},

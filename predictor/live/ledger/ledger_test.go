@@ -125,7 +125,7 @@ func TestColumns(t *testing.T) {
 	ctx := t.Context()
 	r := &api.Reservation{
 		Plan: api.Plan{
-			ID: "ID", BeginTime: 101, TimeLimit: 102, BeginBy: 103, HoldUntil: 104, FinishBy: 95, TimeOut: .96, Lost: .97, CheckpointInterval: 85, Slot: 94, Tentative: 84, Group: "Group", Home: "Home", GroupProb: .98, WorkLimit: 105, Array: api.Array{Tasks: 81, AtOnce: 80}, Tasks: 79, AtOnce: 77, Earliest: 90, Prob: .106, Estimate: .107, OnMiss: "OnMiss",
+			ID: "ID", BeginTime: 101, TimeLimit: 102, BeginBy: 103, HoldUntil: 104, FinishBy: 95, TimeOut: .96, Lost: .97, CheckpointInterval: 85, Slot: 94, Tentative: 84, Group: "Group", Home: "Home", GroupProb: .98, WorkLimit: 105, Dependency: "afterok:1", Array: api.Array{Tasks: 81, AtOnce: 80}, Tasks: 79, AtOnce: 77, Earliest: 90, Prob: .106, Estimate: .107, OnMiss: "OnMiss",
 			Work: api.Cost{NodeSeconds: 108, BillingSeconds: 109}, Worst: api.Cost{NodeSeconds: 110, BillingSeconds: 111},
 			Expected: api.Cost{NodeSeconds: 112, BillingSeconds: 113},
 			Evidence: api.Evidence{Sample: 114, Class: "Class"}, Comment: "Comment",
@@ -153,7 +153,7 @@ func TestColumns(t *testing.T) {
 		}
 		want := map[string]any{
 			"id": "ID", "user": "User", "account": "Account", "partition": "Partition", "node_set": "NodeSet", "inside": "Inside", "qos": "QOS",
-			"nodes": int64(115), "cpus": int64(116), "gpus": int64(117), "memory": int64(118), "licences": "a:1",
+			"nodes": int64(115), "cpus": int64(116), "gpus": int64(117), "memory": int64(118), "licences": "a:1", "dependency": "afterok:1",
 			"array_tasks": int64(81), "array_at_once": int64(80), "tasks": int64(79), "tasks_nodes": int64(78), "at_once": int64(77), "started": int64(0),
 			"pieces": int64(86), "piece_cpus": int64(87), "piece_gpus": int64(88), "piece_memory": int64(89), "exclusive": int64(1),
 			"begin_time": int64(101), "time_limit": int64(102), "begin_by": int64(103), "hold_until": int64(104), "finish_by": int64(95), "time_out": .96, "lost": .97, "checkpoint_interval": int64(85), "slot": int64(94), "tentative": int64(84), "group_id": "Group", "home": "Home", "group_prob": .98, "work_limit": int64(105), "earliest": int64(90),

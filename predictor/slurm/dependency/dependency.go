@@ -187,3 +187,34 @@ func (d *Dependency) String() string {
 	}
 	return s.String()
 }
+
+// Narrows reports whether what one text says is what another says or, as jobs do what a job waits
+// for, less: each of its conditions is one of the other's. The states of conditions do not count.
+// It is false if either cannot be read.
+func Narrows(is, was string) bool {
+	now, err := Parse(is)
+	before, err2 := Parse(was)
+	if err != nil || err2 != nil || now.Any != before.Any && len(now.Conditions) > 0 && len(before.Conditions) > 1 {
+		return false
+	}
+	of := make(map[Condition]bool, len(before.Conditions))
+	for _, c := range before.Conditions {
+		of[c.stateless()] = true
+	}
+	for _, c := range now.Conditions {
+		if !of[c.stateless()] {
+			return false
+		}
+	}
+	return true
+}
+
+// stateless returns the condition, whatever has become of it. Slurm writes an array's number with
+// "_*" and without.
+func (c Condition) stateless() Condition {
+	c.Never = false
+	if c.Task == All {
+		c.Task = None
+	}
+	return c
+}

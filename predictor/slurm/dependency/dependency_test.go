@@ -86,3 +86,19 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestNarrows(t *testing.T) {
+	for _, c := range []struct {
+		is, was string
+		want    bool
+	}{
+		{"", "", true}, {"", "afterok:1", true}, {"afterok:1(unfulfilled)", "afterok:1", true}, {"afterok:1(failed)", "afterok:1", true},
+		{"afterok:2(unfulfilled)", "afterok:1:2", true}, {"afterok:2_*(unfulfilled)", "afterok:2", true}, {"singleton(unfulfilled)", "afterok:1,singleton", true},
+		{"after:1+2(unfulfilled)", "after:1+2", true}, {"afterok:1", "", false}, {"afterok:3", "afterok:1:2", false}, {"afterany:1", "afterok:1", false},
+		{"after:1+3", "after:1+2", false}, {"afterok:2_1", "afterok:2", false}, {"afterok:1?afterok:2", "afterok:1,afterok:2", false}, {"nonsense", "nonsense", false},
+	} {
+		if got := Narrows(c.is, c.was); got != c.want {
+			t.Errorf("%q, and was %q: %v", c.is, c.was, got)
+		}
+	}
+}

@@ -91,3 +91,7 @@ UPDATE plans SET inside = 'course', at_once = 2 WHERE id = 'dddddddddddd';
 -- version 29: a job that needs licences
 INSERT INTO schemas VALUES (29, '0.1.0', 1728000000);
 UPDATE plans SET licences = 'matlab:2' WHERE id = 'dddddddddddd';
+-- version 30: how near medians came
+INSERT INTO schemas VALUES (30, '0.1.0', 1728000000);
+INSERT INTO near VALUES (20000, 'wait', 'main', 'all', 'varq', 10, 4, 7, 8, 2.5);
+INSERT INTO recent VALUES ('wait', '[60,120]');
