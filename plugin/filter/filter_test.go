@@ -146,7 +146,8 @@ func TestReadRefuses(t *testing.T) {
 		`{` + by + `"nodes":"x"}`:                                                 `--nodes: "x" is not a number of nodes`,
 		`{` + by + `"time":"long"}`:                                               "--time: ",
 		`{` + by + `"deadline":"now","dependency":"singleton"}`: "--deadline does not go together with --begin-by: it lets Slurm end the job, which varq's promise does not need\n" +
-			"--dependency does not go together with --begin-by: nobody can foresee when it is fulfilled",
+			"--dependency: singleton waits for jobs of the same name: name the job with --job-name",
+		`{` + by + `"dependency":"afterok:x"}`: `--dependency: "x" is not a job`,
 	} {
 		_, err := Read([]byte(options), "sbatch", nil, now, time.UTC, ours)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -11,6 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/dependency"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
 	"github.com/varq-project/varq/predictor/slurm/slurmconf"
 	"github.com/varq-project/varq/predictor/slurmtime"
@@ -187,6 +188,20 @@ func (s *Submission) readArray(o options) error {
 	}, &r.Tasks)
 }
 
+// readDependency reads what the job is to wait for. Its name counts only for that.
+func (s *Submission) readDependency(o options) error {
+	r := &s.Request
+	r.Dependency = o["dependency"]
+	d, err := dependency.Parse(r.Dependency)
+	if err != nil || !slices.ContainsFunc(d.Conditions, func(c dependency.Condition) bool { return c.Kind == dependency.Singleton }) {
+		return err
+	}
+	if r.Name = o["job-name"]; r.Name == "" {
+		return errors.New("singleton waits for jobs of the same name: name the job with --job-name")
+	}
+	return nil
+}
+
 // readJob reads the job's request from Slurm's options. varqd fills in the defaults.
 func (s *Submission) readJob(o options) error {
 	job := &s.Request.Job
@@ -209,6 +224,9 @@ func (s *Submission) readJob(o options) error {
 	job.Nice = int64(nice)
 	if err := s.readArray(o); err != nil {
 		return err
+	}
+	if err := s.readDependency(o); err != nil {
+		return fmt.Errorf("--dependency: %w", err)
 	}
 	size, err := o.size()
 	if err != nil {

@@ -82,6 +82,9 @@ type QueueEntry struct {
 	Completing bool
 }
 
+// NeverSatisfied is the Reason of a job whose dependency cannot come true any more.
+const NeverSatisfied = "DependencyNeverSatisfied"
+
 // Shape is what a pending job asks for, as its user can change it, beyond its workload.Size. Slurm
 // does not bring that up to date with all of it: a change of the number of nodes that Slurm refuses
 // may have changed CPUs. What is not known is 0.

@@ -257,8 +257,7 @@ func forecastOf(times []int64) *api.Forecast {
 
 // neverComesTrue reports whether what a job waits for cannot happen any more.
 func neverComesTrue(j *slurm.QueueEntry) bool {
-	d, err := dependency.Parse(j.Dependency)
-	return j.Reason == "DependencyNeverSatisfied" || err == nil && d.Never()
+	return j.Reason == slurm.NeverSatisfied || dependency.NeverFulfilled(j.Dependency)
 }
 
 // waitForOthers takes in the jobs that the job of a request is to wait for. It returns a refusal if
@@ -328,20 +327,23 @@ func (d *Desk) behind(planner *trajectory.Planner, j *slurm.QueueEntry, now int6
 	return uncertain{planner.Forecaster, after.times}, true
 }
 
-// prospect is Desk.prospect for a job that may wait for others.
+// prospect is Desk.prospect for a job that may wait for others. wait is then about that time from
+// which on it is likely to be eligible, which is q.from.
 func (q *question) prospect(r *trajectory.Request, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p ending, blocked *api.Blocked, ok bool) {
 	if q.eligible == nil {
 		return q.desk.prospect(q.Cluster, r, 0, circumstances, avoided, claims, wait)
 	}
 	var endings []ending
-	for _, at := range q.eligible {
+	waits := make([]forecast.Answer, len(q.eligible))
+	for i, at := range q.eligible {
 		if at == flow.Never {
 			break
 		}
 		later := *r
 		later.Now = max(r.Now, at)
-		each, why, ok := q.desk.prospect(q.Cluster, &later, 0, circumstances, avoided, claims, wait)
+		each, why, ok := q.desk.prospect(q.Cluster, &later, 0, circumstances, avoided, claims, &waits[i])
 		if !ok {
+			*wait = waits[i]
 			return p, why, false
 		}
 		endings, blocked = append(endings, each), cmp.Or(blocked, why)
@@ -350,6 +352,8 @@ func (q *question) prospect(r *trajectory.Request, circumstances completion.Circ
 		wait.Down = "the jobs that it waits for hardly ever do what it needs"
 		return p, nil, false
 	}
+	middle := len(endings) / 2
+	*wait, q.from = waits[middle], max(r.Now, q.eligible[middle])
 	return q.eligible.mix(r.Now, endings), blocked, true
 }
 

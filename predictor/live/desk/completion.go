@@ -208,7 +208,7 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 			return p, ok
 		})...)
 		_, waking := q.Cluster.Job(r.Job, r.Needs).Waking()
-		slot := likelyStart(r.Now, &wait)
+		slot := likelyStart(q.from, &wait)
 		for i := range others {
 			claim := workload.Claim{Request: r.All(), Pieces: r.Pieces.Times(max(1, r.Tasks)), Start: slot, From: slot}
 			claim.Limit = others[i].Limit
@@ -367,7 +367,7 @@ func (q *question) endPlan(agreed *negotiate.Offer, p ending, wait *forecast.Ans
 	return api.Plan{
 		Array: q.asked.Array, Tasks: all.Tasks, AtOnce: r.Tasks, Dependency: q.asked.Dependency,
 		BeginTime: r.Now, TimeLimit: slurmtime.Minutes(r.Job.Limit) * 60, FinishBy: agreed.Deadline, WorkLimit: r.Job.Limit,
-		Slot: likelyStart(r.Now, wait),
+		Slot: likelyStart(q.from, wait),
 		Prob: agreed.Prob, Estimate: agreed.Estimate, Forecast: estimate.Forecast, Careful: trajectory.Careful(estimate), TimeOut: p.TimeOut(), Lost: p.Lost(within),
 		Work:     api.Cost(q.Work(all)),
 		Evidence: api.Evidence{Sample: int(wait.Sample), Class: wait.Class, Beyond: wait.Beyond},

@@ -72,6 +72,7 @@ type question struct {
 	answer  api.PlanAnswer
 	// eligible is when the job becomes eligible after others, or nil if it waits for none
 	eligible sometime
+	from     int64 // when it is likely to become eligible: now, if it waits for none
 }
 
 // question converts a user's request, with the site's defaults.
@@ -92,7 +93,7 @@ func (v *view) question(user string, req *api.PlanRequest) *question {
 	if !req.Finishes() {
 		terms.setEarliest(v.Planner, &r)
 	}
-	return &question{view: v, request: r, terms: terms, asked: req}
+	return &question{view: v, request: r, terms: terms, asked: req, from: v.now}
 }
 
 // promisedTasks returns how many tasks of a request's array the promise is to be about, or 0 for a

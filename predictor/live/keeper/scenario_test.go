@@ -54,12 +54,13 @@ import (
 //
 //	promise|quote PLAN by TIME [to USER] [after TIME] [best-effort] [on-miss=cancel] [max-cost=N]
 //	             [prob=P] [partition=NAME] [account=NAME] [tentative=SPAN] [home=NAME]
-//	             [group-prob=P]
+//	             [group-prob=P] [dependency=WHAT]
 //	                                 max-cost is N node-hours, or with Nx N times the quote
 //	promise|quote PLAN end [by TIME] [risk=P] ...
 //	                                 of the job's end
 //	accept JOB [up to N]             by alice, N node-hours at most
 //	submit PLAN as JOB [by USER]     as the plan says
+//	other JOB [by USER]              is submitted without a plan
 //	bind PLAN to JOB [by USER]
 //	cancel PLAN [by USER]
 //	confirm PLAN as JOB [by USER]    a tentative promise

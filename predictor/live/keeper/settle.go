@@ -12,6 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/dependency"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -352,6 +353,19 @@ func (k *settler) correct(ctx context.Context, e *ledger.Entry, j *workload.Job,
 	k.Metrics.corrected.WithLabelValues(strings.ToLower(s.Outcome)).Inc()
 	k.Log.Info("corrected", "plan", e.ID, "job", e.Job, "user", e.User, "outcome", s.Outcome, "was", e.State)
 	return nil
+}
+
+// settleNever settles the reservation of a job that never starts, as the jobs that it waits for did
+// not end as it needs. The forecast of what is promised allows for that.
+func (k *settler) settleNever(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
+	if !dependency.NeverFulfilled(j.Dependency) && j.Reason != slurm.NeverSatisfied {
+		return nil
+	}
+	s := ledger.Settlement{At: now, Outcome: api.StateMissed}
+	if e.Progress.Yielded {
+		s.Outcome = api.StateCancelled
+	}
+	return k.settle(ctx, e, s, fmt.Sprintf("it never starts: the jobs that it waits for did not end as it needs (%s)", j.Dependency))
 }
 
 // settle closes a reservation in the ledger. why is the note for the user; there is none if why is

@@ -67,6 +67,7 @@ var verbs = map[string]func(s *scene, w *words){
 	"promise":   func(s *scene, w *words) { s.plan(w, true) },
 	"quote":     func(s *scene, w *words) { s.plan(w, false) },
 	"submit":    (*scene).submit,
+	"other":     (*scene).other,
 	"bind":      (*scene).bind,
 	"accept":    (*scene).accept,
 	"cancel":    (*scene).cancel,
@@ -191,6 +192,7 @@ func (s *scene) plan(w *words, promise bool) {
 		req.Group, req.Home = groupID, home
 	}
 	req.OnMiss, _ = w.value("on-miss")
+	req.Dependency, _ = w.value("dependency")
 	if text, _ := w.value("max-cost"); text != "" {
 		times, isTimes := strings.CutSuffix(text, "x")
 		n, err := strconv.ParseFloat(times, 64)
@@ -251,6 +253,14 @@ func (s *scene) submit(w *words) {
 		Request: workload.Request{
 			User: cmp.Or(w.after("by"), "alice"), Account: "phys", Partition: "main", Size: workload.Size{Nodes: 2, CPUs: 2}, Limit: p.TimeLimit,
 		},
+	}}
+}
+
+func (s *scene) other(w *words) {
+	id := s.number(w.next())
+	s.Slurm.Pending[id] = slurm.QueueEntry{Job: workload.Job{
+		ID: id, Submit: s.Clock, Eligible: s.Clock, State: workload.Pending,
+		Request: workload.Request{User: cmp.Or(w.after("by"), "alice"), Account: "phys", Partition: "main", Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 3600},
 	}}
 }
 

@@ -76,6 +76,7 @@ var transitions = []transition{
 	{true, tentative, present, (*Keeper).followTentative},
 	{true, begins, anyState, (*Keeper).followGroup},
 	{true, begins, started, (*Keeper).noteStart},
+	{true, whatever, waiting | overdue, (*Keeper).settleNever},
 	{true, begins, waiting | overdue, (*Keeper).release},
 	{true, begins, overdue, (*Keeper).noteLate},
 	{true, finishes, present, (*Keeper).followCompletion},

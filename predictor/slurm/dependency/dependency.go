@@ -163,6 +163,13 @@ func (d *Dependency) Never() bool {
 	return d.Any && len(d.Conditions) > 0
 }
 
+// NeverFulfilled reports whether what a text says cannot come true any more. It is false if the text
+// cannot be read.
+func NeverFulfilled(text string) bool {
+	d, err := Parse(text)
+	return err == nil && d.Never()
+}
+
 // String writes the dependency as sbatch reads it.
 func (d *Dependency) String() string {
 	var s strings.Builder
