@@ -57,6 +57,9 @@ func (s *Submission) Write(w io.Writer, a api.PlanAnswer) error {
 			s.notes = append(s.notes, fmt.Sprintf("it is promised as it was offered at %s; by now the forecast is %s (varq status tells how it goes on)", s.time(p.Offered), prob.Format(p.Forecast)))
 		}
 		s.choose(&l, &a)
+		if waits := a.Awaits(s.zone); waits != "" {
+			s.notes = append(s.notes, slurmtime.InZone(waits, s.zone))
+		}
 		s.accept(&l, a.Plan, a.RunnerUp, a.Offers)
 	case a.Refusal != nil:
 		s.refuse(&l, a.Refusal)

@@ -193,11 +193,11 @@ func (s *Submission) readDependency(o options) error {
 	r := &s.Request
 	r.Dependency = o["dependency"]
 	d, err := dependency.Parse(r.Dependency)
-	if err != nil || !slices.ContainsFunc(d.Conditions, func(c dependency.Condition) bool { return c.Kind == dependency.Singleton }) {
+	if err != nil || !d.Singleton() {
 		return err
 	}
 	if r.Name = o["job-name"]; r.Name == "" {
-		return errors.New("singleton waits for jobs of the same name: name the job with --job-name")
+		return errors.New(dependency.Nameless)
 	}
 	return nil
 }

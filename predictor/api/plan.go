@@ -118,8 +118,10 @@ type PlanAnswer struct {
 	// holds for it is known once the job is bound.
 	MayChange  bool    `json:"may_change,omitempty"`
 	Trajectory []Point `json:"trajectory,omitempty"`
-	// After are the jobs that it waits for.
-	After []Awaited `json:"after,omitempty"`
+	// Eligible is when the jobs that the request's job is to wait for are forecast to have done what
+	// it needs, or nil if it waits for none. Lost is the probability that they do not.
+	Eligible *Forecast `json:"eligible,omitempty"`
+	Lost     float64   `json:"lost,omitempty"`
 	// Offers are other deadlines, beside that of Plan, by which the job's end can be promised.
 	Offers []Offer `json:"offers,omitempty"`
 	// Account and QOS are those with which the job is to be submitted, if the request's Job names
@@ -134,6 +136,26 @@ type PlanAnswer struct {
 	// LeftOut says beside Plan which sizes of the request cannot be promised, and why: clauses
 	// without a full stop, such as "16 nodes: partition main has 8 nodes".
 	LeftOut []string `json:"left_out,omitempty"`
+}
+
+// Awaits says how long the request's job waits for others, with times in a zone: a clause, or "" if it
+// waits for none.
+func (a *PlanAnswer) Awaits(zone *time.Location) string {
+	e := a.Eligible
+	switch {
+	case e == nil:
+		return ""
+	case e.Median == 0:
+		return fmt.Sprintf("it waits for other jobs, which do not do what it needs with probability %.2f", a.Lost)
+	}
+	text := "it waits for other jobs, as likely as not until " + slurmtime.Stamp(e.Median, zone)
+	if e.Late != 0 {
+		text += ", and in nine cases of ten until " + slurmtime.Stamp(e.Late, zone)
+	}
+	if a.Lost > 0 {
+		text += fmt.Sprintf("; they do not do what it needs with probability %.2f", a.Lost)
+	}
+	return text
 }
 
 // Plan says how to submit the job so that the promise holds.

@@ -286,16 +286,18 @@ func (q *question) waitForOthers() (*api.Refusal, error) {
 	if unknown != "" {
 		return &api.Refusal{Reason: "nothing is promised of this job, as " + unknown}, nil
 	}
-	if q.eligible, q.answer.After = after.times, after.jobs; q.eligible != nil {
+	if q.eligible = after.times; q.eligible != nil {
 		q.Forecaster = uncertain{q.Forecaster, q.eligible}
+		q.answer.Eligible, q.answer.Lost = after.forecast, after.lost
 	}
 	return nil, nil
 }
 
 // afterOthers is when a job becomes eligible after others.
 type afterOthers struct {
-	times sometime // nil if it waits for nothing
-	jobs  []api.Awaited
+	times    sometime // nil if it waits for nothing
+	forecast *api.Forecast
+	lost     float64 // the probability that it never does
 }
 
 // eligible returns when a job becomes eligible. It says why if that is not known.
@@ -306,7 +308,8 @@ func (f *flows) eligible(j *slurm.QueueEntry) (after afterOthers, unknown string
 	}
 	next.Wait = func(int64) (never delay.Distribution) { return never }
 	next.Run = func(float64) float64 { return 0 }
-	return afterOthers{flow.Shares(f.Courses(f.Add(next)).Eligible, shares), a.after}, ""
+	courses := f.Courses(f.Add(next))
+	return afterOthers{flow.Shares(courses.Eligible, shares), forecastOf(courses.Eligible), courses.Lost()}, ""
 }
 
 // behind returns a Forecaster of a job of the queue that waits for others, from one of jobs that do

@@ -125,8 +125,8 @@ func TestPlanBehindOthers(t *testing.T) {
 	for by, want := range map[int64]bool{1800 + 660: true, 1800 + 300: false} {
 		if a := plan("afterok:1", func(r *api.PlanRequest) { r.BeginBy = epoch + by }); (a.Plan != nil) != want {
 			t.Errorf("by %d s: %+v", by, a.Refusal)
-		} else if want && (len(a.After) != 1 || a.After[0].Job != 1 || a.Plan.BeginTime != epoch) {
-			t.Errorf("by %d s: %+v, %+v", by, a.After, a.Plan)
+		} else if want && (a.Eligible == nil || a.Eligible.Median != epoch+1800 || a.Plan.BeginTime != epoch) {
+			t.Errorf("by %d s: %+v, %+v", by, a.Eligible, a.Plan)
 		}
 	}
 	end := func(by int64) func(*api.PlanRequest) {
@@ -138,7 +138,7 @@ func TestPlanBehindOthers(t *testing.T) {
 		}
 	}
 	// what is over, or not known, keeps nothing
-	if a := plan("afterok:99", func(r *api.PlanRequest) { r.BeginBy = epoch + 660 }); a.Plan == nil || a.After != nil {
+	if a := plan("afterok:99", func(r *api.PlanRequest) { r.BeginBy = epoch + 660 }); a.Plan == nil || a.Eligible != nil {
 		t.Errorf("%+v", a)
 	}
 	if a := plan("afterany:3", nil); a.Plan != nil || !strings.Contains(a.Refusal.Reason, "it waits for job 3, of which nothing is forecast: its user holds it") {

@@ -107,6 +107,9 @@ func promisedTasks(req *api.PlanRequest) int32 {
 
 // refuse returns the answer with a refusal.
 func (q *question) refuse(no *api.Refusal) (api.PlanAnswer, error) {
+	if waits := q.answer.Awaits(q.desk.Zone); waits != "" {
+		no.Reason += "; " + waits
+	}
 	q.answer.Refusal = no
 	return q.answer, nil
 }

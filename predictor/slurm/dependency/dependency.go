@@ -9,6 +9,7 @@ package dependency
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -161,6 +162,14 @@ func (d *Dependency) Never() bool {
 		}
 	}
 	return d.Any && len(d.Conditions) > 0
+}
+
+// Nameless is what is wrong with a dependency with a Singleton of a job without a name.
+const Nameless = "singleton waits for jobs of the same name: name the job with --job-name"
+
+// Singleton reports whether one of the conditions is a Singleton.
+func (d *Dependency) Singleton() bool {
+	return slices.ContainsFunc(d.Conditions, func(c Condition) bool { return c.Kind == Singleton })
 }
 
 // NeverFulfilled reports whether what a text says cannot come true any more. It is false if the text

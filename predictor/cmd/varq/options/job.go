@@ -16,6 +16,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/dependency"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
 	"github.com/varq-project/varq/predictor/slurm/option"
 	"github.com/varq-project/varq/predictor/slurm/slurmconf"
@@ -158,6 +159,8 @@ const array = "array"
 func (f *Job) AddPromised() {
 	f.flags.Lookup("nodes").Usage = "number of `nodes`"
 	f.flags.StringVar(&f.accounts, "accounts", "", "charge the one of these `accounts` with which a promise costs least: a,b")
+	on := f.flags.Lookup("dependency")
+	on.Hidden, on.Shorthand, on.Usage = false, "d", "the `jobs` that it waits for: afterok:17,after:18+30"
 	list := f.flags.Lookup(array)
 	list.Hidden, list.Usage = false, "the `tasks` of a job array, and how many may run at once: 0-39 or 0-39%8"
 	flags := f.cmd.Flags()
@@ -184,6 +187,21 @@ func (f *Job) Array() (of api.Array, tasks int32, err error) {
 		}
 	}
 	return of, tasks, err
+}
+
+// Dependency returns what the job waits for, and its name, if that counts for it.
+func (f *Job) Dependency() (text, name string, err error) {
+	text, _ = f.given("dependency")
+	d, err := dependency.Parse(text)
+	if err != nil {
+		return "", "", fmt.Errorf("--dependency: %w", err)
+	}
+	if d.Singleton() {
+		if name, _ = f.given("job-name"); name == "" {
+			return "", "", errors.New("--dependency: " + dependency.Nameless)
+		}
+	}
+	return text, name, nil
 }
 
 // Needs returns what the options demand of the job's nodes.

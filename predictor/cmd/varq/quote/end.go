@@ -23,6 +23,7 @@ func showEnd(env *cli.Env, asked *api.PlanRequest, answer *api.PlanAnswer, optio
 	for _, line := range told.End(p, env.Now(), env.Zone) {
 		s.Line(line.Name, "%s", line.Text)
 	}
+	s.WriteString(awaits(env, answer))
 	fmt.Fprintf(&s, "\nTo make this reservation:\n\n  sbatch %s job.sh\n", strings.Join(options, " "))
 	s.WriteString(ends(env, asked, answer.Offers, options))
 	_, err := io.WriteString(env.Stdout, s.String())

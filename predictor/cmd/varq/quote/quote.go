@@ -73,6 +73,9 @@ promise. It works on any cluster of Slurm: where there is no varqd, use varq-alo
 		if request.Array, request.Tasks, err = job.Array(); err != nil {
 			return usage(err)
 		}
+		if request.Dependency, request.Name, err = job.Dependency(); err != nil {
+			return usage(err)
+		}
 		if err := request.Check(); err != nil {
 			return usage(api.ByOption(err, env.Moment))
 		}
@@ -165,7 +168,7 @@ func showAnswer(env *cli.Env, request api.PlanRequest, answer api.PlanAnswer, jo
 		return chooseEnd(env, &request, answer.Refusal.Offers, options)
 	case answer.Plan != nil:
 		request.Prob = answer.Plan.Prob // the site's default, if none was asked for
-		return showPlan(env, &request, answer.Plan, append(job, told.Options(&request, env.Zone)...))
+		return showPlan(env, &request, &answer, append(job, told.Options(&request, env.Zone)...))
 	case answer.Refusal != nil:
 		return showRefusal(env, &request, &answer, append(job, told.Options(&request, env.Zone)...))
 	default:
