@@ -71,7 +71,7 @@ func conflicts(t *testing.T, s *site.Site) {
 	}{
 		{[]string{"--begin-by=now+1hour", "--begin=now+2hours"}, "--begin"},
 		{[]string{"--begin-by=now+1hour", "--deadline=now+5hours"}, "--deadline"},
-		{[]string{"--begin-by=now+1hour", "--dependency=singleton"}, "--dependency"},
+		{[]string{"--begin-by=now+1hour", "--dependency=afterok:first"}, `--dependency: "first" is not a job`},
 		{[]string{"--begin-by=2001-01-01T00:00:00"}, "past"},
 		{[]string{"--begin-by=yesterweek"}, "yesterweek"},
 		{[]string{"--begin-by=now+1hour", "--prob=1.5"}, "--prob"},

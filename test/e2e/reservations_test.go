@@ -56,6 +56,7 @@ func TestSite(t *testing.T) {
 			"every":             every,
 			"accounts":          accounts,
 			"array":             array,
+			"dependencies":      dependencies,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -51,10 +51,11 @@ func whenWaiting(t *testing.T, s *site.Site) {
 	if mine[second].Ahead < 1 || mine[array].Array != array || mine[array].Tasks == "" {
 		t.Errorf("%+v, %+v", mine[second], mine[array])
 	}
-	for id, why := range map[int64]string{held: "its user holds it", after: "it waits for other jobs (afterok:" + strconv.FormatInt(first, 10)} {
-		if j := mine[id]; j == nil || j.Start != nil || !strings.Contains(j.Unknown, why) {
-			t.Errorf("job %d: %+v", id, j)
-		}
+	if j := mine[held]; j == nil || j.Start != nil || !strings.Contains(j.Unknown, "its user holds it") {
+		t.Errorf("the held job: %+v", j)
+	}
+	if j := mine[after]; j == nil || j.Start == nil || len(j.After) != 1 || j.After[0].Job != first || j.Eligible.Median < mine[first].Start.Median || j.Start.Median < j.Eligible.Median {
+		t.Errorf("the job after job %d: %+v", first, j)
 	}
 	// One job is told as in the list, also to others, if Slurm shows it to them.
 	for _, user := range []string{"alice", "bob"} {

@@ -1,0 +1,42 @@
+package e2e
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/test/site"
+)
+
+// dependencies: a start and an end are promised of jobs that wait for others, and kept; and missed at
+// once, with the reason, where these fail.
+func dependencies(t *testing.T, s *site.Site) {
+	submit := func(args ...string) int64 {
+		t.Helper()
+		r := mustRun(t, s, "alice", "sbatch", append([]string{"--parsable", "--time=5", "--output=/dev/null"}, args...)...)
+		id, err := strconv.ParseInt(strings.TrimSpace(r.Stdout), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	good, bad := submit("--wrap=sleep 30"), submit("--wrap=sleep 20; exit 1")
+	awaitLook(t, s)
+	starts := submit("--begin-by=now+30minutes", "--best-effort", "--prob=0.5", fmt.Sprintf("--dependency=afterok:%d", good), "--wrap=sleep 1")
+	ends := submit("--finish-by=now+1hour", "--prob=0.5", fmt.Sprintf("--dependency=afterany:%d,after:%d", bad, good), "--wrap=sleep 1")
+	never := submit("--begin-by=now+30minutes", "--best-effort", "--prob=0.5", fmt.Sprintf("--dependency=afterok:%d", bad), "--wrap=sleep 1")
+	awaitLook(t, s)
+	told := decode[api.When](t, mustRun(t, s, "alice", "varq", "when", "--json", strconv.FormatInt(starts, 10)).Stdout)
+	if j := told.Jobs[0]; len(told.Jobs) != 1 || j.Start == nil || len(j.After) != 1 || j.After[0].Job != good || j.Plan == "" {
+		t.Errorf("%+v", j)
+	}
+	settled(t, s, "alice", starts, api.StateKept)
+	settled(t, s, "alice", ends, api.StateKept)
+	r := settled(t, s, "alice", never, api.StateMissed)
+	if !strings.Contains(r.Note, "it never starts: the jobs that it waits for did not end as it needs") {
+		t.Errorf("%q", r.Note)
+	}
+	mustRun(t, s, "alice", "scancel", strconv.FormatInt(never, 10))
+}
