@@ -92,7 +92,8 @@ const mostAnchors = 5
 type Flow struct {
 	correlation float64
 	queue       []float64 // how long its jobs wait in each course, normally distributed
-	courses     []Courses
+	jobs        []Job
+	courses     []Courses // of the jobs
 }
 
 // New returns a Flow without jobs. correlation is that between the ranks of the waits of two jobs,
@@ -104,7 +105,7 @@ func New(correlation float64) *Flow {
 // Add draws the courses of one more job, and returns its place in the flow. It takes
 // O(Draws log Draws), and the time of mostAnchors forecasts.
 func (f *Flow) Add(j Job) int {
-	f.courses = append(f.courses, f.draw(&j))
+	f.courses, f.jobs = append(f.courses, f.draw(&j)), append(f.jobs, j)
 	return len(f.courses) - 1
 }
 

@@ -29,13 +29,15 @@ func hour(conditions ...Condition) Job {
 	return Job{Conditions: conditions, Earliest: epoch, Wait: none, Run: lasting(3600), Success: 1}
 }
 
-func simulate(jobs []Job, correlation float64) []Courses {
+func simulate(jobs []Job, correlation float64) []Courses { return flowOf(jobs, correlation).courses }
+
+func flowOf(jobs []Job, correlation float64) *Flow {
 	f := New(correlation)
 	for i, j := range jobs {
 		j.ID = int64(i)
 		f.Add(j)
 	}
-	return f.courses
+	return f
 }
 
 func TestConditions(t *testing.T) {
@@ -187,6 +189,42 @@ func TestAnchors(t *testing.T) {
 	simulate([]Job{first, second}, 0)
 	if len(asked) != mostAnchors || !slices.IsSorted(asked) {
 		t.Errorf("%v", asked)
+	}
+}
+
+// Of two branches the longer one is critical, more often the longer it is; and an hour less of a job
+// is worth what Critical says.
+func TestCritical(t *testing.T) {
+	lasts := func(median float64) func(float64) float64 {
+		return func(p float64) float64 { return median * (1 - math.Log(1-p)) }
+	}
+	jobs := func(less float64) []Job {
+		long, short := hour(Condition{Event: Ended}), hour(Condition{Event: Ended})
+		long.Run, short.Run = lasts(7200-less), lasts(3600)
+		return []Job{hour(), long, short, hour(Condition{Event: Succeeded, Job: 1}, Condition{Event: Succeeded, Job: 2})}
+	}
+	f := flowOf(jobs(0), 0)
+	got := f.Critical([]int{3})
+	if got[0] != 1 || got[3] != 1 || got[1]+got[2] != 1 || got[1] < .6 || got[1] > .9 {
+		t.Errorf("%v", got)
+	}
+	mean := func(f *Flow) (mean float64) {
+		for _, at := range f.Last([]int{3, 1}) {
+			mean += float64(at-epoch) / Draws
+		}
+		return mean
+	}
+	const less = 60
+	if worth := (mean(f) - mean(flowOf(jobs(less), 0))) / less; math.Abs(worth-2*got[1]) > .15*worth { // of 2 medians on average
+		t.Errorf("a minute less lets all end %v minutes sooner, Critical says %v", worth, got[1])
+	}
+	if got := f.Critical([]int{2}); got[0] != 1 || got[1] != 0 || got[2] != 1 {
+		t.Errorf("of one branch: %v", got)
+	}
+	for i, never := range []Job{{Earliest: epoch, Wait: none, Run: lasting(math.Inf(1))}, hour(Condition{Event: Failed})} {
+		if got := flowOf([]Job{hour(), never}, 0).Critical([]int{1}); got[0] != 0 || got[1] != 0 {
+			t.Errorf("%d never ends: %v", i, got)
+		}
 	}
 }
 
