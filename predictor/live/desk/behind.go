@@ -59,6 +59,15 @@ func flowsOf(w *waiting) *flows {
 	return f
 }
 
+// flows returns the flows of the queue, for a user. The error is a fault of package api.
+func (v *view) flows(user string) (*flows, error) {
+	queue := v.desk.queue.Load()
+	if queue == nil {
+		return nil, api.Fault(api.ErrUnavailable, "varqd has not read the queue yet: try again in a moment")
+	}
+	return flowsOf(&waiting{view: v, user: user, queue: *queue, held: v.desk.held()}), nil
+}
+
 // of returns what is known of a job of the queue, and adds it to the flow.
 func (f *flows) of(j *slurm.QueueEntry) *awaited {
 	if a := f.known[j.ID]; a != nil {
@@ -270,18 +279,18 @@ func (q *question) waitForOthers() (*api.Refusal, error) {
 	if err != nil {
 		return nil, api.Fault(api.ErrInvalid, "dependency: "+err.Error())
 	}
-	queue, user := q.desk.queue.Load(), q.request.Job.User
-	if queue == nil {
-		return nil, api.Fault(api.ErrUnavailable, "varqd has not read the queue yet: try again in a moment")
+	user := q.request.Job.User
+	f, err := q.flows(user)
+	if err != nil {
+		return nil, err
 	}
 	for _, c := range d.Conditions {
-		if j := (*queue)[c.Job]; j != nil && j.User != user && !q.desk.Premises.MaySeeJobs(user) {
+		if j := f.queue[c.Job]; j != nil && j.User != user && !q.desk.Premises.MaySeeJobs(user) {
 			return &api.Refusal{Reason: fmt.Sprintf("job %d is not yours to see, so nothing is promised of one that waits for it", c.Job)}, nil
 		}
 	}
 	j := &slurm.QueueEntry{Name: q.asked.Name, Dependency: q.asked.Dependency}
 	j.User, j.ID = user, math.MaxInt64 // the newest
-	f := flowsOf(&waiting{view: q.view, queue: *queue, held: q.desk.held()})
 	after, unknown := f.eligible(j)
 	if unknown != "" {
 		return &api.Refusal{Reason: "nothing is promised of this job, as " + unknown}, nil
@@ -312,22 +321,18 @@ func (f *flows) eligible(j *slurm.QueueEntry) (after afterOthers, unknown string
 	return afterOthers{flow.Shares(courses.Eligible, shares), forecastOf(courses.Eligible), courses.Lost()}, ""
 }
 
-// behind returns a Forecaster of a job of the queue that waits for others, from one of jobs that do
-// not. It reports false if nothing is known of these.
-func (d *Desk) behind(planner *trajectory.Planner, j *slurm.QueueEntry, now int64) (trajectory.Forecaster, bool) {
-	queue := d.queue.Load()
-	if queue == nil {
-		return nil, false
+// after replaces the Forecaster by one of a job of the queue that waits for others. It reports false
+// if nothing is known of these.
+func (v *view) after(j *slurm.QueueEntry) bool {
+	f, err := v.flows(j.User)
+	if err != nil {
+		return false
 	}
-	f := flowsOf(&waiting{view: &view{Planner: planner, desk: d, now: now}, queue: *queue, held: d.held()})
 	after, unknown := f.eligible(j)
-	switch {
-	case unknown != "":
-		return nil, false
-	case after.times == nil:
-		return planner.Forecaster, true
+	if after.times != nil {
+		v.Forecaster = uncertain{v.Forecaster, after.times}
 	}
-	return uncertain{planner.Forecaster, after.times}, true
+	return unknown == ""
 }
 
 // prospect is Desk.prospect for a job that may wait for others. wait is then about that time from

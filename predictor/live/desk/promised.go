@@ -50,7 +50,8 @@ func (d *Desk) again(e *ledger.Entry, j *slurm.QueueEntry, now int64) (*trajecto
 	planner.Room = d.room(d.held(), false) // a promise keeps its room beside others that wait
 	ok := true
 	if j.Dependency != "" {
-		planner.Forecaster, ok = d.behind(planner, j, now)
+		v := &view{Planner: planner, desk: d, now: now}
+		ok = v.after(j)
 	}
 	return planner, r, ok
 }
