@@ -13,6 +13,9 @@ type WhenQuery struct {
 	ArrayTasks []ArrayTasks `json:"array_tasks,omitempty"`
 	// Partitions selects the jobs in any of these; none selects all.
 	Partitions []string `json:"partitions,omitempty"`
+	// Flow asks for the end of Jobs, of those that they wait for, and of those that wait for them, all
+	// together.
+	Flow bool `json:"flow,omitempty"`
 }
 
 // ArrayTasks are tasks of an array, as a Waiting names them.
@@ -37,6 +40,7 @@ func (q *WhenQuery) Check() error {
 		c.name("array_tasks", t.Tasks)
 		c.wrong(t.Tasks == "" || strings.Trim(t.Tasks, "0123456789,-:%") != "", "array_tasks", "%.40q is not a list of tasks", t.Tasks)
 	}
+	c.wrong(q.Flow && len(q.Jobs) == 0, "jobs", "a flow has jobs")
 	c.names("partitions", q.Partitions)
 	if q.User != "" && q.User != Everybody {
 		c.name(ParamUser, q.User)
@@ -48,6 +52,8 @@ func (q *WhenQuery) Check() error {
 type When struct {
 	// Jobs are those that go first in Slurm's order, first.
 	Jobs []Waiting `json:"jobs"`
+	// Flow tells of all together, if that was asked for.
+	Flow *Flow `json:"flow,omitempty"`
 	// More is how many more jobs were selected.
 	More int `json:"more,omitempty"`
 	// AsOf is the time at which varqd has read the queue. Learning says that it has learnt only the
@@ -125,6 +131,36 @@ type Holders struct {
 	// whose limit that is, or 0 if it is not the asker's to see.
 	Until int64 `json:"until,omitempty"`
 	First int64 `json:"first,omitempty"`
+}
+
+// Flow tells when jobs of which some wait for others are forecast to have ended, all of them.
+type Flow struct {
+	// Jobs are in an order in which each comes after those that it waits for.
+	Jobs []FlowJob `json:"jobs"`
+	// End is when the last of them is forecast to end. Lost is the probability that one of them never
+	// starts, because others do not do what it needs.
+	End  *Forecast `json:"end,omitempty"`
+	Lost float64   `json:"lost,omitempty"`
+	// Unknown says why End is not forecast: a clause without a full stop.
+	Unknown string `json:"unknown,omitempty"`
+}
+
+// FlowJob is a job of a flow, or some tasks of an array.
+type FlowJob struct {
+	Job   int64     `json:"job"`
+	Array int64     `json:"array,omitempty"`
+	Tasks string    `json:"tasks,omitempty"`
+	Name  string    `json:"name"`
+	User  string    `json:"user"`
+	Runs  bool      `json:"runs,omitempty"`
+	After []Awaited `json:"after,omitempty"`
+	Start *Forecast `json:"start,omitempty"`
+	End   *Forecast `json:"end,omitempty"`
+	// Critical is how much sooner the whole ends on average if this job takes a second less, in
+	// seconds: the probability that the whole waits for it.
+	Critical float64 `json:"critical"`
+	// Unknown says why nothing is forecast of it: a clause without a full stop.
+	Unknown string `json:"unknown,omitempty"`
 }
 
 // Awaited is a job that another waits for, or some tasks of an array.

@@ -1,5 +1,7 @@
 package flow
 
+import "slices"
+
 // Critical returns for each job of the flow the share of the courses in which the last of some jobs
 // would have ended sooner if that job had: it is on the path of those that end one after another. An
 // hour less of a job lets the whole end sooner by so much of an hour on average, as long as no other
@@ -50,4 +52,16 @@ func (f *Flow) Last(jobs []int) []int64 {
 		}
 	}
 	return ends
+}
+
+// Lost returns the share of the courses in which one of some jobs never becomes eligible, because
+// others do not do what it needs.
+func (f *Flow) Lost(jobs []int) float64 {
+	n := 0
+	for d := range Draws {
+		if slices.ContainsFunc(jobs, func(i int) bool { return f.courses[i].lost[d] }) {
+			n++
+		}
+	}
+	return float64(n) / Draws
 }

@@ -69,18 +69,6 @@ type Courses struct {
 	lost                 []bool  // it never becomes eligible, as others do not do what it needs
 }
 
-// Lost returns the share of the courses in which the job never becomes eligible, because jobs that it
-// waits for do not do what it needs.
-func (c *Courses) Lost() float64 {
-	n := 0
-	for _, lost := range c.lost {
-		if lost {
-			n++
-		}
-	}
-	return float64(n) / float64(len(c.lost))
-}
-
 // Draws is the number of courses.
 const Draws = 1000
 

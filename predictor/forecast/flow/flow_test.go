@@ -65,15 +65,16 @@ func TestConditions(t *testing.T) {
 		"beyond what is known":  {Job{Earliest: epoch, Wait: func(int64) delay.Distribution { return delay.Distribution{} }, Run: lasting(1), Success: 1}, hour(Condition{Event: Ended}), Never, 0, 0},
 		"that it does not know": {Job{Earliest: epoch, Wait: none, Run: lasting(math.Inf(1)), Success: 1}, hour(Condition{Event: Ended}), Never, 0, 0},
 	} {
-		got := simulate([]Job{c.first, c.then}, .5)[1]
+		f := flowOf([]Job{c.first, c.then}, .5)
+		got, lost := f.Courses(1), f.Lost([]int{1})
 		for d, at := range got.Eligible {
 			if at != Never && (at != c.want || got.Start[d] != at) {
 				t.Errorf("%s: eligible %d, start %d", name, at-epoch, got.Start[d]-epoch)
 				break
 			}
 		}
-		if ever := Prob(got.Eligible, Never); math.Abs(ever-c.ever) > 1./Draws || math.Abs(got.Lost()-c.lost) > 1./Draws {
-			t.Errorf("%s: in %v of the courses, and lost in %v", name, ever, got.Lost())
+		if ever := Prob(got.Eligible, Never); math.Abs(ever-c.ever) > 1./Draws || math.Abs(lost-c.lost) > 1./Draws {
+			t.Errorf("%s: in %v of the courses, and lost in %v", name, ever, lost)
 		}
 	}
 }

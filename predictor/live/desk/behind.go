@@ -187,7 +187,7 @@ func (f *flows) conditions(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unkn
 				if d.Any {
 					continue
 				}
-				return fmt.Sprintf("it waits for job %s, of which nothing is forecast: %s", named(other), first.unknown)
+				return fmt.Sprintf("it waits for job %s, of which nothing is forecast: %s", squeueID(other), first.unknown)
 			}
 			event := events[c.Kind]
 			job.Conditions = append(job.Conditions, flow.Condition{Event: event, Job: first.place, Delay: c.Delay})
@@ -245,8 +245,8 @@ func (f *flows) awaitedBy(j *slurm.QueueEntry, c dependency.Condition) (on []*sl
 	return on
 }
 
-// named returns a job's number as squeue shows it.
-func named(j *slurm.QueueEntry) string {
+// squeueID returns a job's number as squeue shows it.
+func squeueID(j *slurm.QueueEntry) string {
 	if j.ArrayJob == 0 {
 		return strconv.FormatInt(j.ID, 10)
 	}
@@ -317,8 +317,9 @@ func (f *flows) eligible(j *slurm.QueueEntry) (after afterOthers, unknown string
 	}
 	next.Wait = func(int64) (never delay.Distribution) { return never }
 	next.Run = func(float64) float64 { return 0 }
-	courses := f.Courses(f.Add(next))
-	return afterOthers{flow.Shares(courses.Eligible, shares), forecastOf(courses.Eligible), courses.Lost()}, ""
+	place := f.Add(next)
+	courses := f.Courses(place)
+	return afterOthers{flow.Shares(courses.Eligible, shares), forecastOf(courses.Eligible), f.Lost([]int{place})}, ""
 }
 
 // after replaces the Forecaster by one of a job of the queue that waits for others. It reports false
@@ -365,19 +366,24 @@ func (q *question) prospect(r *trajectory.Request, circumstances completion.Circ
 	return q.eligible.mix(r.Now, endings), blocked, true
 }
 
-// follow sets what is forecast of a job that waits for others, or says why nothing is.
-func (w *waiting) follow(told *api.Waiting, j *slurm.QueueEntry) (unknown string) {
+// graph returns the flows of the queue.
+func (w *waiting) graph() *flows {
 	if w.flows == nil {
 		w.flows = flowsOf(w)
 	}
-	a := w.flows.of(j)
+	return w.flows
+}
+
+// follow sets what is forecast of a job that waits for others, or says why nothing is.
+func (w *waiting) follow(told *api.Waiting, j *slurm.QueueEntry) (unknown string) {
+	a := w.graph().of(j)
 	if a.unknown != "" {
 		return a.unknown
 	}
 	courses := w.flows.Courses(a.place)
 	told.After, told.AfterAny = a.after, strings.Contains(j.Dependency, "?")
 	told.Eligible, told.Start, told.End = forecastOf(courses.Eligible), forecastOf(courses.Start), forecastOf(courses.End)
-	told.Evidence, told.Lost = apiEvidence(&a.evidence), courses.Lost()
+	told.Evidence, told.Lost = apiEvidence(&a.evidence), w.flows.Lost([]int{a.place})
 	for _, at := range times(w.now, w.desk.Zone) {
 		told.By = append(told.By, api.StartBy{At: at, Prob: flow.Prob(courses.Start, at)})
 	}

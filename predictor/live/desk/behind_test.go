@@ -2,6 +2,7 @@ package desk
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,5 +162,44 @@ func TestPlanBehindOthers(t *testing.T) {
 	}
 	if _, err := s.desk.Plan(t.Context(), "alice", &api.PlanRequest{BeginBy: epoch + 7200, Dependency: "afterok:x"}, true); err == nil {
 		t.Error("no error")
+	}
+}
+
+// A flow is some jobs with all that they wait for and that waits for them. It ends with the last.
+func TestFlow(t *testing.T) {
+	s := newSite(t)
+	const epoch = desktest.Epoch
+	s.Outlook.Delay, s.Outlook.RunTime = 0, 3600
+	s.observe(
+		entry(1, "alice", 0, func(j *slurm.QueueEntry) { j.State, j.Start = workload.Running, epoch-1800 }),
+		behind(2, "afterok:1", nil), behind(3, "afterok:1", func(j *slurm.QueueEntry) { j.Limit = 600 }), behind(4, "afterok:2:3", nil),
+		entry(5, "alice", 0, nil), behind(6, "afterany:5", nil),
+		behind(7, "afterany:8", nil), entry(8, "alice", 0, func(j *slurm.QueueEntry) { j.Held = true }),
+		entry(9, "bob", 0, nil), behind(10, "afterany:9", nil),
+	)
+	flow := func(user string, jobs ...int64) *api.Flow {
+		return s.when(user, api.WhenQuery{Jobs: jobs, Flow: true}).Flow
+	}
+	for _, from := range []int64{1, 2, 4} {
+		got := flow("alice", from)
+		var ids []int64
+		for _, j := range got.Jobs {
+			ids = append(ids, j.Job)
+		}
+		want := map[int64][]int64{1: {1, 2, 3, 4}, 2: {1, 2, 4}, 4: {1, 2, 3, 4}}[from]
+		if !slices.Equal(ids, want) || got.End == nil || got.End.Median != epoch+1800+2*3600 || got.Unknown != "" || got.Jobs[0].Critical != 1 || !got.Jobs[0].Runs || got.Jobs[0].Start.Median != epoch-1800 {
+			t.Errorf("from job %d: %v, end %+v: %+v", from, ids, got.End, got)
+		}
+	}
+	if got := flow("alice", 7); len(got.Jobs) != 2 || got.End != nil || got.Unknown != "of job 7 nothing is forecast: it waits for job 8, of which nothing is forecast: its user holds it ('scontrol release' lets it go)" {
+		t.Errorf("%+v", got)
+	}
+	if got := flow("alice", 99); len(got.Jobs) != 0 || got.End != nil {
+		t.Errorf("%+v", got)
+	}
+	s.Slurm.PrivateJobs = true
+	s.Refresh()
+	if got := flow("alice", 10); len(got.Jobs) != 1 || got.Jobs[0].Job != 10 {
+		t.Errorf("bob's job is told of: %+v", got)
 	}
 }

@@ -68,6 +68,9 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 		}
 		answer.Jobs = append(answer.Jobs, told)
 	}
+	if q.Flow {
+		answer.Flow = w.graph().whole(q.Jobs)
+	}
 	return answer, v.err()
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/advise"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/every"
+	"github.com/varq-project/varq/predictor/cmd/varq/flow"
 	"github.com/varq-project/varq/predictor/cmd/varq/ledger"
 	"github.com/varq-project/varq/predictor/cmd/varq/link"
 	"github.com/varq-project/varq/predictor/cmd/varq/nodes"
@@ -101,6 +102,7 @@ shadow --mine. It forecasts, and promises nothing.`,
 		quote.New(shared, varqd),
 		quote.NewPredict(shared, varqd),
 		when.New(shared, varqd),
+		flow.New(shared, varqd),
 		reserve.New(shared, varqd),
 		reserve.NewSites(shared, varqd),
 		size.New(shared, varqd, env.Sacct),

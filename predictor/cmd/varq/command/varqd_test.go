@@ -388,7 +388,31 @@ func whenFor(q api.WhenQuery) (api.When, error) {
 			}
 		}
 	}
+	if q.Flow {
+		return api.When{Jobs: jobs, Flow: flowFor(q), AsOf: now}, nil
+	}
 	return api.When{Jobs: jobs, AsOf: seen(strings.Join(q.Partitions, ""))}, nil
+}
+
+// flowFor is a chain of three jobs, or a job of which nothing is forecast, or nothing.
+func flowFor(q api.WhenQuery) *api.Flow {
+	at := func(minutes int64) *api.Forecast {
+		return &api.Forecast{Median: now + 60*minutes, Late: now + 120*minutes}
+	}
+	switch q.Jobs[0] {
+	case 4711:
+		return &api.Flow{
+			End: at(200), Lost: .12,
+			Jobs: []api.FlowJob{
+				{Job: 4711, Name: "prepare", User: "alice", Runs: true, Start: &api.Forecast{Median: now - 600, Late: now - 600}, End: at(20), Critical: 1},
+				{Job: 4712, Array: 4712, Tasks: "0-9", Name: "train", User: "alice", Start: at(40), End: &api.Forecast{Median: now + 9000}, Critical: .93, After: []api.Awaited{{Job: 4711, Kind: "afterok", Prob: .94, By: at(20)}}},
+				{Job: 4713, Name: "report", User: "alice", Start: at(190), End: at(200), Critical: 1, After: []api.Awaited{{Job: 4712, Array: 4712, Tasks: "0-9", Kind: "afterok", Prob: .94}, {Job: 4711, Kind: "after"}}},
+			},
+		}
+	case 4720:
+		return &api.Flow{Unknown: "of job 4720 nothing is forecast: its user holds it", Jobs: []api.FlowJob{{Job: 4720, Name: "held", User: "alice", Unknown: "its user holds it"}}}
+	}
+	return &api.Flow{Jobs: []api.FlowJob{}}
 }
 
 func predictionFor(r api.PredictRequest) (api.Prediction, error) {

@@ -69,7 +69,7 @@ func Waiting(w *api.Waiting, now int64, zone *time.Location) []Line {
 		if w.Tasks != "" && !isOne(w.Tasks) {
 			first, all = "the first of these tasks ", "all of these tasks "
 		}
-		line("Start", "%s%s", first, likely(w.Start, zone))
+		line("Start", "%s%s", first, Likely(w.Start, zone))
 		for _, by := range w.By {
 			line("", "by %s with probability %s", moment(by.At), prob.Format(by.Prob))
 		}
@@ -79,7 +79,7 @@ func Waiting(w *api.Waiting, now int64, zone *time.Location) []Line {
 		if w.End == nil {
 			line("End", "not told: something is promised about this job, so that its work may begin later")
 		} else {
-			line("End", "%s%s", all, likely(w.End, zone))
+			line("End", "%s%s", all, Likely(w.End, zone))
 		}
 		line("Forecast", "from %s; it is not a promise", Evidence(&w.Evidence, now))
 	}
@@ -148,7 +148,7 @@ func after(a *api.Awaited, either bool, zone *time.Location) string {
 	if a.Prob < 1 {
 		s += fmt.Sprintf(" (probability %s)", prob.Format(a.Prob))
 	}
-	if s += ": " + likely(a.By, zone); either {
+	if s += ": " + Likely(a.By, zone); either {
 		s += "; one of these is enough"
 	}
 	return s
@@ -171,8 +171,8 @@ func Because(w *api.Waiting) string {
 	return w.Reason
 }
 
-// likely says when something happens, as it is forecast. f is nil if that is not known.
-func likely(f *api.Forecast, zone *time.Location) string {
+// Likely says when something happens, as it is forecast. f is nil if that is not known.
+func Likely(f *api.Forecast, zone *time.Location) string {
 	switch {
 	case f == nil || f.Median == 0:
 		return "later than can be forecast"

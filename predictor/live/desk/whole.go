@@ -1,0 +1,81 @@
+package desk
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/dependency"
+)
+
+// whole tells of a flow: some jobs of the queue, those that they wait for, and those that wait for
+// them, as far as the user may see them.
+func (f *flows) whole(named []int64) *api.Flow {
+	told := &api.Flow{Jobs: []api.FlowJob{}}
+	members := f.members(named)
+	var places []int
+	for _, j := range members {
+		if a := f.of(j); a.unknown == "" {
+			places = append(places, a.place)
+		} else {
+			told.Unknown = cmp.Or(told.Unknown, "of job "+squeueID(j)+" nothing is forecast: "+a.unknown)
+		}
+	}
+	// of jobs of which nothing is forecast, those come last that were not found to wait for others
+	slices.SortStableFunc(members, func(a, b *slurm.QueueEntry) int {
+		x, y := f.of(a), f.of(b)
+		return cmp.Or(cmp.Compare(len(x.unknown), len(y.unknown)), cmp.Compare(x.place, y.place), cmp.Compare(a.ID, b.ID))
+	})
+	critical := f.Critical(places)
+	told.Lost = f.Lost(places)
+	for _, j := range members {
+		a := f.of(j)
+		job := api.FlowJob{Job: j.ID, Array: j.ArrayJob, Tasks: j.ArrayTasks, Name: j.Name, User: j.User, Runs: j.Start != 0, After: a.after, Unknown: a.unknown}
+		if a.unknown == "" {
+			courses := f.Courses(a.place)
+			job.Start, job.End, job.Critical = forecastOf(courses.Start), forecastOf(courses.End), critical[a.place]
+		}
+		told.Jobs = append(told.Jobs, job)
+	}
+	if told.Unknown == "" && len(places) > 0 {
+		told.End = forecastOf(f.Last(places))
+	}
+	return told
+}
+
+// members returns the jobs of a flow.
+func (f *flows) members(named []int64) (members []*slurm.QueueEntry) {
+	awaited, waiting := map[int64][]*slurm.QueueEntry{}, map[int64][]*slurm.QueueEntry{} // by job
+	for _, j := range f.queue {
+		d, err := dependency.Parse(j.Dependency)
+		if err != nil {
+			continue
+		}
+		for _, c := range d.Conditions {
+			for _, other := range f.awaitedBy(j, c) {
+				awaited[j.ID], waiting[other.ID] = append(awaited[j.ID], other), append(waiting[other.ID], j)
+			}
+		}
+	}
+	for _, j := range f.queue {
+		if slices.Contains(named, j.ID) || j.ArrayJob != 0 && slices.Contains(named, j.ArrayJob) {
+			members = append(members, j)
+		}
+	}
+	roots := slices.Clone(members)
+	for _, next := range []map[int64][]*slurm.QueueEntry{awaited, waiting} {
+		seen := map[int64]bool{}
+		for rest := slices.Clone(roots); len(rest) > 0; rest = rest[1:] {
+			for _, j := range next[rest[0].ID] {
+				if !seen[j.ID] {
+					seen[j.ID] = true
+					members, rest = append(members, j), append(rest, j)
+				}
+			}
+		}
+	}
+	members = slices.DeleteFunc(members, func(j *slurm.QueueEntry) bool { return j.User != f.user && !f.desk.Premises.MaySeeJobs(f.user) })
+	slices.SortFunc(members, func(a, b *slurm.QueueEntry) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.Compact(members)
+}
