@@ -2,6 +2,8 @@ package desk
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -23,15 +25,16 @@ import (
 // not, so that their starts are forecast.
 const mostAwaited = 500
 
-// alikeWaits is the correlation between the ranks of the waits of two jobs of a flow. It was chosen on
-// the logs KTH and CTC, where it is .16 to .25 for a user's consecutive jobs, forecast at the submission
-// of the first. On SDSC SP2 and SDSC Blue it is .14 to .29.
+// alikeWaits is the correlation between the ranks of the waits of two jobs of a flow. It was chosen
+// on the logs KTH and CTC, where it is .16 to .25 for a user's consecutive jobs, forecast at the
+// submission of the first. On SDSC SP2 and SDSC Blue it is .14 to .29.
 const alikeWaits = .22
 
 // flows forecasts jobs that wait for others, with all that these wait for.
 type flows struct {
 	*waiting
 	*flow.Flow
+	entries   map[int64]*slurm.QueueEntry       // of the queue
 	arrays    map[int64][]*slurm.QueueEntry     // by the array's number
 	namesakes map[[2]string][]*slurm.QueueEntry // by user and name
 	known     map[int64]*awaited
@@ -48,15 +51,24 @@ type awaited struct {
 
 // flowsOf returns the flows of a queue.
 func flowsOf(w *waiting) *flows {
-	f := &flows{w, flow.New(alikeWaits), map[int64][]*slurm.QueueEntry{}, map[[2]string][]*slurm.QueueEntry{}, map[int64]*awaited{}}
+	f := &flows{
+		waiting: w, Flow: flow.New(alikeWaits), known: map[int64]*awaited{},
+		entries: make(map[int64]*slurm.QueueEntry, len(w.queue)), arrays: map[int64][]*slurm.QueueEntry{}, namesakes: map[[2]string][]*slurm.QueueEntry{},
+	}
 	for _, j := range w.queue {
-		if j.ArrayJob != 0 {
-			f.arrays[j.ArrayJob] = append(f.arrays[j.ArrayJob], j)
-		}
-		name := [2]string{j.User, j.Name}
-		f.namesakes[name] = append(f.namesakes[name], j)
+		f.add(j)
 	}
 	return f
+}
+
+// add adds a job of the queue.
+func (f *flows) add(j *slurm.QueueEntry) {
+	f.entries[j.ID] = j
+	if j.ArrayJob != 0 {
+		f.arrays[j.ArrayJob] = append(f.arrays[j.ArrayJob], j)
+	}
+	name := [2]string{j.User, j.Name}
+	f.namesakes[name] = append(f.namesakes[name], j)
 }
 
 // flows returns the flows of the queue, for a user. The error is a fault of package api.
@@ -238,8 +250,8 @@ func (f *flows) awaitedBy(j *slurm.QueueEntry, c dependency.Condition) (on []*sl
 				on = append(on, other)
 			}
 		}
-	case f.queue[c.Job] != nil:
-		on = append(on, f.queue[c.Job])
+	case f.entries[c.Job] != nil:
+		on = append(on, f.entries[c.Job])
 	}
 	slices.SortFunc(on, func(a, b *slurm.QueueEntry) int { return int(a.ID - b.ID) })
 	return on
@@ -284,13 +296,18 @@ func (q *question) waitForOthers() (*api.Refusal, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range d.Conditions {
-		if j := f.queue[c.Job]; j != nil && j.User != user && !q.desk.Premises.MaySeeJobs(user) {
-			return &api.Refusal{Reason: fmt.Sprintf("job %d is not yours to see, so nothing is promised of one that waits for it", c.Job)}, nil
-		}
-	}
 	j := &slurm.QueueEntry{Name: q.asked.Name, Dependency: q.asked.Dependency}
 	j.User, j.ID = user, math.MaxInt64 // the newest
+	if err := f.readNew(q.ctx, j, &d); err != nil {
+		return nil, err
+	}
+	for _, c := range d.Conditions {
+		for _, other := range f.awaitedBy(j, c) {
+			if other.User != user && !q.desk.Premises.MaySeeJobs(user) {
+				return &api.Refusal{Reason: fmt.Sprintf("job %d is not yours to see, so nothing is promised of one that waits for it", c.Job)}, nil
+			}
+		}
+	}
 	after, unknown := f.eligible(j)
 	if unknown != "" {
 		return &api.Refusal{Reason: "nothing is promised of this job, as " + unknown}, nil
@@ -300,6 +317,34 @@ func (q *question) waitForOthers() (*api.Refusal, error) {
 		q.answer.Eligible, q.answer.Lost = after.forecast, after.lost
 	}
 	return nil, nil
+}
+
+// mostNew is of how many jobs of a dependency Slurm is asked that the queue does not show.
+const mostNew = 50
+
+// readNew adds jobs that a job is to wait for, and that were submitted since the last look at the
+// queue. Of those that Slurm does not show either nothing is awaited. The error is a fault of
+// package api.
+func (f *flows) readNew(ctx context.Context, j *slurm.QueueEntry, d *dependency.Dependency) error {
+	asked := 0
+	for _, c := range d.Conditions {
+		if c.Job == 0 || f.desk.Job == nil || len(f.awaitedBy(j, c)) > 0 {
+			continue
+		}
+		if asked++; asked > mostNew {
+			return api.Fault(api.ErrInvalid, fmt.Sprintf("dependency: more than %d of its jobs are not in the queue", mostNew))
+		}
+		switch entry, err := f.desk.Job(ctx, c.Job); {
+		case errors.Is(err, slurm.ErrNotFound):
+		case err != nil && ctx.Err() != nil:
+			return err
+		case err != nil:
+			return api.Fault(api.ErrUnavailable, fmt.Sprintf("Slurm does not tell of job %d now, which this job waits for: try again in a moment", c.Job))
+		default:
+			f.add(&entry)
+		}
+	}
+	return nil
 }
 
 // afterOthers is when a job becomes eligible after others.

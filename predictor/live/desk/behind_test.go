@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -145,6 +146,18 @@ func TestPlanBehindOthers(t *testing.T) {
 	if a := plan("afterany:3", nil); a.Plan != nil || !strings.Contains(a.Refusal.Reason, "it waits for job 3, of which nothing is forecast: its user holds it") {
 		t.Errorf("%+v", a.Refusal)
 	}
+	// job 50 was submitted after the look: Slurm is asked, and its wait and its run count
+	s.Slurm.Pending[50] = *entry(50, "alice", 0, nil)
+	for by, want := range map[int64]bool{600 + 3600 + 660: true, 3600: false} {
+		if a := plan("afterok:50", func(r *api.PlanRequest) { r.BeginBy = epoch + by }); (a.Plan != nil) != want {
+			t.Errorf("after a new job by %d s: %+v", by, a)
+		}
+	}
+	s.Slurm.Down = errors.New("down")
+	if _, err := s.desk.Plan(t.Context(), "alice", &api.PlanRequest{BeginBy: epoch + 7200, Dependency: "afterok:51"}, true); !errors.Is(err, api.ErrUnavailable) {
+		t.Errorf("Slurm is down: %v", err)
+	}
+	s.Slurm.Down = nil
 	// every fifth fails
 	s.Outlook.Fails = .2
 	for prob, want := range map[float64]bool{.7: true, .85: false} {

@@ -9,6 +9,7 @@
 package desk
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -96,6 +97,9 @@ type Options struct {
 	Site Site
 	// Idle knows how many nodes were idle. It may be nil.
 	Idle Idle
+	// Job reads a job that was submitted after the last look at the queue, or returns
+	// slurm.ErrNotFound. It may be nil.
+	Job func(ctx context.Context, id int64) (slurm.QueueEntry, error)
 	// Homes knows the homes of groups. It is nil if there are none.
 	Homes Homes
 	// RiskyNodes is the default for requests: api.RiskyAvoid or api.RiskyAllow.

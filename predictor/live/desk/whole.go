@@ -47,7 +47,7 @@ func (f *flows) whole(named []int64) *api.Flow {
 // members returns the jobs of a flow.
 func (f *flows) members(named []int64) (members []*slurm.QueueEntry) {
 	awaited, waiting := map[int64][]*slurm.QueueEntry{}, map[int64][]*slurm.QueueEntry{} // by job
-	for _, j := range f.queue {
+	for _, j := range f.entries {
 		d, err := dependency.Parse(j.Dependency)
 		if err != nil {
 			continue
@@ -58,7 +58,7 @@ func (f *flows) members(named []int64) (members []*slurm.QueueEntry) {
 			}
 		}
 	}
-	for _, j := range f.queue {
+	for _, j := range f.entries {
 		if slices.Contains(named, j.ID) || j.ArrayJob != 0 && slices.Contains(named, j.ArrayJob) {
 			members = append(members, j)
 		}

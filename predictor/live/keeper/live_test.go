@@ -59,7 +59,7 @@ func newLab(t *testing.T, c *cluster.Cluster, user string) *lab {
 		Slurm: l.slurm, Observe: l.outlook.ObserveCluster, Loaded: l.outlook.Ready, Now: now, Zone: time.UTC, Stale: 900,
 	})
 	l.desk = desk.New(desk.Options{
-		Premises: l.premises, Ledger: book, Outlook: l.outlook, Now: now, Zone: time.UTC,
+		Premises: l.premises, Ledger: book, Outlook: l.outlook, Job: l.slurm.Job, Now: now, Zone: time.UTC,
 		Prob: .9, Confidence: .95, Horizon: 86400, Log: log,
 	})
 	l.Keeper = New(Options{

@@ -49,7 +49,7 @@ func (s *site) open() {
 	promises := prometheus.NewCounter(prometheus.CounterOpts{Name: "varq_promises_total"})
 	s.Registry.MustRegister(promises)
 	s.desk = desk.New(desk.Options{
-		Premises: s.Premises, Ledger: s.Ledger, Outlook: s.Outlook, Health: s.Outlook, Homes: &s.homes, Now: s.Now, Zone: time.UTC,
+		Premises: s.Premises, Ledger: s.Ledger, Outlook: s.Outlook, Health: s.Outlook, Homes: &s.homes, Job: s.Slurm.Job, Now: s.Now, Zone: time.UTC,
 		Prob: .9, Confidence: .95, Horizon: 86400, Log: s.Log, Metrics: desk.Metrics{Promises: promises},
 	})
 	s.keeper = New(Options{

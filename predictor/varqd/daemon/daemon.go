@@ -215,6 +215,7 @@ func New(o Options) (_ *Daemon, err error) {
 		Health:     nodes,
 		Site:       desk.Site{Power: c.Site.Power, Tariff: prices, Unit: unit},
 		Idle:       idleHere{d.idle},
+		Job:        slurms.Job,
 		Homes:      d.homes,
 		RiskyNodes: c.Plan.RiskyNodes,
 		Now:        now,
