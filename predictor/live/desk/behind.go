@@ -315,6 +315,13 @@ func (q *question) waitForOthers() (*api.Refusal, error) {
 	if q.eligible = after.times; q.eligible != nil {
 		q.Forecaster = uncertain{q.Forecaster, q.eligible}
 		q.answer.Eligible, q.answer.Lost = after.forecast, after.lost
+		q.from = max(q.now, after.forecast.Median)
+		room := q.Room
+		q.Room = func(c workload.Claim, now int64, least float64) workload.Room {
+			later := max(0, q.from-c.From) // its work hardly begins before
+			c.Start, c.From = c.Start+later, c.From+later
+			return room(c, now, least)
+		}
 	}
 	return nil, nil
 }
@@ -381,8 +388,8 @@ func (v *view) after(j *slurm.QueueEntry) bool {
 	return unknown == ""
 }
 
-// prospect is Desk.prospect for a job that may wait for others. wait is then about that time from
-// which on it is likely to be eligible, which is q.from.
+// prospect is Desk.prospect for a job that may wait for others. wait is then about the time from
+// which on it is likely to be eligible.
 func (q *question) prospect(r *trajectory.Request, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p ending, blocked *api.Blocked, ok bool) {
 	if q.eligible == nil {
 		return q.desk.prospect(q.Cluster, r, 0, circumstances, avoided, claims, wait)
@@ -407,7 +414,7 @@ func (q *question) prospect(r *trajectory.Request, circumstances completion.Circ
 		return p, nil, false
 	}
 	middle := len(endings) / 2
-	*wait, q.from = waits[middle], max(r.Now, q.eligible[middle])
+	*wait = waits[middle]
 	return q.eligible.mix(r.Now, endings), blocked, true
 }
 

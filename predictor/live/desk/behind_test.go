@@ -154,7 +154,7 @@ func TestPlanBehindOthers(t *testing.T) {
 		}
 	}
 	s.Slurm.Down = errors.New("down")
-	if _, err := s.desk.Plan(t.Context(), "alice", &api.PlanRequest{BeginBy: epoch + 7200, Dependency: "afterok:51"}, true); !errors.Is(err, api.ErrUnavailable) {
+	if _, err := s.desk.Plan(t.Context(), "alice", &api.PlanRequest{BeginBy: epoch + 7200, Dependency: "afterok:50"}, true); !errors.Is(err, api.ErrUnavailable) {
 		t.Errorf("Slurm is down: %v", err)
 	}
 	s.Slurm.Down = nil

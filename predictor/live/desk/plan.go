@@ -203,6 +203,7 @@ func (q *question) startPlan(got *trajectory.Answer) api.Plan {
 	plan, req := apiPlan(&q.request, got.Plan), q.asked
 	plan.WorkLimit = got.Job.Limit
 	plan.Array, plan.Tasks, plan.Dependency = req.Array, q.request.Tasks, req.Dependency
+	plan.Slot = max(plan.Slot, q.from)
 	plan.Learning, plan.AsOf = q.desk.Outlook.Learning(), q.desk.Outlook.Seen()
 	q.asOffered(&plan)
 	q.terms.agree(&plan, &q.request)
