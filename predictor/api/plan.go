@@ -138,8 +138,8 @@ type PlanAnswer struct {
 	LeftOut []string `json:"left_out,omitempty"`
 }
 
-// Awaits says how long the request's job waits for others, with times in a zone: a clause, or "" if it
-// waits for none.
+// Awaits says how long the request's job waits for others, with times in a zone: a clause, or "" if
+// it waits for none.
 func (a *PlanAnswer) Awaits(zone *time.Location) string {
 	e := a.Eligible
 	switch {

@@ -13,8 +13,8 @@ type WhenQuery struct {
 	ArrayTasks []ArrayTasks `json:"array_tasks,omitempty"`
 	// Partitions selects the jobs in any of these; none selects all.
 	Partitions []string `json:"partitions,omitempty"`
-	// Flow asks for the end of Jobs, of those that they wait for, and of those that wait for them, all
-	// together.
+	// Flow asks for the end of Jobs, of those that they wait for, and of those that wait for them,
+	// all together.
 	Flow bool `json:"flow,omitempty"`
 }
 
@@ -168,8 +168,8 @@ type Awaited struct {
 	Job   int64  `json:"job"`
 	Array int64  `json:"array,omitempty"`
 	Tasks string `json:"tasks,omitempty"`
-	// Kind is what it has to do, as sbatch's --dependency names that, such as "afterok", and Delay how
-	// many seconds have to pass after that.
+	// Kind is what it has to do, as sbatch's --dependency names that, such as "afterok", and Delay
+	// how many seconds have to pass after that.
 	Kind  string `json:"kind"`
 	Delay int64  `json:"delay,omitempty"`
 	// Prob is the probability that it does that once it has started, and By when it is forecast to.

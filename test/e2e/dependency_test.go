@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/test/site"
 )
 
-// dependencies: a start and an end are promised of jobs that wait for others, and kept; and missed at
-// once, with the reason, where these fail.
+// dependencies: a start and an end are promised of jobs that wait for others, and kept; and missed
+// at once, with the reason, where these fail.
 func dependencies(t *testing.T, s *site.Site) {
 	submit := func(args ...string) int64 {
 		t.Helper()

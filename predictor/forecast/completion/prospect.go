@@ -171,9 +171,9 @@ func (f *Forecaster) Rest(q *forecast.Question, age int64, c Circumstances) (p P
 	return p
 }
 
-// Run returns the quantiles, in seconds, of how much longer a job runs that has run for age seconds,
-// until it ends in whatever way: its time limit is the longest. Of an array it is the longest of so
-// many Tasks that run together, in so many rounds, each of which takes as long.
+// Run returns the quantiles, in seconds, of how much longer a job runs that has run for age
+// seconds, until it ends in whatever way: its time limit is the longest. Of an array it is the
+// longest of so many Tasks that run together, in so many rounds, each of which takes as long.
 func (f *Forecaster) Run(q *forecast.Question, age int64, c Circumstances) func(prob float64) float64 {
 	run, limit := f.runs.RunTime(q), max(q.Limit, 1)
 	if c.Tasks > 0 {

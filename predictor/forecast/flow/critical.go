@@ -3,9 +3,9 @@ package flow
 import "slices"
 
 // Critical returns for each job of the flow the share of the courses in which the last of some jobs
-// would have ended sooner if that job had: it is on the path of those that end one after another. An
-// hour less of a job lets the whole end sooner by so much of an hour on average, as long as no other
-// path becomes the longest. Courses in which one of them never ends do not count.
+// would have ended sooner if that job had: it is on the path of those that end one after another.
+// An hour less of a job lets the whole end sooner by so much of an hour on average, as long as no
+// other path becomes the longest. Courses in which one of them never ends do not count.
 //
 // It takes O(Draws) times the number of conditions on the paths.
 func (f *Flow) Critical(last []int) []float64 {

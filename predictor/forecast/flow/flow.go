@@ -21,6 +21,7 @@ import (
 // Event is what a job waits for of another.
 type Event int
 
+// The events.
 const (
 	Begun     Event = iota // it has started, or will not any more
 	Ended                  // it has ended, or will not start any more
@@ -28,8 +29,8 @@ const (
 	Failed                 // it has ended otherwise, or will not start any more
 )
 
-// Condition is one of those that make a job eligible: Delay seconds after an event of the Job-th job
-// of the flow.
+// Condition is one of those that make a job eligible: Delay seconds after an event of the Job-th
+// job of the flow.
 type Condition struct {
 	Event
 	Job   int
@@ -157,8 +158,8 @@ func (j *Job) eligible(all []Courses, d int) (at int64, lost bool) {
 	return max(last, j.Earliest), failed > 0
 }
 
-// done returns when a condition comes true in a course, or Never. cannot is true if it cannot. A job
-// that is lost waits until somebody cancels it.
+// done returns when a condition comes true in a course, or Never. cannot is true if it cannot. A
+// job that is lost waits until somebody cancels it.
 func (a *Courses) done(c Condition, d int) (at int64, cannot bool) {
 	switch ended := a.End[d] != Never; {
 	case a.lost[d], c.Event == Succeeded && ended && !a.good[d], c.Event == Failed && a.good[d]:
@@ -251,8 +252,8 @@ func Prob(times []int64, by int64) float64 {
 	return float64(n) / float64(len(times))
 }
 
-// Shares returns n times, ascending, that stand for those at which something happens in the courses:
-// the middle of each n-th of them, or Never.
+// Shares returns n times, ascending, that stand for those at which something happens in the
+// courses: the middle of each n-th of them, or Never.
 func Shares(times []int64, n int) []int64 {
 	sorted, shares := slices.Sorted(slices.Values(times)), make([]int64, n)
 	for i := range shares {

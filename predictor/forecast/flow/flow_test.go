@@ -114,8 +114,8 @@ func graph(random *rand.Rand) []Job {
 	return jobs
 }
 
-// slowly returns the ends of the last job of a flow in many courses, each drawn by itself, in order:
-// the oracle. It knows no correlation and no anchors.
+// slowly returns the ends of the last job of a flow in many courses, each drawn by itself, in
+// order: the oracle. It knows no correlation and no anchors.
 func slowly(jobs []Job, courses int, random *rand.Rand) []int64 {
 	ends := make([]int64, courses)
 	for n := range ends {
@@ -193,8 +193,8 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// Of two branches the longer one is critical, more often the longer it is; and an hour less of a job
-// is worth what Critical says.
+// Of two branches the longer one is critical, more often the longer it is; and an hour less of a
+// job is worth what Critical says.
 func TestCritical(t *testing.T) {
 	lasts := func(median float64) func(float64) float64 {
 		return func(p float64) float64 { return median * (1 - math.Log(1-p)) }
@@ -216,7 +216,8 @@ func TestCritical(t *testing.T) {
 		return mean
 	}
 	const less = 60
-	if worth := (mean(f) - mean(flowOf(jobs(less), 0))) / less; math.Abs(worth-2*got[1]) > .15*worth { // of 2 medians on average
+	// a run takes two medians on average
+	if worth := (mean(f) - mean(flowOf(jobs(less), 0))) / less; math.Abs(worth-2*got[1]) > .15*worth {
 		t.Errorf("a minute less lets all end %v minutes sooner, Critical says %v", worth, got[1])
 	}
 	if got := f.Critical([]int{2}); got[0] != 1 || got[1] != 0 || got[2] != 1 {

@@ -57,7 +57,8 @@ const (
 	prior, priorJobs = .85, 5
 	// no estimate is nearer to 0 or 1
 	least = .005
-	// the greatest number of shares of a step; beyond, the half that counted a job longest ago is forgotten
+	// the greatest number of shares of a step; beyond, the half that counted a job longest ago is
+	// forgotten
 	mostShares = 100_000
 )
 

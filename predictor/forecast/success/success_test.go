@@ -52,8 +52,8 @@ func TestProb(t *testing.T) {
 	}
 }
 
-// Estimates come true as often as they say where users' habits differ, and are better than the share
-// of all jobs.
+// Estimates come true as often as they say where users' habits differ, and are better than the
+// share of all jobs.
 func TestCalibration(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	habits := map[string]float64{}

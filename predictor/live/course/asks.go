@@ -62,8 +62,8 @@ func Asks(j *slurm.QueueEntry) string {
 }
 
 // AskedAtFirst returns Asks for a job when it is bound. It leaves out what a promised job is never
-// submitted with, and another dependency or reservation than the promised one. So if the job has such a request,
-// the request counts as a change by the user.
+// submitted with, and another dependency or reservation than the promised one. So if the job has
+// such a request, the request counts as a change by the user.
 func AskedAtFirst(e *ledger.Entry, j *slurm.QueueEntry) string {
 	submitted := *j
 	submitted.Dependency = e.Dependency
@@ -72,8 +72,8 @@ func AskedAtFirst(e *ledger.Entry, j *slurm.QueueEntry) string {
 }
 
 // Unforeseeable reports whether e's pending job j, which somebody else has changed, may wait for
-// something that forecasts do not know of. They know of the nodes that it may have, of the jobs that
-// it waits for, and of the reservation that it was promised in.
+// something that forecasts do not know of. They know of the nodes that it may have, of the jobs
+// that it waits for, and of the reservation that it was promised in.
 func Unforeseeable(e *ledger.Entry, j *slurm.QueueEntry) bool {
 	s := &j.Shape
 	moved := s.Reservation != "" && s.Reservation != e.Inside

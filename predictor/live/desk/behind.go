@@ -374,8 +374,8 @@ func (f *flows) eligible(j *slurm.QueueEntry) (after afterOthers, unknown string
 	return afterOthers{flow.Shares(courses.Eligible, shares), forecastOf(courses.Eligible), f.Lost([]int{place})}, ""
 }
 
-// after replaces the Forecaster by one of a job of the queue that waits for others. It reports false
-// if nothing is known of these.
+// after replaces the Forecaster by one of a job of the queue that waits for others. It reports
+// false if nothing is known of these.
 func (v *view) after(j *slurm.QueueEntry) bool {
 	f, err := v.flows(j.User)
 	if err != nil {

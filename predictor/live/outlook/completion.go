@@ -63,8 +63,8 @@ func (o *Outlook) Rest(q *forecast.Question, age int64, c completion.Circumstanc
 	return &p, true
 }
 
-// Run returns the quantiles, in seconds, of how much longer a job runs that has run for age seconds,
-// or of how long it will run. It reports false before the first Model serves.
+// Run returns the quantiles, in seconds, of how much longer a job runs that has run for age
+// seconds, or of how long it will run. It reports false before the first Model serves.
 func (o *Outlook) Run(q *forecast.Question, age int64, c completion.Circumstances) (func(prob float64) float64, bool) {
 	m := o.model.Load()
 	if m == nil {

@@ -172,8 +172,8 @@ func (d *Dependency) Singleton() bool {
 	return slices.ContainsFunc(d.Conditions, func(c Condition) bool { return c.Kind == Singleton })
 }
 
-// NeverFulfilled reports whether what a text says cannot come true any more. It is false if the text
-// cannot be read.
+// NeverFulfilled reports whether what a text says cannot come true any more. It is false if the
+// text cannot be read.
 func NeverFulfilled(text string) bool {
 	d, err := Parse(text)
 	return err == nil && d.Never()
