@@ -22,7 +22,7 @@ func dependencies(t *testing.T, s *site.Site) {
 		}
 		return id
 	}
-	good, bad := submit("--wrap=sleep 30"), submit("--wrap=sleep 20; exit 1")
+	good, bad := submit("--wrap=sleep 60"), submit("--wrap=sleep 70; exit 1")
 	awaitLook(t, s)
 	starts := submit("--begin-by=now+30minutes", "--best-effort", "--prob=0.5", fmt.Sprintf("--dependency=afterok:%d", good), "--wrap=sleep 1")
 	ends := submit("--finish-by=now+1hour", "--prob=0.5", fmt.Sprintf("--dependency=afterany:%d,after:%d", bad, good), "--wrap=sleep 1")
