@@ -25,7 +25,7 @@ func dependencies(t *testing.T, s *site.Site) {
 	good, bad := submit("--wrap=sleep 60"), submit("--wrap=sleep 70; exit 1")
 	awaitLook(t, s)
 	starts := submit("--begin-by=now+30minutes", "--best-effort", "--prob=0.5", fmt.Sprintf("--dependency=afterok:%d", good), "--wrap=sleep 1")
-	ends := submit("--finish-by=now+1hour", "--prob=0.5", fmt.Sprintf("--dependency=afterany:%d,after:%d", bad, good), "--wrap=sleep 1")
+	ends := submit("--finish-by=now+1day", "--time=12:00:00", "--prob=0.5", fmt.Sprintf("--dependency=afterany:%d,after:%d", bad, good), "--wrap=sleep 1")
 	never := submit("--begin-by=now+30minutes", "--best-effort", "--prob=0.5", fmt.Sprintf("--dependency=afterok:%d", bad), "--wrap=sleep 1")
 	awaitLook(t, s)
 	told := decode[api.When](t, mustRun(t, s, "alice", "varq", "when", "--json", strconv.FormatInt(starts, 10)).Stdout)
