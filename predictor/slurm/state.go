@@ -57,6 +57,13 @@ func Expired(words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(word, "DEADLINE") })
 }
 
+// Unfulfilled reports whether Slurm's reason why a job waited, in accounting, says that Slurm has
+// cancelled the job, as what it waited for could not come true any more (kill_invalid_depend). Of a
+// job that somebody has cancelled there is no reason.
+func Unfulfilled(reason string, state workload.State) bool {
+	return state == workload.Cancelled && (reason == "Dependency" || reason == NeverSatisfied)
+}
+
 // ParseState returns varq's state of a job from Slurm's. Slurm writes one word ("PENDING"),
 // a word with a remark ("CANCELLED by 1000", "CANCELLED+"), or, from v0.0.40 of the API on,
 // a base state and flags. ParseState ignores unknown words. If all words are unknown, the

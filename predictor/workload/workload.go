@@ -117,7 +117,10 @@ type Job struct {
 	// Expired is true if the state is Cancelled because Slurm ended the job before it started, as
 	// it could not have ended by its --deadline any more. It is false where that is not known.
 	Expired bool
-	Comment string // as its user and varq wrote it, where known
+	// Unfulfilled is true if the state is Cancelled because Slurm ended the job before it started, as
+	// what it waited for could not come true any more. It is false where that is not known.
+	Unfulfilled bool
+	Comment     string // as its user and varq wrote it, where known
 	// Series is what the job's name has in common with those of jobs like it, where known: see
 	// SeriesOf.
 	Series string

@@ -40,6 +40,8 @@ func completionOutcome(e *ledger.Entry, run *workload.Job) (outcome, why string)
 		return api.StateKept, fmt.Sprintf("ended by itself, by the deadline, but as %s", run.State)
 	case inTime && run.State == workload.TimedOut:
 		return api.StateCancelled, "stopped at its time limit before its work was done"
+	case run.Unfulfilled && !p.Yielded:
+		return api.StateMissed, NeverStarts
 	case inTime && run.Expired:
 		return api.StateCancelled, expired
 	case inTime && run.State == workload.Cancelled && (e.Tasks == 0 || !p.Late):

@@ -10,6 +10,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
+// NeverStarts is the note of a job that waits for what cannot come true any more.
+const NeverStarts = "it never starts: the jobs that it waits for did not end as it needs"
+
 // CancelledAsAsked ends the note of a job that was cancelled because of --on-miss=cancel.
 const CancelledAsAsked = "so cancelled, as asked for"
 
@@ -91,7 +94,8 @@ func NeverAccepted(run *workload.Job) bool {
 //     user ended the job's srun or salloc before the work could begin. The promise was not kept,
 //     and the user had held the job, or somebody had changed it. A hold or a change after the queue
 //     has shown the job to be late is not an excuse.
-//   - Missed: in all other cases.
+//   - Missed: in all other cases, as if Slurm cancelled the job since what it waited for could not
+//     come true any more.
 //
 // why tells the user the reason. It is empty for a promise that was kept without a requeue.
 func Judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, why string) {
@@ -128,6 +132,8 @@ func Judge(e *ledger.Entry, run *workload.Job, now int64) (s ledger.Settlement, 
 	switch {
 	case s.WorkStart != 0 && s.WorkStart <= e.BeginBy:
 		s.Outcome = api.StateKept
+	case run.Unfulfilled && !e.Progress.Yielded:
+		s.Outcome, why = api.StateMissed, NeverStarts
 	case run.Expired && run.End < e.BeginBy && !e.Progress.Late:
 		s.Outcome, why = api.StateCancelled, expired
 	case run.State == workload.Cancelled && run.End < e.BeginBy && !e.Progress.Late:

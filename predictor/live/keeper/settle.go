@@ -365,7 +365,7 @@ func (k *settler) settleNever(ctx context.Context, e *ledger.Entry, j *slurm.Que
 	if e.Progress.Yielded {
 		s.Outcome = api.StateCancelled
 	}
-	return k.settle(ctx, e, s, fmt.Sprintf("it never starts: the jobs that it waits for did not end as it needs (%s)", j.Dependency))
+	return k.settle(ctx, e, s, fmt.Sprintf("%s (%s)", course.NeverStarts, j.Dependency))
 }
 
 // settle closes a reservation in the ledger. why is the note for the user; there is none if why is

@@ -494,6 +494,7 @@ func (s *scene) end(id int64, state string, at int64) {
 	j.End = at
 	j.Evicted, j.Expired = slurm.Evicted(state), slurm.Expired(state)
 	j.State = slurm.ParseState(state)
+	j.Unfulfilled = slurm.Unfulfilled(j.Reason, j.State)
 	if j.State == workload.Unknown {
 		s.T.Fatalf("there is no state %q", state)
 	}

@@ -277,6 +277,7 @@ func (j *pastJob) job() workload.Job {
 		Series:   workload.SeriesOf(string(j.Name)),
 		Needs:    j.needs(requested),
 	}
+	job.Unfulfilled = slurm.Unfulfilled(j.State.Reason, job.State) && job.Start == 0
 	if job.Nodes == 0 {
 		job.Nodes = j.AllocNodes.count()
 	}
