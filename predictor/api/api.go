@@ -37,6 +37,8 @@ const (
 	PathRisk         = "/v1/risk"              // GET, with ParamNodes: Risk
 	PathVitals       = "/v1/vitals"            // POST Vitals
 	PathWhen         = "/v1/when"              // POST WhenQuery: When
+	PathFlows        = "/v1/flows"             // POST FlowRequest: FlowAnswer. A promise is on disk before it leaves.
+	PathFlowStates   = "/v1/flows/states"      // POST FlowsQuery: Flows
 	PathPredict      = "/v1/predict"           // POST PredictRequest: Prediction
 	// followed by SITE and one of the other paths: the same at another site, to which it is relayed
 	PathRelay   = "/v1/sites/"

@@ -133,36 +133,6 @@ type Holders struct {
 	First int64 `json:"first,omitempty"`
 }
 
-// Flow tells when jobs of which some wait for others are forecast to have ended, all of them.
-type Flow struct {
-	// Jobs are in an order in which each comes after those that it waits for.
-	Jobs []FlowJob `json:"jobs"`
-	// End is when the last of them is forecast to end. Lost is the probability that one of them never
-	// starts, because others do not do what it needs.
-	End  *Forecast `json:"end,omitempty"`
-	Lost float64   `json:"lost,omitempty"`
-	// Unknown says why End is not forecast: a clause without a full stop.
-	Unknown string `json:"unknown,omitempty"`
-}
-
-// FlowJob is a job of a flow, or some tasks of an array.
-type FlowJob struct {
-	Job   int64     `json:"job"`
-	Array int64     `json:"array,omitempty"`
-	Tasks string    `json:"tasks,omitempty"`
-	Name  string    `json:"name"`
-	User  string    `json:"user"`
-	Runs  bool      `json:"runs,omitempty"`
-	After []Awaited `json:"after,omitempty"`
-	Start *Forecast `json:"start,omitempty"`
-	End   *Forecast `json:"end,omitempty"`
-	// Critical is how much sooner the whole ends on average if this job takes a second less, in
-	// seconds: the probability that the whole waits for it.
-	Critical float64 `json:"critical"`
-	// Unknown says why nothing is forecast of it: a clause without a full stop.
-	Unknown string `json:"unknown,omitempty"`
-}
-
 // Awaited is a job that another waits for, or some tasks of an array.
 type Awaited struct {
 	Job   int64  `json:"job"`

@@ -298,7 +298,13 @@ func (q *question) waitForOthers() (*api.Refusal, error) {
 	}
 	j := &slurm.QueueEntry{Name: q.asked.Name, Dependency: q.asked.Dependency}
 	j.User, j.ID = user, math.MaxInt64 // the newest
-	if err := f.readNew(q.ctx, j, &d); err != nil {
+	var unseen []int64
+	for _, c := range d.Conditions {
+		if c.Job != 0 && len(f.awaitedBy(j, c)) == 0 {
+			unseen = append(unseen, c.Job)
+		}
+	}
+	if err := f.readNew(q.ctx, unseen); err != nil {
 		return nil, err
 	}
 	for _, c := range d.Conditions {
@@ -326,27 +332,25 @@ func (q *question) waitForOthers() (*api.Refusal, error) {
 	return nil, nil
 }
 
-// mostNew is of how many jobs of a dependency Slurm is asked that the queue does not show.
+// mostNew is of how many jobs Slurm is asked for one answer that the queue does not show.
 const mostNew = 50
 
-// readNew adds jobs that a job is to wait for, and that were submitted since the last look at the
-// queue. Of those that Slurm does not show either nothing is awaited. The error is a fault of
-// package api.
-func (f *flows) readNew(ctx context.Context, j *slurm.QueueEntry, d *dependency.Dependency) error {
-	asked := 0
-	for _, c := range d.Conditions {
-		if c.Job == 0 || f.desk.Job == nil || len(f.awaitedBy(j, c)) > 0 {
-			continue
-		}
-		if asked++; asked > mostNew {
-			return api.Fault(api.ErrInvalid, fmt.Sprintf("dependency: more than %d of its jobs are not in the queue", mostNew))
-		}
-		switch entry, err := f.desk.Job(ctx, c.Job); {
+// readNew adds jobs that were submitted since the last look at the queue. Those that Slurm does not
+// show either are over. The error is a fault of package api.
+func (f *flows) readNew(ctx context.Context, jobs []int64) error {
+	if f.desk.Job == nil {
+		return nil
+	}
+	if len(jobs) > mostNew {
+		return api.Fault(api.ErrInvalid, fmt.Sprintf("more than %d of these jobs are not in the queue, as far as varqd has read it: ask again in a minute", mostNew))
+	}
+	for _, id := range jobs {
+		switch entry, err := f.desk.Job(ctx, id); {
 		case errors.Is(err, slurm.ErrNotFound):
 		case err != nil && ctx.Err() != nil:
 			return err
 		case err != nil:
-			return api.Fault(api.ErrUnavailable, fmt.Sprintf("Slurm does not tell of job %d now, which this job waits for: try again in a moment", c.Job))
+			return api.Fault(api.ErrUnavailable, fmt.Sprintf("Slurm does not tell of job %d now: try again in a moment", id))
 		default:
 			f.add(&entry)
 		}

@@ -154,6 +154,8 @@ type occupancy struct {
 	offered offered
 	// plain has the claims of these plain jobs, as of the last ObservePlain.
 	plain atomic.Pointer[[]workload.Claim]
+	// flows has the claims of jobs of promised flows that wait, as of the last ObserveFlows.
+	flows atomic.Pointer[[]workload.Claim]
 	// running has the claims of promised jobs that run, as of the last ObserveRunning.
 	running atomic.Pointer[[]workload.Claim]
 }

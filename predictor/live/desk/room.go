@@ -90,13 +90,24 @@ func (d *occupancy) roomBeside(cluster *limits.Cluster, c workload.Claim, now in
 	return d.Outlook.Room(c.Place(), c.Job, now, others)
 }
 
-// claims returns the claims of open promises, and of plain jobs that become eligible later or wait
-// for their nodes to be up. It leaves out the promises of the plans that but names. The error is a
+// claims returns the claims of open promises, of jobs of promised flows that wait, and of plain jobs
+// that become eligible later or wait for their nodes to be up. It leaves out the promises of the plans that but names. The error is a
 // fault of package api.
 func (d *occupancy) claims(ctx context.Context, now int64, but ...string) ([]workload.Claim, error) {
 	claims, err := d.Ledger.Claims(ctx, now, but...)
 	if err != nil {
 		return nil, d.unread(ctx, err)
+	}
+	if flows := d.flows.Load(); flows != nil {
+		of := map[int64]bool{} // these have their room by promises of their own
+		for i := range claims {
+			of[claims[i].Job] = true
+		}
+		for _, c := range *flows {
+			if !of[c.Job] {
+				claims = append(claims, c)
+			}
+		}
 	}
 	d.measure(claims)
 	return append(claims, d.plainClaims()...), nil
@@ -168,6 +179,9 @@ func (d *occupancy) ObserveRunning(claims []workload.Claim) {
 	d.measure(claims)
 	d.running.Store(&claims)
 }
+
+// ObserveFlows notes the claims of jobs of promised flows that wait.
+func (d *occupancy) ObserveFlows(claims []workload.Claim) { d.flows.Store(&claims) }
 
 // held returns the claims of promised jobs that run, and of plain jobs that become eligible later
 // or wait for their nodes to be up. Promised jobs that wait take nothing from others that do: they

@@ -10,17 +10,20 @@ import (
 )
 
 // whole tells of a flow: some jobs of the queue, those that they wait for, and those that wait for
-// them, as far as the user may see them.
+// them, as far as the user may see them. Its end is the one of those that count.
 func (f *flows) whole(named []int64) *api.Flow {
 	told := &api.Flow{Jobs: []api.FlowJob{}}
 	members := f.members(named)
 	var places []int
-	for _, j := range members {
+	for _, j := range f.counting(members) {
 		if a := f.of(j); a.unknown == "" {
 			places = append(places, a.place)
 		} else {
 			told.Unknown = cmp.Or(told.Unknown, "of job "+squeueID(j)+" nothing is forecast: "+a.unknown)
 		}
+	}
+	for _, j := range members {
+		f.of(j)
 	}
 	// of jobs of which nothing is forecast, those come last that were not found to wait for others
 	slices.SortStableFunc(members, func(a, b *slurm.QueueEntry) int {

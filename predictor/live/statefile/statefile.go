@@ -1,5 +1,5 @@
 // Package statefile opens the file in which varqd stores what it cannot learn again from Slurm:
-//   - promises (package ledger) and groups of promises (package groups)
+//   - promises (package ledger), of flows (package flows), and groups of promises (package groups)
 //   - the scores of forecasts (packages scores and faultscore)
 //   - what would have been promised (package shadow)
 //   - signs of trouble on nodes (package vitals)

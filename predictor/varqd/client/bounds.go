@@ -28,9 +28,9 @@ const (
 func mostOf(path string, question any) int64 {
 	path, _, _ = strings.Cut(path, "?")
 	switch path {
-	case api.PathReservations, api.PathReport, api.PathCalibration, api.PathNodes, api.PathNodesScores, api.PathShadow:
+	case api.PathReservations, api.PathFlowStates, api.PathReport, api.PathCalibration, api.PathNodes, api.PathNodesScores, api.PathShadow:
 		return maxList
-	case api.PathPlan, api.PathWhen, api.PathQuote, api.PathProbe, api.PathSize, api.PathLimits, api.PathSites:
+	case api.PathPlan, api.PathWhen, api.PathFlows, api.PathQuote, api.PathProbe, api.PathSize, api.PathLimits, api.PathSites:
 		return maxPlans
 	case api.PathDelays:
 		return maxDelays

@@ -312,6 +312,18 @@ func (c *Client) When(ctx context.Context, q api.WhenQuery) (w api.When, err err
 	return w, err
 }
 
+// PromiseFlow asks for a promise that the jobs of a flow have ended by a time, or for a quote.
+func (c *Client) PromiseFlow(ctx context.Context, r api.FlowRequest) (a api.FlowAnswer, err error) {
+	err = c.doWithin(ctx, max(c.Timeout, probeTimeout), http.MethodPost, api.PathFlows, r, &a)
+	return a, err
+}
+
+// Flows lists promises of flows.
+func (c *Client) Flows(ctx context.Context, q api.FlowsQuery) (f api.Flows, err error) {
+	err = c.do(ctx, http.MethodPost, api.PathFlowStates, q, &f)
+	return f, err
+}
+
 // Vitals tells what was measured of a node.
 func (c *Client) Vitals(ctx context.Context, v api.Vitals) error {
 	return c.do(ctx, http.MethodPost, api.PathVitals, v, nil)

@@ -22,6 +22,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/faultscore"
+	"github.com/varq-project/varq/predictor/live/flows"
 	"github.com/varq-project/varq/predictor/live/groups"
 	"github.com/varq-project/varq/predictor/live/health"
 	"github.com/varq-project/varq/predictor/live/history"
@@ -89,6 +90,7 @@ type Daemon struct {
 	desk      *desk.Desk
 	keeper    *keeper.Keeper
 	records   *records.Records
+	flows     *flows.Keeper
 	resizer   *resize.Resizer
 	resizes   *resize.Store
 	server    *server.Server
@@ -244,6 +246,7 @@ func New(o Options) (_ *Daemon, err error) {
 		Metrics: keeper.NewMetrics(registry),
 	})
 	d.records = &records.Records{Ledger: d.ledger, Premises: d.premises, Describe: d.keeper.Describe, Now: now, Zone: time.Local}
+	d.flows = flows.New(flows.Options{Store: flows.NewStore(d.file), Desk: desk.Flows{Desk: d.desk}, Slurm: slurms, Operator: d.premises.Operator, Tell: tell, Now: now, Zone: time.Local, Log: o.Log})
 	d.resizer = resize.New(resize.Options{Store: d.resizes, Slurm: o.Slurm, Sizer: d.desk, Shadow: watching, Now: now, Log: o.Log})
 	scored := selfscore.Reader{Scores: d.scores, Now: now, Operator: d.premises.Operator}
 	d.scorer, err = selfscore.New(context.Background(), selfscore.Options{
@@ -270,7 +273,7 @@ func New(o Options) (_ *Daemon, err error) {
 		}
 	}
 	d.server = server.New(server.Options{
-		Service:     service{d.desk, d.keeper, d.records, d.groups, scored, foretold, shadow.Reader{Store: d.shadows, Watching: watching, Since: now(), Now: now}, d},
+		Service:     service{d.desk, d.keeper, d.flows, d.records, d.groups, scored, foretold, shadow.Reader{Store: d.shadows, Watching: watching, Since: now(), Now: now}, d},
 		Credentials: munge.Munge{Socket: c.Server.MungeSocket},
 		Peers:       known,
 		Sites:       relay{d.homes, o.Log},

@@ -13,6 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/faultscore"
+	"github.com/varq-project/varq/predictor/live/flows"
 	"github.com/varq-project/varq/predictor/live/groups"
 	"github.com/varq-project/varq/predictor/live/keeper"
 	"github.com/varq-project/varq/predictor/live/records"
@@ -97,6 +98,7 @@ type (
 type service struct {
 	*desk.Desk
 	*keeper.Keeper
+	flowKeeper
 	*records.Records
 	*groups.Groups
 	selfscore.Reader
@@ -104,6 +106,9 @@ type service struct {
 	shadows
 	daemon *Daemon
 }
+
+// flowKeeper has a name of its own beside keeper.Keeper.
+type flowKeeper = *flows.Keeper
 
 // Size implements server.Service.
 func (s service) Size(ctx context.Context, user string, req *api.SizeRequest) (api.SizeAnswer, error) {

@@ -169,6 +169,9 @@ func (d *Daemon) lookAtAll(ctx context.Context) error {
 		return err
 	}
 	err = d.keeper.Watch(ctx, l)
+	if err := d.flows.Look(ctx, l); err != nil {
+		d.log.Error("promises of flows cannot be followed", "error", err)
+	}
 	if err := d.resizer.Look(ctx, l); err != nil {
 		d.log.Error("sizes of jobs that wait cannot be chosen again", "error", err)
 	}

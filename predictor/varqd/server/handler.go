@@ -100,6 +100,8 @@ func (h *handler) routes(registry *prometheus.Registry) http.Handler {
 	route(http.MethodGet, api.PathShadow, anywhere, h.shadow)
 	route(http.MethodPost, api.PathPredict, anywhere, answer((*api.PredictRequest).Check, func(r *api.PredictRequest) *workload.Request { return &r.Job }, h.service.Predict))
 	route(http.MethodPost, api.PathWhen, anywhere, reply((*api.WhenQuery).Check, h.service.When))
+	route(http.MethodPost, api.PathFlows, anywhere, reply((*api.FlowRequest).Check, h.service.PromiseFlow))
+	route(http.MethodPost, api.PathFlowStates, anywhere, reply((*api.FlowsQuery).Check, h.service.Flows))
 	route(http.MethodGet, api.PathNodes, anywhere, h.nodes)
 	route(http.MethodGet, api.PathRisk, anywhere, h.risk)
 	route(http.MethodGet, api.PathNodesScores, anywhere, h.nodesCalibration)
@@ -217,7 +219,7 @@ func (h *handler) turnsOf(path string, r *request) (of class, whose string) {
 			return h.sizesTurns, r.user
 		}
 		return h.thinkTurns, r.user
-	case api.PathPredict, api.PathWhen, api.PathGroupQuote, api.PathReservations, api.PathReport, api.PathCalibration, api.PathShadow, api.PathNodes, api.PathNodesScores, api.PathRisk, api.PathLimits:
+	case api.PathPredict, api.PathWhen, api.PathFlows, api.PathGroupQuote, api.PathReservations, api.PathReport, api.PathCalibration, api.PathShadow, api.PathNodes, api.PathNodesScores, api.PathRisk, api.PathLimits:
 		return h.thinkTurns, r.user
 	case api.PathGate: // as with what is relayed
 		return h.gateTurns, r.user

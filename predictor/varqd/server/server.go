@@ -80,6 +80,10 @@ type Service interface {
 	Predict(ctx context.Context, user string, req *api.PredictRequest) (api.Prediction, error)
 	// When tells when jobs that wait, and that user may see, are forecast to start and to end.
 	When(ctx context.Context, user string, q api.WhenQuery) (api.When, error)
+	// PromiseFlow promises when jobs of user's that wait for one another have ended, or quotes that,
+	// and Flows lists such promises.
+	PromiseFlow(ctx context.Context, user string, req api.FlowRequest) (api.FlowAnswer, error)
+	Flows(ctx context.Context, user string, q api.FlowsQuery) (api.Flows, error)
 	// Nodes lists the nodes, and how probable it is that they fail, if user may see them.
 	Nodes(ctx context.Context, user string) (api.Nodes, error)
 	// Risk tells how probable it is that one of these nodes fails.

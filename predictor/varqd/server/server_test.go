@@ -118,6 +118,14 @@ func (s *fakeService) When(_ context.Context, user string, q api.WhenQuery) (api
 	return api.When{Jobs: []api.Waiting{{Job: 7, User: user, Partition: strings.Join(q.Partitions, ",")}}}, nil
 }
 
+func (s *fakeService) PromiseFlow(_ context.Context, user string, req api.FlowRequest) (api.FlowAnswer, error) {
+	return api.FlowAnswer{Promised: &api.FlowPromise{User: user, Jobs: req.Jobs}}, nil
+}
+
+func (s *fakeService) Flows(context.Context, string, api.FlowsQuery) (api.Flows, error) {
+	return api.Flows{}, nil
+}
+
 func (s *fakeService) Gate(_ context.Context, user string, g api.Gate) (api.GateAnswer, error) {
 	s.seen(user)
 	if s.gating != nil {

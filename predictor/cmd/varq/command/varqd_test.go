@@ -44,6 +44,8 @@ func startVarqd(socket, asked string) (io.Closer, error) {
 	f.mux.HandleFunc("POST "+api.PathQuote, answer(quoteFor))
 	f.mux.HandleFunc("POST "+api.PathPredict, answer(predictionFor))
 	f.mux.HandleFunc("POST "+api.PathWhen, answer(whenFor))
+	f.mux.HandleFunc("POST "+api.PathFlows, answer(promiseFlow))
+	f.mux.HandleFunc("POST "+api.PathFlowStates, answer(flows))
 	f.mux.HandleFunc("POST "+api.PathProbe, answer(probeFor))
 	f.mux.HandleFunc("POST "+api.PathConfirm, confirm)
 	f.mux.HandleFunc("POST "+api.PathGroups, answer(group))
@@ -406,13 +408,48 @@ func flowFor(q api.WhenQuery) *api.Flow {
 			Jobs: []api.FlowJob{
 				{Job: 4711, Name: "prepare", User: "alice", Runs: true, Start: &api.Forecast{Median: now - 600, Late: now - 600}, End: at(20), Critical: 1},
 				{Job: 4712, Array: 4712, Tasks: "0-9", Name: "train", User: "alice", Start: at(40), End: &api.Forecast{Median: now + 9000}, Critical: .93, After: []api.Awaited{{Job: 4711, Kind: "afterok", Prob: .94, By: at(20)}}},
-				{Job: 4713, Name: "report", User: "alice", Start: at(190), End: at(200), Critical: 1, After: []api.Awaited{{Job: 4712, Array: 4712, Tasks: "0-9", Kind: "afterok", Prob: .94}, {Job: 4711, Kind: "after"}}},
+				{Job: 4713, Name: "report", User: "alice", Start: at(190), End: at(200), Critical: 1, After: []api.Awaited{{Job: 4712, Array: 4712, Tasks: "0-9", Kind: "afterok", Prob: .94, By: at(180)}, {Job: 4711, Kind: "after", By: at(-10)}}},
 			},
 		}
 	case 4720:
 		return &api.Flow{Unknown: "of job 4720 nothing is forecast: its user holds it", Jobs: []api.FlowJob{{Job: 4720, Name: "held", User: "alice", Unknown: "its user holds it"}}}
 	}
 	return &api.Flow{Jobs: []api.FlowJob{}}
+}
+
+// promiseFlow promises flows of 4711 with a probability of up to .9.
+func promiseFlow(r api.FlowRequest) (api.FlowAnswer, error) {
+	a := api.FlowAnswer{Flow: flowFor(api.WhenQuery{Jobs: []int64{4711}}), AsOf: now}
+	if r.Prob == 0 {
+		r.Prob = .8
+	}
+	if r.Prob > .9 {
+		a.Refusal = &api.Refusal{
+			Reason: "that all 3 jobs have ended by the deadline can be promised with probability 0.92 at best, not 0.95",
+			Offers: []api.Offer{{Kind: api.OfferEnd, FinishBy: r.FinishBy, Prob: .9}, {Kind: api.OfferEnd, FinishBy: r.FinishBy + 3600, Prob: .95}},
+		}
+		return a, nil
+	}
+	a.Promised = &api.FlowPromise{User: "alice", Name: r.Name, Jobs: r.Jobs, FinishBy: r.FinishBy, Prob: r.Prob, Estimate: .92, State: api.StatePending}
+	if !r.Quote {
+		a.Promised.ID = "abcdefghijkl"
+	}
+	return a, nil
+}
+
+// flows are one that is promised and, if they are asked for, one that was missed.
+func flows(q api.FlowsQuery) (api.Flows, error) {
+	is := .87
+	a := api.Flows{Flows: []api.FlowPromise{{
+		ID: "abcdefghijkl", User: "alice", Name: "nightly", Jobs: []int64{4711, 4712, 4713}, FinishBy: now + 86400, Prob: .9, State: api.StatePending, Now: &is,
+		Flow: flowFor(api.WhenQuery{Jobs: []int64{4711}}),
+	}}}
+	if q.Old {
+		a.Flows = append(a.Flows, api.FlowPromise{
+			ID: "bcdefghijklm", User: "alice", Jobs: []int64{4600}, FinishBy: now - 86400, Prob: .8, State: api.StateMissed, Note: "job 4600 still runs at the deadline",
+		})
+	}
+	return a, nil
 }
 
 func predictionFor(r api.PredictRequest) (api.Prediction, error) {

@@ -1,5 +1,5 @@
-// Package flow has the command that tells when jobs of which some wait for others will have ended,
-// all of them.
+// Package flow has the command about flows, which are jobs of which some wait for others: it tells
+// when all of them will have ended, has that promised, and submits the jobs of a file.
 package flow
 
 import (
@@ -21,10 +21,31 @@ import (
 // New returns the command flow.
 func New(env *cli.Env, link *link.Link) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "flow [options] JOBID...",
-		Short: "Tell when jobs that wait for one another will all have ended",
+		Use:   "flow [JOBID...|FILE.yaml] [--finish-by=TIME [--prob=P]]",
+		Short: "Tell, or have promised, when jobs that wait for one another will all have ended",
 		Long: `Flow forecasts when the last of some jobs ends: of those that you name, of those
-that they wait for (sbatch --dependency), and of those that wait for them.
+that they wait for (sbatch --dependency), and of those that wait for them. With
+--finish-by it has promised that they all have ended by a time. Slurm lets each run in
+its turn; nothing is moved or held for the promise, and it costs nothing.
+
+Without jobs it lists the flows that were promised to you, each as a tree.
+
+A FILE.yaml has jobs that flow submits first, one after another, as
+
+  name: nightly
+  jobs:
+    - {name: prepare, sbatch: -t 30 prepare.sh}
+    - {name: train, sbatch: -N4 -t 4:00:00 train.sh, afterok: prepare}
+    - {name: report, sbatch: -t 10 report.sh, afterok: [prepare, train]}
+
+where sbatch is what follows sbatch on a command line, and after, afterok, afterany,
+afternotok and aftercorr are Slurm's own dependencies. With --finish-by the first jobs
+are held until the flow is promised. If it is refused, all jobs are cancelled again.
+
+The promise is kept if all jobs have ended by themselves by then, whatever their exit
+codes. It is missed if one never starts, as others do not end as it needs, and void if
+one is cancelled or reaches its time limit. A job that waits for another to fail does
+not count.
 
   Start     the job starts before this time as likely as not (the median)
   End       the job ends before this time as likely as not
@@ -37,25 +58,51 @@ The end of the whole is not a sum: jobs that wait in the same queue are late
 together, and of branches the longest counts. A job that others need to succeed may
 fail, by what became of past jobs like it.
 
-A forecast is not a promise.
-
 All columns, for --format:
 ` + cli.Wrap(table.Names(allColumns(env))),
 		Example: `  varq flow 4711
-  varq flow 4711 4715 --json
-  varq flow --jobs=4711,4715`,
+  varq flow --jobs=4711,4715 --finish-by='Mon 9:00' --prob=0.9
+  varq flow nightly.yaml --finish-by=07:00 --prob=0.9
+  varq flow`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	named := flags.StringArrayP("jobs", "j", nil, "these `jobs`, separated by commas")
+	var p promising
+	flags.StringVar(&p.finishBy, "finish-by", "", "have promised that all jobs have ended by this `time`")
+	flags.StringVar(&p.prob, "prob", "", "with this `probability` (default: the site's)")
+	flags.BoolVar(&p.quote, "quote", false, "tell what could be promised, and promise nothing")
+	list := api.FlowsQuery{}
+	flags.BoolVar(&list.Old, "old", false, "without jobs: also flows that are settled, of 90 days")
+	flags.BoolVar(&list.All, "all", false, "without jobs: the flows of all users, for Slurm's operators")
 	style := options.AddStyle(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		file := ""
+		if len(args) == 1 && isFile(args[0]) {
+			file, args = args[0], nil
+		}
 		jobs, err := options.ParseJobs(append(*named, args...))
 		switch {
 		case err != nil:
 			return cli.Usage(cmd, err)
-		case len(jobs) == 0:
-			return cli.Usage(cmd, errors.New("name jobs of the flow: varq flow 4711"))
+		case file != "" && len(jobs) > 0:
+			return cli.Usage(cmd, errors.New("name jobs, or a file with jobs, and not both"))
+		case file == "" && len(jobs) == 0:
+			if err := p.none(); err != nil {
+				return cli.Usage(cmd, err)
+			}
+			return show(cmd.Context(), env, link, list, style)
+		case list.Old || list.All:
+			return cli.Usage(cmd, errors.New("--old and --all select flows that were promised, and no jobs"))
+		}
+		if err := p.read(env, file != ""); err != nil {
+			return cli.Usage(cmd, err)
+		}
+		if file != "" {
+			return p.submit(cmd.Context(), env, link, file, style)
+		}
+		if p.by != 0 {
+			return p.ask(cmd.Context(), env, link, api.FlowRequest{Jobs: jobs}, style)
 		}
 		columns, err := options.Choose(allColumns(env), style.Format)
 		if err != nil {
@@ -81,15 +128,20 @@ All columns, for --format:
 			fmt.Fprintln(env.Stderr, "varq: no such job is in the queue, or it is not yours to see")
 			return cli.ErrNo
 		}
-		if style.Plain() {
-			fmt.Fprintln(env.Stdout, headline(env, answer.Flow))
-		}
-		if err := options.Show(env, columns, answer.Flow.Jobs, style, false); err != nil || !style.Plain() {
+		if err := tell(env, answer.Flow, columns, style); err != nil || !style.Plain() {
 			return err
 		}
 		return varqd.Caveat(cmd.Context(), env, answer.AsOf)
 	}
 	return cmd
+}
+
+// tell tells of a flow.
+func tell(env *cli.Env, f *api.Flow, columns []table.Column[api.FlowJob], style *options.Style) error {
+	if style.Plain() {
+		fmt.Fprintln(env.Stdout, headline(env, f))
+	}
+	return options.Show(env, columns, f.Jobs, style, false)
 }
 
 // headline tells of the whole of a flow.

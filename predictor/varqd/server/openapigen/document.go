@@ -84,6 +84,8 @@ var operations = []operation{
 	}},
 	{path: api.PathPredict, method: "post", summary: "Bound the wait of a job submitted now.", request: "PredictRequest", answer: "Prediction"},
 	{path: api.PathWhen, method: "post", summary: "Tell when jobs that wait are forecast to start and to end.", request: "WhenQuery", answer: "When"},
+	{path: api.PathFlows, method: "post", summary: "Promise that jobs of which some wait for others have ended by a time, all of them, or say what could be promised.", request: "FlowRequest", answer: "FlowAnswer"},
+	{path: api.PathFlowStates, method: "post", summary: "List promises of flows, and what has become of them.", request: "FlowsQuery", answer: "Flows"},
 	{path: api.PathVitals, method: "post", summary: "Take in what the agent on a node measures; see varq-agent(8).", request: "Vitals"},
 	{path: api.PathRelay + "{site}/{path}", method: "get", summary: "Ask the same at another site, to whose varqd this one relays it, with its parameters.", inPath: relayed},
 	{path: api.PathRelay + "{site}/{path}", method: "post", summary: "Ask the same at another site, to whose varqd this one relays it, with its body.", inPath: relayed},

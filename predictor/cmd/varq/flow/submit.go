@@ -1,0 +1,100 @@
+package flow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+)
+
+// submitted are the jobs of a flow that were submitted.
+type submitted struct {
+	env     *cli.Env
+	numbers map[string]int64
+	jobs    []int64 // in the order of the file's jobs
+	held    []int64 // those of them that wait until the flow is promised
+}
+
+// shell returns a command line of the user's, with further arguments where it has "$@".
+func shell(ctx context.Context, env *cli.Env, line string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", "exec " + line, "varq"}, args...)...)
+	cmd.Env = append(os.Environ(), "PATH="+env.Getenv("PATH"))
+	return cmd
+}
+
+// submit submits the jobs of a flow, as a shell would run sbatch. If hold is true, those that wait
+// for no other are held. If one is not taken, those before it are cancelled. The user reads what
+// sbatch says.
+func submit(ctx context.Context, env *cli.Env, f *File, hold bool) (*submitted, error) {
+	s := &submitted{env: env, numbers: map[string]int64{}}
+	for i := range f.Jobs {
+		j := &f.Jobs[i]
+		own, holds := []string{"--parsable", "--job-name=" + j.Name}, false
+		if dependency := j.dependency(s.numbers); dependency != "" {
+			own = append(own, "--dependency="+dependency)
+		} else if hold {
+			own, holds = append(own, "--hold"), true
+		}
+		cmd := shell(ctx, env, `sbatch "$@" `+j.Sbatch, own...)
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, env.Stderr
+		err := cmd.Run()
+		number, _, _ := strings.Cut(strings.TrimSpace(out.String()), ";")
+		id, unread := strconv.ParseInt(number, 10, 64)
+		if err == nil && unread != nil {
+			err = fmt.Errorf("it has printed %.40q instead of a job's number", out.String())
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("job %s is not submitted: sbatch: %w", j.Name, err), s.cancel())
+		}
+		s.numbers[j.Name] = id
+		s.jobs = append(s.jobs, id)
+		if holds {
+			s.held = append(s.held, id)
+		}
+	}
+	return s, nil
+}
+
+// stopping bounds how long the jobs of a flow are cancelled.
+const stopping = time.Minute
+
+// cancel cancels the jobs, also if the command itself is being stopped.
+func (s *submitted) cancel() error {
+	if len(s.jobs) == 0 {
+		return nil
+	}
+	ctx, done := context.WithTimeout(context.Background(), stopping)
+	defer done()
+	if out, err := shell(ctx, s.env, `scancel "$@"`, texts(s.jobs)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("the jobs that were submitted before it are still there: scancel %s: %w: %s", strings.Join(texts(s.jobs), " "), err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// release lets the jobs go that are held.
+func (s *submitted) release(ctx context.Context) error {
+	if len(s.held) == 0 {
+		return nil
+	}
+	list := strings.Join(texts(s.held), ",")
+	if out, err := shell(ctx, s.env, `scontrol release "$@"`, list).CombinedOutput(); err != nil {
+		return fmt.Errorf("the flow is promised, but its first jobs are held: 'scontrol release %s' lets them go: %w: %s", list, err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// texts returns numbers as text.
+func texts(numbers []int64) (list []string) {
+	for _, n := range numbers {
+		list = append(list, strconv.FormatInt(n, 10))
+	}
+	return list
+}
