@@ -1,0 +1,101 @@
+package desk
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/live/desk/desktest"
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/workload"
+)
+
+// flowSite is a site where jobs wait for ten minutes, run for half an hour, and fail now and then:
+// job 2 waits for 1, which alice holds, 3 for 2, 4 for 2 to fail, and 5 for 3 and 4.
+func flowSite(t *testing.T) *site {
+	s := newSite(t)
+	s.Outlook.Delay, s.Outlook.RunTime, s.Outlook.Fails = 600, 1800, .1
+	s.observe(
+		entry(1, "alice", 0, func(j *slurm.QueueEntry) { j.Held = true }),
+		behind(2, "afterany:1(unfulfilled)", nil), behind(3, "afterok:2(unfulfilled)", nil),
+		behind(4, "afternotok:2(unfulfilled)", nil), behind(5, "afterany:3(unfulfilled),afterany:4(unfulfilled)", nil),
+		entry(9, "bob", 0, nil),
+	)
+	return s
+}
+
+// The end of a flow is promised by the longest path, and by how probable it is that each job does
+// what others need. Jobs for the case that others fail do not count, and held ones are let go.
+func TestFlowQuote(t *testing.T) {
+	const epoch, three = desktest.Epoch, 3 * (600 + 1800)
+	s := flowSite(t)
+	ask := func(r api.FlowRequest) api.FlowAnswer {
+		t.Helper()
+		a, err := Flows{s.desk}.Quote(t.Context(), "alice", &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	r := api.FlowRequest{Name: "nightly", Jobs: []int64{1}, FinishBy: epoch + three + 180, Prob: .8, Released: true}
+	a := ask(r)
+	if p := a.Promised; p == nil || !slices.Equal(p.Jobs, []int64{1, 2, 3}) || math.Abs(p.Estimate-.9) > .03 || p.Prob != .8 || p.User != "alice" || p.ID != "" {
+		t.Errorf("%+v, %+v", a.Promised, a.Refusal)
+	}
+	if f := a.Flow; len(f.Jobs) != 5 || math.Abs(float64(f.End.Median-epoch-three)) > 60 || math.Abs(f.Lost-.1) > .03 {
+		t.Errorf("%+v", f)
+	}
+	sooner := r
+	sooner.FinishBy = epoch + three - 120
+	if a := ask(sooner); a.Refusal == nil || len(a.Refusal.Offers) != 1 || a.Refusal.Offers[0].Prob != .8 || a.Refusal.Offers[0].FinishBy > r.FinishBy+300 ||
+		!strings.HasPrefix(a.Refusal.Reason, "that all jobs have ended by the deadline can be promised with probability 0.0") || !strings.Contains(a.Refusal.Reason, " at best, not 0.8; with probability 0.1") {
+		t.Errorf("%+v", a.Refusal)
+	}
+	surer := r
+	surer.Prob = .97
+	if a := ask(surer); a.Refusal == nil || len(a.Refusal.Offers) != 1 || a.Refusal.Offers[0].FinishBy != r.FinishBy || math.Abs(a.Refusal.Offers[0].Prob-.88) > .03 {
+		t.Errorf("%+v", a.Refusal)
+	}
+	held := r
+	held.Released = false
+	if a := ask(held); a.Refusal == nil || !strings.HasPrefix(a.Refusal.Reason, "of job 1 nothing is forecast: its user holds it") {
+		t.Errorf("%+v", a.Refusal)
+	}
+	for _, jobs := range [][]int64{{7}, {9}, {1, 9}} {
+		if _, err := (Flows{s.desk}).Quote(t.Context(), "alice", &api.FlowRequest{Jobs: jobs, FinishBy: epoch + 60}); !errors.Is(err, api.ErrNotFound) {
+			t.Errorf("%v: %v", jobs, err)
+		}
+	}
+	s.desk.Shadow = true
+	if a := ask(r); a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "only watches") {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A promise of a flow is forecast by those of its jobs that are left, and these have their room.
+func TestFlowNow(t *testing.T) {
+	const epoch = desktest.Epoch
+	s := newSite(t)
+	s.Outlook.Delay, s.Outlook.RunTime = 600, 1800
+	s.observe(
+		entry(2, "alice", 0, func(j *slurm.QueueEntry) { j.State, j.Start = workload.Running, epoch-900 }),
+		behind(3, "afterok:2(unfulfilled)", nil),
+	)
+	p := api.FlowPromise{User: "alice", Jobs: []int64{1, 2, 3}, FinishBy: epoch + 900 + 600 + 1800 + 60}
+	now, told, slots, err := (Flows{s.desk}).Now(t.Context(), &p)
+	if err != nil || now == nil || *now < .99 || len(told.Jobs) != 2 || len(slots) != 1 || slots[0].Job != 3 || math.Abs(float64(slots[0].Start-epoch-1500)) > 60 {
+		t.Errorf("%v, %+v, %+v, %v", now, told, slots, err)
+	}
+	s.desk.ObserveFlows(slots)
+	claims, err := s.desk.claims(t.Context(), epoch)
+	if err != nil || len(claims) != 1 || claims[0].Job != 3 {
+		t.Errorf("%+v, %v", claims, err)
+	}
+	p.FinishBy -= 300
+	if now, _, _, err := (Flows{s.desk}).Now(t.Context(), &p); err != nil || now == nil || *now > .01 {
+		t.Errorf("%v, %v", now, err)
+	}
+}
