@@ -57,6 +57,7 @@ func TestSite(t *testing.T) {
 			"accounts":          accounts,
 			"array":             array,
 			"dependencies":      dependencies,
+			"flows":             flows,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -73,7 +73,7 @@ func (p *promising) submit(ctx context.Context, env *cli.Env, link *link.Link, p
 		return nil
 	}
 	if err := p.ask(ctx, env, link, api.FlowRequest{Name: f.Name, Jobs: s.jobs, Released: true}, style); err != nil {
-		fmt.Fprintln(env.Stderr, "varq: no job of the flow stays submitted")
+		fmt.Fprintln(env.Stderr, "varq: no promise, and no job of the flow stays submitted")
 		return errors.Join(err, s.cancel())
 	}
 	return s.release(context.WithoutCancel(ctx))

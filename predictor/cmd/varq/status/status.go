@@ -4,6 +4,7 @@ package status
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/link"
 	"github.com/varq-project/varq/predictor/cmd/varq/options"
 	"github.com/varq-project/varq/predictor/cmd/varq/table"
+	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/varqd/client"
 )
 
@@ -140,12 +142,34 @@ All columns, for --format:
 				return err
 			}
 		}
-		if len(found)+len(jobs) == 0 && style.Plain() {
+		flows := 0
+		if style.Plain() && len(jobs) == 0 && selecting.Given() == "" {
+			if flows, err = showFlows(cmd.Context(), env, varqd, whose); err != nil {
+				return err
+			}
+		}
+		if len(found)+len(jobs)+flows == 0 && style.Plain() {
 			fmt.Fprintln(env.Stderr, "varq: "+nothing(*old, selecting))
 		}
 		return missing(env, jobs, found)
 	}
 	return cmd
+}
+
+// showFlows shows the flows that are promised to whoever asks, or to all users, each as a tree, and
+// returns how many there are.
+func showFlows(ctx context.Context, env *cli.Env, varqd *client.Client, whose string) (n int, err error) {
+	if whose != "" && whose != api.Everybody {
+		return 0, nil
+	}
+	list, err := varqd.Flows(ctx, api.FlowsQuery{All: whose != ""})
+	if errors.Is(err, api.ErrNotFound) { // varqd is older
+		return 0, nil
+	}
+	for i := range list.Flows {
+		fmt.Fprint(env.Stdout, "\n"+told.FlowTree(&list.Flows[i], env.Zone))
+	}
+	return len(list.Flows), err
 }
 
 // nothing says that there are no reservations to show.

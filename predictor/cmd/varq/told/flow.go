@@ -1,0 +1,88 @@
+package told
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/slurmtime"
+)
+
+// FlowTree tells in lines what was promised of a flow, and then of its jobs that are in the queue, as
+// a tree: each under the one for which it waits longest.
+func FlowTree(f *api.FlowPromise, zone *time.Location) string {
+	var w strings.Builder
+	called := f.ID
+	if f.Name != "" {
+		called = fmt.Sprintf("%q (%s)", f.Name, f.ID)
+	}
+	now := "nothing is forecast"
+	switch {
+	case f.State != api.StatePending && f.Note != "":
+		now = f.State + ": " + f.Note
+	case f.State != api.StatePending:
+		now = f.State
+	case f.Now != nil:
+		now = prob.Format(*f.Now) + " now"
+	}
+	fmt.Fprintf(&w, "flow %s of %s: %s to have ended by %s with probability %s; %s\n", called, f.User, cli.Count(len(f.Jobs), "job", "jobs"), slurmtime.Format(f.FinishBy, zone), prob.Format(f.Prob), now)
+	if f.Flow == nil {
+		return w.String()
+	}
+	jobs := f.Flow.Jobs
+	under, has := map[int64][]int{}, map[int64]bool{}
+	for i := range jobs {
+		// of those that it waits for, it is told under the one that ends last
+		var last, end int64
+		for _, a := range jobs[i].After {
+			if has[a.Job] && a.By != nil && a.By.Median >= end {
+				last, end = a.Job, a.By.Median
+			}
+		}
+		under[last] = append(under[last], i)
+		has[jobs[i].Job] = true
+	}
+	var branch func(i int, before, here string)
+	branch = func(i int, before, here string) {
+		j := &jobs[i]
+		fmt.Fprintf(&w, "%s%s%s %s: %s\n", before, here, JobID(&api.Waiting{Job: j.Job, Array: j.Array, Tasks: j.Tasks}), j.Name, flowState(j, zone))
+		children := under[j.Job]
+		inner := before
+		if here != "" {
+			inner += map[bool]string{true: "   ", false: "│  "}[strings.HasPrefix(here, "└")]
+		}
+		for n, child := range children {
+			mark := "├─ "
+			if n == len(children)-1 {
+				mark = "└─ "
+			}
+			branch(child, inner, mark)
+		}
+	}
+	for _, i := range under[0] {
+		branch(i, "  ", "")
+	}
+	return w.String()
+}
+
+// flowState says what a job of a flow does, and when it is likely to have ended.
+func flowState(j *api.FlowJob, zone *time.Location) string {
+	does := "waits"
+	if j.Runs {
+		does = "runs"
+	}
+	switch {
+	case j.Unknown != "":
+		return does + "; " + j.Unknown
+	case j.End == nil || j.End.Median == 0:
+		return does
+	}
+	text := fmt.Sprintf("%s, and has ended as likely as not by %s", does, cli.Moment(j.End.Median, zone))
+	if j.Critical >= .5 {
+		text += "; critical"
+	}
+	return text
+}
