@@ -14,6 +14,7 @@ import (
 	"github.com/varq-project/varq/predictor/slurm/dependency"
 	"github.com/varq-project/varq/predictor/slurm/jobsize"
 	"github.com/varq-project/varq/predictor/slurm/slurmconf"
+	"github.com/varq-project/varq/predictor/slurm/squeue"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
@@ -131,7 +132,7 @@ func (s *Submission) readPromise(o options, environment []string) error {
 	r := &s.Request
 	_, r.BestEffort = o.own("best-effort")
 	return errors.Join(
-		read(o, beginBy, s.deadline, &r.BeginBy),
+		read(o, beginBy, s.start, &r.BeginBy),
 		read(o, finishBy, s.deadline, &r.FinishBy),
 		read(o, "prob", prob.Parse, &r.Prob),
 		read(o, risk, prob.Parse, &r.Risk),
@@ -148,6 +149,15 @@ func (s *Submission) readPromise(o options, environment []string) error {
 // moment reads a time.
 func (s *Submission) moment(text string) (int64, error) {
 	return slurmtime.Parse(text, s.now, s.zone)
+}
+
+// start reads the deadline of a start: a time, or that at which the time limit of a job ends.
+func (s *Submission) start(text string) (int64, error) {
+	if job, named := strings.CutPrefix(text, squeue.EndOf); named {
+		var slurm squeue.Command
+		return slurm.EndOf(job)
+	}
+	return s.deadline(text)
 }
 
 // deadline reads a time that is still to come.

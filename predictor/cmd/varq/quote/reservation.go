@@ -2,12 +2,14 @@ package quote
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/slurm/squeue"
 )
 
 // reservationFlags has the options that varq adds to sbatch.
@@ -19,7 +21,7 @@ type reservationFlags struct {
 
 func addReservation(cmd *cobra.Command) *reservationFlags {
 	f, flags := &reservationFlags{}, cmd.Flags()
-	flags.StringVar(&f.beginBy, "begin-by", "", "the work must be running by this `time`, in any format of sbatch --begin")
+	flags.StringVar(&f.beginBy, "begin-by", "", "the work must be running by this `time`, in any format of sbatch --begin, or end-of:JOBID")
 	flags.StringVar(&f.finishBy, "finish-by", "", "instead, the job must have ended by this `time`")
 	flags.StringVar(&f.risk, "risk", "", "instead, the earliest time by which the job has ended with this `probability`")
 	flags.StringVar(&f.prob, "prob", "", "with this `probability`: 0.9 or 90% (default is the site's)")
@@ -38,7 +40,12 @@ func addReservation(cmd *cobra.Command) *reservationFlags {
 func (f *reservationFlags) request(env *cli.Env) (api.PlanRequest, error) {
 	r := api.PlanRequest{BestEffort: f.bestEffort, OnMiss: f.onMiss, RiskyNodes: f.riskyNodes}
 	var err error
-	if r.BeginBy, err = env.Deadline("--begin-by", f.beginBy); err != nil {
+	if job, named := strings.CutPrefix(f.beginBy, squeue.EndOf); named {
+		var slurm squeue.Command
+		if r.BeginBy, err = slurm.EndOf(job); err != nil {
+			return r, fmt.Errorf("--begin-by: %w", err)
+		}
+	} else if r.BeginBy, err = env.Deadline("--begin-by", f.beginBy); err != nil {
 		return r, err
 	}
 	if r.FinishBy, err = env.Deadline("--finish-by", f.finishBy); err != nil {
