@@ -14,6 +14,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cmd/varq/advise"
+	"github.com/varq-project/varq/predictor/cmd/varq/chain"
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/every"
 	"github.com/varq-project/varq/predictor/cmd/varq/flow"
@@ -103,6 +104,7 @@ shadow --mine. It forecasts, and promises nothing.`,
 		quote.NewPredict(shared, varqd),
 		when.New(shared, varqd),
 		flow.New(shared, varqd),
+		chain.New(shared),
 		reserve.New(shared, varqd),
 		reserve.NewSites(shared, varqd),
 		size.New(shared, varqd, env.Sacct),

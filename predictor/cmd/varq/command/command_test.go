@@ -135,7 +135,7 @@ func setup(env *testscript.Env) error {
 		}
 	}
 	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
-	if err := writeSeries(env.WorkDir); err != nil {
+	if err := errors.Join(writeSeries(env.WorkDir), writeChain(env.WorkDir)); err != nil {
 		return err
 	}
 	ledger, err := toyLedger()
@@ -182,6 +182,18 @@ func writeSeries(dir string) error {
 	)
 }
 
+// writeChain writes the chain abcdef, of which the second link runs, a script for another one, and a
+// flow of one job.
+func writeChain(dir string) error {
+	chain := filepath.Join(dir, "state", "varq", "chains", "abcdef")
+	return errors.Join(
+		os.MkdirAll(chain, 0o700), os.WriteFile(filepath.Join(chain, "link"), nil, 0o700),
+		os.WriteFile(filepath.Join(chain, "links"), fmt.Appendf(nil, "start 4700 %d\nend 4700 %d 143 yes\nstart 4701 %d\n", now-90_000, now-3600, now-3540), 0o600),
+		os.WriteFile(filepath.Join(dir, "prepare.yaml"), []byte("jobs: [{name: prepare, sbatch: prepare.sh}]\n"), 0o600),
+		os.WriteFile(filepath.Join(dir, "train.sh"), []byte("#!/bin/sh\n#SBATCH --nodes=2\ntrue\n"), 0o700),
+	)
+}
+
 func TestScripts(t *testing.T) {
 	testscript.Run(t, params(testscript.Params{Dir: "testdata"}))
 }
@@ -194,7 +206,7 @@ func TestExamples(t *testing.T) {
 			return "", false
 		}
 		// Commands run in the test's process, whose working directory is not the script's.
-		line = strings.NewReplacer("--plot=", "--plot=$WORK/", "--file=", "--file=$WORK/", "backup.db", "$WORK/backup.db").Replace(line)
+		line = strings.NewReplacer("--plot=", "--plot=$WORK/", "--file=", "--file=$WORK/", "backup.db", "$WORK/backup.db", " train.sh", " $WORK/train.sh", "nightly.yaml", "$WORK/prepare.yaml").Replace(line)
 		return line + "\n! stderr .\n", true
 	})
 }

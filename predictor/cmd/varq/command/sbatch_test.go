@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,9 +17,9 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestMain puts a fake sbatch where the scripts find it.
+// TestMain puts a fake sbatch, and an scontrol that does nothing, where the scripts find them.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sbatch": func() { os.Exit(fakeSbatch(os.Args[1:])) }})
+	testscript.Main(m, map[string]func(){"sbatch": func() { os.Exit(fakeSbatch(os.Args[1:])) }, "scontrol": func() {}})
 }
 
 // fakeSbatch is an sbatch with varq's filter. It submits job 4711 of plan abcdefgh2345, but for
@@ -28,6 +29,11 @@ func TestMain(m *testing.M) {
 // stdin.sh is not a file.
 func fakeSbatch(args []string) int {
 	order, err := sbatch.ReadOrder(os.Environ())
+	chain := len(args) > 1 && filepath.Base(args[len(args)-2]) == "link"
+	if chain || slices.Contains(args, "--job-name=prepare") { // or of a flow
+		fmt.Println(4711)
+		return 0
+	}
 	if err != nil || order == nil {
 		fmt.Fprintln(os.Stderr, "sbatch: error: no order", err)
 		return 1
@@ -85,7 +91,7 @@ func fakeSbatch(args []string) int {
 	}
 	switch {
 	case order.Describe:
-		report := sbatch.Report{Request: &r, Parsable: slices.Contains(args, "--parsable")}
+		report := sbatch.Report{Request: &r, Parsable: slices.Contains(args, "--parsable"), Arguments: 1}
 		if script == "rigid.sh" && len(r.Sizes) > 0 {
 			report.Notes = []string{fmt.Sprintf("instead of --nodes=1 of the script: the sizes, reference %v", order.Reference)}
 		}

@@ -61,7 +61,7 @@ fail, by what became of past jobs like it.
 All columns, for --format:
 ` + cli.Wrap(table.Names(allColumns(env))),
 		Example: `  varq flow 4711
-  varq flow --jobs=4711,4715 --finish-by='Mon 9:00' --prob=0.9
+  varq flow --jobs=4711,4715 --finish-by=2026-12-07T09:00 --prob=0.9
   varq flow nightly.yaml --finish-by=07:00 --prob=0.9
   varq flow`,
 	}

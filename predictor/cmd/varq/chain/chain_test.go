@@ -1,0 +1,141 @@
+package chain
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// commands are Slurm's, as far as a link uses them: sbatch refuses what has a word of the file refused.
+var commands = map[string]string{
+	"sbatch": `cd "$SLURM"; echo sbatch "$@" >> asked; for word in $(cat refused); do case " $* " in *" $word "*) exit 1;; esac; done
+[ -z "$SLURM_CPUS_PER_TASK$SLURM_JOB_NAME" ] || exit 3; echo "8;cluster"`,
+	"squeue":  `cd "$SLURM"; echo squeue "$@" >> asked; [ ! -e waits ] || echo 8`,
+	"scancel": `cd "$SLURM"; echo scancel "$@" >> asked`,
+}
+
+// begun is a link of a chain that has begun.
+type begun struct {
+	t      *testing.T
+	folder string
+	cmd    *exec.Cmd
+}
+
+// newLink returns a link with a script, and with so many links left, before it begins.
+func newLink(t *testing.T, script, left, refused string) *begun {
+	t.Helper()
+	dir := t.TempDir()
+	b := &begun{t: t, folder: filepath.Join(dir, "abcdef")}
+	path := filepath.Join(dir, "train.sh")
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(path, "#!/bin/sh\n#SBATCH --nodes=2\n# mine\n#SBATCH --output='my out'\n"+script+"\n#SBATCH --ignored\n")
+	for name, text := range commands {
+		write(filepath.Join(dir, name), "#!/bin/sh\n"+text+"\n")
+	}
+	write(filepath.Join(dir, "refused"), refused)
+	l := link{ID: "abcdef", Folder: b.folder, Limit: 3600, Probs: probs(.9), Options: quoted([]string{"-n4", "--comment=it's mine"}), Arguments: quoted([]string{"a b"}), Script: filepath.Join(b.folder, "script")}
+	if err := l.write(path); err != nil {
+		t.Fatal(err)
+	}
+	b.cmd = exec.Command(filepath.Join(b.folder, "link"), left, "a b")
+	b.cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "SLURM="+dir, "SLURM_JOB_ID=7", "SLURM_CPUS_PER_TASK=4", "SLURM_JOB_NAME=x", "SLURM_CONF=/etc/slurm.conf")
+	return b
+}
+
+func (b *begun) read(name string) string {
+	text, err := os.ReadFile(filepath.Join(b.folder, name))
+	if err != nil && !os.IsNotExist(err) {
+		b.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// asked returns what Slurm was asked for.
+func (b *begun) asked() []string { return strings.Split(strings.TrimSpace(b.read("../asked")), "\n") }
+
+// A link has the options in the head of the script, and submits the next one to be running at its
+// own end, with a probability that is promised. If its work is done, the next one is cancelled.
+func TestLink(t *testing.T) {
+	const next = "-n4 --comment=it's mine FOLDER/link 2 a b"
+	for _, c := range []struct {
+		script, left, refused string
+		waits                 bool
+		want                  []string // in what Slurm is asked, a line each
+		done                  bool
+	}{
+		{"exit 3", "3", "", false, []string{"--prob=0.90 " + next}, false},
+		{"exit 3", "3", "--prob=0.90", false, []string{"--prob=0.90 " + next, "--prob=0.75 " + next}, false},
+		{"exit 3", "3", "--prob=0.90 --prob=0.75 --prob=0.50 --prob=0.25", false, []string{"--prob=0.90", "--prob=0.75", "--prob=0.50", "--prob=0.25", "sbatch --parsable --dependency=afterany:7 " + next}, false},
+		{`[ "$1" = "a b" ]`, "3", "", false, []string{"--prob=0.90 " + next, "scancel 8"}, true},
+		{"exit 3", "0", "", false, []string{""}, false},
+		{"exit 3", "3", "", true, []string{"squeue --noheader --jobs=8"}, false},
+	} {
+		b := newLink(t, c.script, c.left, c.refused)
+		if c.waits {
+			for name, text := range map[string]string{"next.3": "8;cluster\n", "../waits": ""} {
+				if err := os.WriteFile(filepath.Join(b.folder, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if head := b.read("link"); !strings.HasPrefix(head, "#!/bin/sh\n#SBATCH --nodes=2\n#SBATCH --output='my out'\n\n# A link of chain abcdef") {
+			t.Errorf("%s", head)
+		}
+		err := b.cmd.Run()
+		if (err == nil) != c.done {
+			t.Errorf("%+v: %v", c, err)
+		}
+		asked := b.asked()
+		if len(asked) != len(c.want) {
+			t.Errorf("%+v: %q", c, asked)
+			continue
+		}
+		for i, want := range c.want {
+			if !strings.Contains(asked[i], strings.ReplaceAll(want, "FOLDER", b.folder)) {
+				t.Errorf("%+v: %q", c, asked[i])
+			}
+		}
+		runs := parse(b.read("links"))
+		if len(runs) != 1 || runs[0].job != 7 || runs[0].end == 0 || runs[0].done != c.done {
+			t.Errorf("%+v: %+v", c, runs)
+		}
+	}
+}
+
+// A script that was told to stop, and has saved its work, is not done.
+func TestLinkStopped(t *testing.T) {
+	b := newLink(t, "trap 'exit 0' USR1\necho > ready\nwhile :; do sleep .05; done", "3", "")
+	b.cmd.Dir = filepath.Dir(b.folder)
+	if err := b.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for b.read("../ready") == "" {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := b.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.cmd.Wait(); err != nil {
+		t.Errorf("%v", err)
+	}
+	if runs := parse(b.read("links")); len(runs) != 1 || runs[0].done || len(b.asked()) != 1 {
+		t.Errorf("%+v, %q", runs, b.asked())
+	}
+}
+
+func TestParse(t *testing.T) {
+	got := parse("start 7 1000\nx\nend 7 1100 0 yes\nstart 8 1130\nstart 8 1200\nend 8 1300 0\nend 9 1400 0\nend 8 x\n")
+	want := []run{{7, 1000, 1100, false}, {8, 1130, 1300, true}, {job: 8, start: 1200}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
+}
