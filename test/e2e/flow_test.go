@@ -117,3 +117,33 @@ func TestFlow(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// TestChain is a chain of three jobs, each of which is stopped at its time limit, and one of which is
+// requeued. The next one is running when that happens, or soon after.
+func TestChain(t *testing.T) {
+	thorough.Only(t)
+	inTurn(t, 1)
+	s := site.ForTest(t, site.Options{Nodes: 4, History: brief()})
+	file, out := script(t, s, "chain", "", "trap 'exit 1' TERM; sleep 600 & wait")
+	begun := mustRun(t, s, "alice", "env", "XDG_STATE_HOME="+s.JobDir(), "varq", "chain", "--links=3", "--prob=0.5", "--", "sbatch", "--time=2", "--open-mode=append", "--requeue", file).Stdout
+	var id string
+	var first int64
+	if _, err := fmt.Sscanf(begun, "chain %6s: job %d", &id, &first); err != nil {
+		t.Fatalf("%q: %v", begun, err)
+	}
+	works := func() int { return len(stamps(t, out, "work")) }
+	eventually(t, "the first link works", func() bool { return works() == 1 })
+	mustRun(t, s, "root", "scontrol", "requeue", strconv.FormatInt(first, 10))
+	eventually(t, "the first link works again", func() bool { return works() == 2 })
+	eventually(t, "the third link works", func() bool { return works() == 4 })
+	if waits := jobs(t, s, "alice", "link"); len(waits) != 1 {
+		t.Errorf("%v", waits)
+	}
+	told := mustRun(t, s, "alice", "env", "XDG_STATE_HOME="+s.JobDir(), "varq", "chain").Stdout
+	if !strings.HasPrefix(told, "chain "+id+"\n") || strings.Count(told, "after the one before it") < 2 {
+		t.Errorf("%s", told)
+	}
+	t.Log(told)
+	mustRun(t, s, "alice", "env", "XDG_STATE_HOME="+s.JobDir(), "varq", "chain", "stop", id)
+	mustRun(t, s, "alice", "scancel", "--user=alice")
+}
