@@ -37,9 +37,10 @@ const (
 	PathRisk         = "/v1/risk"              // GET, with ParamNodes: Risk
 	PathVitals       = "/v1/vitals"            // POST Vitals
 	PathWhen         = "/v1/when"              // POST WhenQuery: When
-	PathFlows        = "/v1/flows"             // POST FlowRequest: FlowAnswer. A promise is on disk before it leaves.
-	PathFlowStates   = "/v1/flows/states"      // POST FlowsQuery: Flows
 	PathPredict      = "/v1/predict"           // POST PredictRequest: Prediction
+	// POST FlowRequest: FlowAnswer. A promise is on disk before the answer leaves.
+	PathFlows      = "/v1/flows"
+	PathFlowStates = "/v1/flows/states" // POST FlowsQuery: Flows
 	// followed by SITE and one of the other paths: the same at another site, to which it is relayed
 	PathRelay   = "/v1/sites/"
 	PathHealth  = "/healthz"      // GET Health

@@ -118,8 +118,8 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// TestChain is a chain of three jobs, each of which is stopped at its time limit, and one of which is
-// requeued. The next one is running when that happens, or soon after.
+// TestChain is a chain of three jobs, each of which is stopped at its time limit, and one of which
+// is requeued. The next one is running when that happens, or soon after.
 func TestChain(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 1)

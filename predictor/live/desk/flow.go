@@ -144,8 +144,8 @@ func (f *flows) release() {
 	}
 }
 
-// counting returns the jobs of a flow that count for its end: all but those that wait for another to
-// fail, or for one that does.
+// counting returns the jobs of a flow that count for its end: all but those that wait for another
+// to fail, or for one that does.
 func (f *flows) counting(all []*slurm.QueueEntry) []*slurm.QueueEntry {
 	left := map[int64]bool{}
 	without := func(j *slurm.QueueEntry) bool {
@@ -252,8 +252,8 @@ func (e *flowEnd) prob(by int64) float64 {
 	return max(0, 1-e.risk*(1-flow.Prob(e.times, by)))
 }
 
-// refuse returns the refusal of a promise of an end, with offers. lost is the probability that a job
-// never starts.
+// refuse returns the refusal of a promise of an end, with offers. lost is the probability that a
+// job never starts.
 func (e *flowEnd) refuse(now, by int64, asked, lost float64) *api.Refusal {
 	estimate := e.prob(by)
 	no := &api.Refusal{Reason: fmt.Sprintf("that all jobs have ended by the deadline can be promised with probability %.2f at best, not %.6g", prob.Percent(estimate), asked)}

@@ -90,9 +90,9 @@ func (d *occupancy) roomBeside(cluster *limits.Cluster, c workload.Claim, now in
 	return d.Outlook.Room(c.Place(), c.Job, now, others)
 }
 
-// claims returns the claims of open promises, of jobs of promised flows that wait, and of plain jobs
-// that become eligible later or wait for their nodes to be up. It leaves out the promises of the plans that but names. The error is a
-// fault of package api.
+// claims returns the claims of open promises, of jobs of promised flows that wait, and of plain
+// jobs that become eligible later or wait for their nodes to be up. It leaves out the promises of
+// the plans that but names. The error is a fault of package api.
 func (d *occupancy) claims(ctx context.Context, now int64, but ...string) ([]workload.Claim, error) {
 	claims, err := d.Ledger.Claims(ctx, now, but...)
 	if err != nil {

@@ -61,8 +61,8 @@ func (u uncertain) Forecast(r workload.Request, now int64, c []workload.Candidat
 	}
 }
 
-// mixed is the Prospect of something that begins after some seconds, each as likely as any other, or
-// never.
+// mixed is the Prospect of something that begins after some seconds, each as likely as any other,
+// or never.
 type mixed struct {
 	parts []delayed
 	never int // how many parts more there are, which never begin
@@ -104,8 +104,8 @@ func (m mixed) Lost(seconds float64) (prob float64) {
 	return prob
 }
 
-// mix returns the ending of a job that becomes eligible sometime after now, from its endings at each
-// of these times.
+// mix returns the ending of a job that becomes eligible sometime after now, from its endings at
+// each of these times.
 func (s sometime) mix(now int64, endings []ending) (all ending) {
 	of := func(part func(*ending) negotiate.Prospect) negotiate.Prospect {
 		m := mixed{never: len(s) - len(endings)}

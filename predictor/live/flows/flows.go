@@ -55,8 +55,8 @@ type Desk interface {
 
 // Slurm knows what has become of jobs. Any call may return slurm.ErrUnavailable.
 type Slurm interface {
-	// Accounted returns the runs of a job, or of all tasks of an array, that are in accounting, oldest
-	// submission first.
+	// Accounted returns the runs of a job, or of all tasks of an array, that are in accounting,
+	// oldest submission first.
 	Accounted(ctx context.Context, job int64) ([]workload.Job, error)
 	// AccountedAll is Accounted for many jobs in one request, by their ids, or errors.ErrUnsupported.
 	AccountedAll(ctx context.Context, jobs []int64) (map[int64][]workload.Job, error)

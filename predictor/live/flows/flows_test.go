@@ -131,7 +131,8 @@ func TestSettled(t *testing.T) {
 			runs: map[int64][]workload.Job{1: run(1, 100), 2: run(2, 200, func(j *workload.Job) { j.State, j.Unfulfilled = workload.Cancelled, true })},
 			want: api.StateMissed, note: "job 2 never started: the jobs that it waited for did not end as it needs", ended: 200,
 		},
-		{runs: map[int64][]workload.Job{1: run(1, 100), 2: append(run(2, 50, state(workload.Cancelled)), run(2, 300)...)}, want: api.StateKept, ended: 300}, // requeued
+		// requeued
+		{runs: map[int64][]workload.Job{1: run(1, 100), 2: append(run(2, 50, state(workload.Cancelled)), run(2, 300)...)}, want: api.StateKept, ended: 300},
 		{runs: map[int64][]workload.Job{1: append(run(5, 50), run(6, 4000)...), 2: run(2, 300)}, want: api.StateMissed, note: "job 6 ended 400 s after the deadline", ended: 4000},
 		{runs: map[int64][]workload.Job{1: run(1, 100)}, want: api.StatePending},
 		{runs: map[int64][]workload.Job{1: run(1, 100), 2: {{ID: 2, Start: epoch}}}, want: api.StatePending},
@@ -182,7 +183,8 @@ func TestMissedAtOnce(t *testing.T) {
 	}
 	s = newSite(t)
 	s.promise(1)
-	s.queue = []slurm.QueueEntry{job(1, func(j *slurm.QueueEntry) { j.User = "bob" })} // Slurm uses numbers again
+	// Slurm uses numbers again
+	s.queue = []slurm.QueueEntry{job(1, func(j *slurm.QueueEntry) { j.User = "bob" })}
 	s.runs[1] = run(1, 5)
 	if p := s.look(3700); p.State != api.StateKept {
 		t.Errorf("%+v", p)

@@ -1,7 +1,7 @@
-// Package chain has the command for work that takes longer than a job may: a chain of jobs, each of
-// which goes on where the one before it had to stop. Each job submits the next one when its own work
-// begins, to be running when its own time limit ends. No daemon takes part, and no program beside the
-// jobs.
+// Package chain has the command for work that takes longer than a job may: a chain of jobs, each
+// of which goes on where the one before it had to stop. Each job submits the next one when its own
+// work begins, to be running when its own time limit ends. No daemon takes part, and no program
+// beside the jobs.
 package chain
 
 import (
@@ -164,8 +164,8 @@ func quoted(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// write writes the folder of a chain: a copy of a script, and the script of its links, which has the
-// options of sbatch that the other has in its head.
+// write writes the folder of a chain: a copy of a script, and the script of its links, which has
+// the options of sbatch that the other has in its head.
 func (l *link) write(script string) error {
 	text, err := os.ReadFile(script)
 	if err != nil {
@@ -188,8 +188,8 @@ func (l *link) write(script string) error {
 	)
 }
 
-// directives returns the lines of a script from which sbatch reads options: comments before the first
-// command.
+// directives returns the lines of a script from which sbatch reads options: comments before the
+// first command.
 func directives(script []byte) string {
 	var s strings.Builder
 	for line := range strings.Lines(string(script)) {

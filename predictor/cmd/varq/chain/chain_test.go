@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// commands are Slurm's, as far as a link uses them: sbatch refuses what has a word of the file refused.
+// commands are Slurm's, as far as a link uses them: sbatch refuses what has a word of the file
+// refused.
 var commands = map[string]string{
 	"sbatch": `cd "$SLURM"; echo sbatch "$@" >> asked; for word in $(cat refused); do case " $* " in *" $word "*) exit 1;; esac; done
 [ -z "$SLURM_CPUS_PER_TASK$SLURM_JOB_NAME" ] || exit 3; echo "8;cluster"`,

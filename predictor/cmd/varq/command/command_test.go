@@ -182,8 +182,8 @@ func writeSeries(dir string) error {
 	)
 }
 
-// writeChain writes the chain abcdef, of which the second link runs, a script for another one, and a
-// flow of one job.
+// writeChain writes the chain abcdef, of which the second link runs, a script for another one, and
+// a flow of one job.
 func writeChain(dir string) error {
 	chain := filepath.Join(dir, "state", "varq", "chains", "abcdef")
 	return errors.Join(

@@ -11,8 +11,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// FlowTree tells in lines what was promised of a flow, and then of its jobs that are in the queue, as
-// a tree: each under the one for which it waits longest.
+// FlowTree tells in lines what was promised of a flow, and then of its jobs that are in the queue,
+// as a tree: each under the one for which it waits longest.
 func FlowTree(f *api.FlowPromise, zone *time.Location) string {
 	var w strings.Builder
 	called := f.ID
