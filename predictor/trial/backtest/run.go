@@ -35,7 +35,10 @@ type Options struct {
 	Completion bool
 	// Pending, if not nil, is a time of day in seconds after midnight (UTC). The methods then
 	// forecast the rest of the waits of the jobs that wait at that time of each day.
-	Pending   *int64
+	Pending *int64
+	// Flows says that the methods forecast when all jobs of a user's flows have ended, as of the
+	// submission of the first. They are those of Flows.
+	Flows     bool
 	Quantiles []float64 // in (0,1)
 	Budgets   []int64   // seconds
 	// By has the ways to split the log into parts. Run scores each part besides the
@@ -65,6 +68,9 @@ type Report struct {
 	// Pending says that of the Options there is a time of day. What is called a wait here and in
 	// the scores is then the rest of one.
 	Pending bool `json:"pending,omitempty"`
+	// Flows is that of the Options. What is called a wait here and in the scores is then how long a
+	// flow takes, and its jobs are its flows.
+	Flows bool `json:"flows,omitempty"`
 	Part
 	// Parts has the parts of the first split, then those of the second, and so on.
 	Parts []*Part `json:"parts,omitempty"`
@@ -122,6 +128,9 @@ func Run(jobs []workload.Job, q *queue.Queue, methods []Method, o Options) (*Rep
 		return nil, ErrNoJobs
 	}
 	r.warmup /= 10
+	if o.Flows {
+		r.flows = flowsOf(jobs)
+	}
 	r.whole = r.newSums("", "")
 	for _, t := range r.whole.tallies {
 		t.groups = group.Tallies{}
@@ -175,6 +184,7 @@ type runner struct {
 	methods  []Method
 	queue    *queue.Queue
 	jobs     map[int64]known // of the queue, if Options.Pending
+	flows    map[int64]*Flow // by their first jobs, if Options.Flows
 	replies  []reply         // to the present question, by method
 	warmup   int             // jobs
 	asked    int             // jobs
@@ -218,6 +228,15 @@ func (r *runner) ask(j *workload.Job) error {
 	}
 	place := r.bursts.Place(j)
 	wait, ok := outcomeOf(r.options.Completion)(j)
+	if r.options.Flows {
+		var f *Flow
+		if f, ok = r.flows[j.ID]; ok {
+			wait = f.length()
+			for _, m := range r.methods {
+				m.(flowMethod).about(f)
+			}
+		}
+	}
 	if r.asked > r.warmup && ok {
 		question := forecast.AtSubmission(j)
 		r.score(j, &question, float64(wait), place)
@@ -269,7 +288,7 @@ func uniform(j *workload.Job) float64 {
 }
 
 func (r *runner) report() *Report {
-	report := &Report{Warmup: r.warmup, Completion: r.options.Completion, Pending: r.options.Pending != nil, Part: *r.part(r.whole)}
+	report := &Report{Warmup: r.warmup, Completion: r.options.Completion, Pending: r.options.Pending != nil, Flows: r.options.Flows, Part: *r.part(r.whole)}
 	for _, split := range r.splits {
 		for _, s := range slices.SortedFunc(maps.Values(split), (*sums).compare) {
 			report.Parts = append(report.Parts, r.part(s))

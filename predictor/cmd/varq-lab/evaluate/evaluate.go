@@ -34,6 +34,7 @@ type evaluateFlags struct {
 	traces, methods, quantiles, budgets, by []string
 	completion                              bool
 	pending                                 string
+	flows                                   bool
 	json                                    bool
 	plot                                    string
 }
@@ -68,11 +69,19 @@ time to a forecast of the wait.
 
 With --pending methods are asked, at a time of each day, how much longer the jobs
 wait that wait then. The baselines forecast that from the past waits that were
-longer than the job has waited already, and so does blend.`,
+longer than the job has waited already, and so does blend.
+
+With --flows methods forecast when all jobs of a flow have ended, as of the submission
+of the first. What users did makes flows: jobs that a user submitted within a minute
+are a stage, and wait for all of the stage before if they came within ten minutes after
+its end. What is compared is the time that the flow would have taken without the user's
+pauses. Flow draws courses of all jobs together, independent draws them as if their
+waits had nothing in common, and sum adds the quantiles of the jobs.`,
 		Example: `  varq-lab evaluate --trace=log.swf.gz
   varq-lab evaluate --trace=log.swf --methods=qbets,rolling-cell --by=queue,size
   varq-lab evaluate --trace=log.swf.gz --completion
   varq-lab evaluate --trace=log.swf.gz --pending=12:00
+  varq-lab evaluate --trace=log.swf.gz --flows
   varq-lab evaluate --trace=log.swf --quantiles=.9 --budgets=1h,1-0 --plot=pictures --json`,
 	}
 	flags := cmd.Flags()
@@ -80,7 +89,8 @@ longer than the job has waited already, and so does blend.`,
 	flags.StringArrayVar(&f.traces, "trace", nil, "a log in the Standard Workload Format: `FILE`.swf or .swf.gz; several may follow")
 	flags.BoolVar(&f.completion, "completion", false, "score forecasts of when jobs end, not of when they start")
 	flags.StringVar(&f.pending, "pending", "", "score forecasts of how much longer the jobs wait that wait at this `HH:MM` (UTC) of each day")
-	flags.StringSliceVar(&f.methods, "methods", []string{allMethods}, "the `methods` to score: all, or of "+strings.Join(names(backtest.Methods), ", ")+"; with --completion of "+strings.Join(names(backtest.Completions), ", ")+"; with --pending of "+strings.Join(names(backtest.Pendings), ", "))
+	flags.BoolVar(&f.flows, "flows", false, "score forecasts of when all jobs of a user's flow have ended: of her jobs, each soon after others had ended")
+	flags.StringSliceVar(&f.methods, "methods", []string{allMethods}, "the `methods` to score: all, or of "+strings.Join(names(backtest.Methods), ", ")+"; with --completion of "+strings.Join(names(backtest.Completions), ", ")+"; with --pending of "+strings.Join(names(backtest.Pendings), ", ")+"; with --flows of "+strings.Join(names(backtest.Flows), ", "))
 	flags.StringSliceVar(&f.quantiles, "quantiles", []string{".5", ".75", ".9", ".95"}, "the `quantiles` to score")
 	flags.StringSliceVar(&f.budgets, "budgets", []string{"5m", "30m", "1h", "2h", "6h", "12h", "24h"}, "the `times` within which a start is to be forecast")
 	flags.StringSliceVar(&f.by, "by", nil, "score `parts` of the log too, apart by "+strings.Join(splitNames(), ", "))
@@ -141,6 +151,12 @@ func (f *evaluateFlags) evaluation(args []string) (*evaluation, error) {
 		}
 		seconds := int64(at.Hour()*3600 + at.Minute()*60)
 		e.options.Pending, makers = &seconds, backtest.Pendings
+	}
+	if f.flows {
+		if f.completion || f.pending != "" {
+			return nil, errors.New("--flows goes together with neither --completion nor --pending")
+		}
+		e.options.Flows, makers = true, backtest.Flows
 	}
 	if slices.Equal(f.methods, []string{allMethods}) {
 		e.makers = makers

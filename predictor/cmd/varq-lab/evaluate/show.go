@@ -42,6 +42,9 @@ func (l *evaluatedLog) outcome() string {
 	if l.Pending {
 		return "rest of the wait"
 	}
+	if l.Flows {
+		return "time until the end of a flow"
+	}
 	return "wait"
 }
 
