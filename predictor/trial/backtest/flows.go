@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sort"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/flow"
+	"github.com/varq-project/varq/predictor/forecast/recalibration"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -83,6 +85,7 @@ func (f *Flow) length() (seconds int64) {
 // Flows has the methods of forecasting when all jobs of a flow have ended, as of the submission of
 // the first. The baselines come last.
 var Flows = []Maker{
+	{Name: "calibrated", Cost: 10 * blendCost, New: func(c Cluster) Method { return newCalibrated(newFlows(c, "calibrated", alikeWaits)) }},
 	{Name: "flow", Cost: 10 * blendCost, New: func(c Cluster) Method { return newFlows(c, "flow", alikeWaits) }},
 	{Name: "independent", Baseline: true, Cost: 10 * blendCost, New: func(c Cluster) Method { return newFlows(c, "independent", 0) }},
 	{Name: "sum", Baseline: true, Cost: 10 * blendCost, New: func(c Cluster) Method { return &singles{newFlows(c, "sum", 0)} }},
@@ -151,6 +154,59 @@ func (m *wholeFlows) Predict(q *forecast.Question) (end, lower score.Prediction)
 		last = places
 	}
 	return newLengths(all.Last(last), q.Now), nil
+}
+
+// calibrated is a Method that learns from flows that have ended how often such forecasts came true.
+type calibrated struct {
+	*wholeFlows
+	recalibration *recalibration.Recalibration
+	rng           *rand.Rand
+	open          map[int64]*openFlow // by job
+}
+
+// openFlow is a flow that has not ended, with its forecast.
+type openFlow struct {
+	*Flow
+	left     int // jobs that have not ended
+	raw      delay.Distribution
+	forecast recalibration.Forecast
+}
+
+func newCalibrated(m *wholeFlows) *calibrated {
+	return &calibrated{m, recalibration.New(), chance(), map[int64]*openFlow{}}
+}
+
+// Predict implements [Method].
+func (m *calibrated) Predict(q *forecast.Question) (end, lower score.Prediction) {
+	whole, _ := m.wholeFlows.Predict(q)
+	if whole == nil {
+		return nil, nil
+	}
+	f := &openFlow{Flow: m.flow}
+	for i := range f.raw {
+		f.raw[i] = whole.Within(delay.At(i))
+	}
+	m.recalibration.Apply(q.User, &f.raw, &f.forecast)
+	for _, stage := range f.Stages {
+		for _, j := range stage {
+			m.open[j.ID] = f
+			f.left++
+		}
+	}
+	return &f.forecast.Wait, nil
+}
+
+// Ended implements [forecast.Observer].
+func (m *calibrated) Ended(j *workload.Job) {
+	m.wholeFlows.Ended(j)
+	f := m.open[j.ID]
+	if f == nil {
+		return
+	}
+	delete(m.open, j.ID)
+	if f.left--; f.left == 0 {
+		m.recalibration.Learn(j.User, 1, &f.raw, &f.forecast, float64(f.length()), m.rng.Float64())
+	}
 }
 
 // singles is the Method that adds quantiles of each job alone: of a stage that of the longest job.
