@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -101,11 +102,18 @@ how long after the one before it.`,
 	return cmd
 }
 
+// asked is an option with which varq-filter reads those of sbatch. Nothing is promised by it.
+const asked = "--begin-by=now+1hour"
+
 // begin submits the first link of a chain.
 func begin(ctx context.Context, env *cli.Env, links int, p float64, args []string) error {
-	program := sbatch.Program{Path: args[0], Env: os.Environ(), Args: args[1:]}
+	program := sbatch.Program{Path: args[0], Env: os.Environ(), Own: []string{asked}, Args: args[1:]}
 	if filepath.Base(program.Path) != "sbatch" {
 		return fmt.Errorf("%.40q is not sbatch, which alone makes jobs of a chain", program.Path)
+	}
+	promises := func(word string) bool { return strings.HasPrefix(word, "--begin-b") || strings.HasPrefix(word, "--fin") || word == "--prob" }
+	if i := slices.IndexFunc(program.Args, promises); i >= 0 {
+		return fmt.Errorf("%s: what is promised of each link the chain asks for: leave it out, and give --prob before --", program.Args[i])
 	}
 	job, err := program.Describe(ctx, sbatch.Order{})
 	switch {
@@ -115,8 +123,6 @@ func begin(ctx context.Context, env *cli.Env, links int, p float64, args []strin
 		return errors.New("a chain has a script: --wrap cannot be one of its links")
 	case job.Job.Limit == 0:
 		return errors.New("give sbatch a time limit (--time), at whose end the next link is to be running")
-	case job.BeginBy != 0 || job.Finishes():
-		return errors.New("--begin-by and --finish-by are what the chain itself asks for: leave them out")
 	}
 	words := len(program.Args) - job.Arguments
 	l := link{ID: api.NewPlanID()[:6], Limit: job.Job.Limit, Options: quoted(program.Args[:words]), Arguments: quoted(program.Args[words+1:]), Probs: probs(p)}
