@@ -111,7 +111,9 @@ func begin(ctx context.Context, env *cli.Env, links int, p float64, args []strin
 	if filepath.Base(program.Path) != "sbatch" {
 		return fmt.Errorf("%.40q is not sbatch, which alone makes jobs of a chain", program.Path)
 	}
-	promises := func(word string) bool { return strings.HasPrefix(word, "--begin-b") || strings.HasPrefix(word, "--fin") || word == "--prob" }
+	promises := func(word string) bool {
+		return strings.HasPrefix(word, "--begin-b") || strings.HasPrefix(word, "--fin") || word == "--prob"
+	}
 	if i := slices.IndexFunc(program.Args, promises); i >= 0 {
 		return fmt.Errorf("%s: what is promised of each link the chain asks for: leave it out, and give --prob before --", program.Args[i])
 	}
