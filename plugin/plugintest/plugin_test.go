@@ -493,7 +493,6 @@ func conflictingVariables(t *testing.T, l *lab) {
 	for _, c := range []struct{ command, variable, says string }{
 		{"sbatch", "SBATCH_REQ_SWITCH=1", "--switches (SBATCH_REQ_SWITCH in the environment) does not go together"},
 		{"sbatch", "SBATCH_SPREAD_JOB=", "--spread-job (SBATCH_SPREAD_JOB in the environment) does not go together"},
-		{"srun", "SLURM_DEPENDENCY=singleton", "--dependency (SLURM_DEPENDENCY in the environment) does not go together"},
 		{"srun", "SLURM_REQ_SWITCH=1", "--switches (SLURM_REQ_SWITCH in the environment) does not go together"},
 		{"salloc", "SALLOC_REQ_SWITCH=1", "--switches (SALLOC_REQ_SWITCH in the environment) does not go together"},
 		{"salloc", "SALLOC_IMMEDIATE=60", "--immediate (SALLOC_IMMEDIATE in the environment) does not go together"},
