@@ -454,7 +454,6 @@ func conflicts(t *testing.T, l *lab) {
 	}{
 		{[]string{by, "--begin=now+2hours"}, "--begin does not go together with --begin-by"},
 		{[]string{by, "--deadline=now+5hours"}, "--deadline does not go together"},
-		{[]string{by, "--dependency=singleton"}, "--dependency does not go together"},
 		{[]string{by, "--hold"}, "--hold does not go together with --begin-by: a job that is held does not start"},
 		{[]string{by, "--contiguous"}, "--contiguous does not go together"},
 		{[]string{by, "--switches=1"}, "--switches does not go together"},
