@@ -203,7 +203,9 @@ func (f *flows) conditions(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unkn
 			}
 			event := events[c.Kind]
 			job.Conditions = append(job.Conditions, flow.Condition{Event: event, Job: first.place, Delay: c.Delay})
-			a.after = append(a.after, f.tellAwaited(other, first, c))
+			if other.User == f.user || f.desk.Premises.MaySeeJobs(f.user) {
+				a.after = append(a.after, f.tellAwaited(other, first, c))
+			}
 		}
 	}
 	if d.Any && len(job.Conditions) == 0 {

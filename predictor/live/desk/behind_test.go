@@ -216,3 +216,16 @@ func TestFlow(t *testing.T) {
 		t.Errorf("bob's job is told of: %+v", got)
 	}
 }
+
+// Of a job that she may not see a user is told nothing but that hers waits for it, as Slurm tells.
+func TestWhenBehindPrivate(t *testing.T) {
+	s := newSite(t)
+	s.Slurm.PrivateJobs = true
+	s.Refresh()
+	s.observe(entry(1, "bob", 0, nil), entry(2, "alice", 0, nil), behind(3, "afterany:1(unfulfilled),afterany:2(unfulfilled)", nil))
+	for _, j := range s.when("alice", api.WhenQuery{}).Jobs {
+		if j.Job == 3 && (j.Start == nil || len(j.After) != 1 || j.After[0].Job != 2) {
+			t.Errorf("%+v", j)
+		}
+	}
+}
