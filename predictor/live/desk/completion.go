@@ -57,6 +57,7 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 		return q.refuse(&api.Refusal{Reason: missing})
 	}
 	r.Now = d.outOfTheWay(r, q.Room, q.now)
+	q.from = max(q.from, r.Now)
 	plan, refusal := q.agreeOnEnd()
 	if refusal == nil && d.Shadow {
 		refusal = onlyWatching(plan, d.Zone)
