@@ -60,8 +60,8 @@ If that cannot be promised with --prob, lower probabilities are asked for, .75, 
 .25, and at last the next link is submitted to start after this one (afterany).
 
 When the script ends with exit code 0, and no signal has told it to stop before, the
-work is done, and the link that waits is cancelled. A link that Slurm requeues does not
-submit another.
+work is done, and the link that waits is cancelled. When Slurm requeues a link, the next
+one comes anew, unless it works already: then that one goes on.
 
 What it costs: the nodes of a link may idle before its work, as 'varq status' tells. A
 link that comes late leaves a gap, in which nothing runs and nothing is charged.
@@ -191,6 +191,7 @@ func (l *link) write(script string) error {
 		return err
 	}
 	return errors.Join(
+		os.WriteFile(filepath.Join(l.Folder, "links"), fmt.Appendf(nil, "limit %d\n", l.Limit), 0o600),
 		os.WriteFile(l.Script, text, 0o700),
 		os.WriteFile(filepath.Join(l.Folder, "link"), body.Bytes(), 0o700),
 	)

@@ -1,6 +1,14 @@
 # A link of chain {{.ID}}, made by varq chain. {{.Folder}} has its story.
 left=$1; shift
 folder={{.Folder | quote}}
+next=$(cut -d';' -f1 "$folder/next.$left" 2> /dev/null)
+
+# This link was requeued. If the next one has begun its work, it goes on with that. Otherwise the next
+# one comes anew, when this one has to stop.
+if [ -n "$next" ]; then
+  grep -q "^start $next " "$folder/links" && exit 0
+  scancel "$next"
+fi
 echo "start $SLURM_JOB_ID $(date +%s)" >> "$folder/links"
 
 # submit submits the next link with some more options.
@@ -11,12 +19,7 @@ submit() {
   ) && mv "$folder/next.$left.new" "$folder/next.$left"
 }
 
-# waits succeeds if the next link has been submitted and waits or runs: this one was requeued.
-waits() {
-  [ -s "$folder/next.$left" ] && squeue --noheader --jobs="$(cut -d';' -f1 "$folder/next.$left")" 2> /dev/null | grep -q .
-}
-
-if [ "$left" -gt 0 ] && [ ! -e "$folder/stop" ] && ! waits; then
+if [ "$left" -gt 0 ] && [ ! -e "$folder/stop" ]; then
   end=$(($(date +%s) + {{.Limit}}))
   {{range .Probs}}submit --begin-by=uts$end --prob={{.}} || {{end}}submit --dependency=afterany:"$SLURM_JOB_ID"
 fi

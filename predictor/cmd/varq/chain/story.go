@@ -36,20 +36,36 @@ func folder(getenv func(string) string) (string, error) {
 type run struct {
 	job        int64
 	start, end int64 // of the work; end is 0 if nobody has written it down
+	limit      int64 // of its time, in seconds; 0 if that is not known
 	done       bool  // the work is done
 }
 
-// parse reads the story of a chain: "start JOB TIME" and "end JOB TIME CODE", a line
-// each, the latter with a further word if the work was told to stop. What is none it leaves out.
+// over returns when the work of a run is over at the latest, or 0 if that is not known.
+func (r *run) over() int64 {
+	switch {
+	case r.end != 0:
+		return r.end
+	case r.limit != 0:
+		return r.start + r.limit
+	}
+	return 0
+}
+
+// parse reads the story of a chain: "limit SECONDS", "start JOB TIME" and "end JOB TIME CODE", a
+// line each, the latter with a further word if the work was told to stop. What is none it leaves
+// out.
 func parse(story string) (runs []run) {
+	limit := int64(0)
 	for line := range strings.Lines(story) {
 		var what, stopped string
 		var job, at int64
 		code := -1
 		n, _ := fmt.Sscan(line, &what, &job, &at, &code, &stopped)
 		switch {
+		case what == "limit" && n == 2:
+			limit = job
 		case what == "start" && n == 3:
-			runs = append(runs, run{job: job, start: at})
+			runs = append(runs, run{job: job, start: at, limit: limit})
 		case what == "end" && n >= 4:
 			of := func(r run) bool { return r.job == job && r.end == 0 }
 			if i := slices.IndexFunc(runs, of); i >= 0 {
@@ -88,7 +104,7 @@ func list(env *cli.Env) error {
 }
 
 // tell tells of a chain: a line for each run of a link, with the gap before it, which is from the
-// end of the run before or, where nobody has written that down, not known.
+// end of the run before, or from the end of its time limit.
 func tell(env *cli.Env, id string, runs []run) string {
 	var s strings.Builder
 	if len(runs) == 0 {
@@ -102,8 +118,8 @@ func tell(env *cli.Env, id string, runs []run) string {
 			end = env.Moment(r.end)
 		}
 		fmt.Fprintf(&s, "  job %d: from %s to %s", r.job, env.Moment(r.start), end)
-		if i > 0 && runs[i-1].end != 0 {
-			fmt.Fprintf(&s, ", %s after the one before it", slurmtime.FormatDuration(max(0, r.start-runs[i-1].end)))
+		if i > 0 && runs[i-1].over() != 0 {
+			fmt.Fprintf(&s, ", %s after the one before it", slurmtime.FormatDuration(max(0, r.start-runs[i-1].over())))
 		}
 		if r.done {
 			s.WriteString(": done")
