@@ -170,3 +170,37 @@ func TestPlanArrayEnd(t *testing.T) {
 		t.Errorf("%+v, %v", e, err)
 	}
 }
+
+// taken has room until a time only.
+type taken struct {
+	*desktest.Outlook
+	until int64
+}
+
+func (f taken) Room(workload.Place, int64, int64, []workload.Claim) func(workload.Claim, float64) workload.Room {
+	return func(c workload.Claim, _ float64) workload.Room {
+		if c.From < f.until {
+			return workload.Room{Prob: 1}
+		}
+		return workload.Room{}
+	}
+}
+
+// A start that can be promised by an earlier time can be by a later one, though others have the
+// nodes then, if the work need not be held until then.
+func TestEarlierIsInTime(t *testing.T) {
+	s := newSite(t)
+	s.desk.Outlook = taken{s.Outlook, desktest.Epoch + 2*3600}
+	for _, c := range []struct {
+		by         int64
+		bestEffort bool
+		promised   bool
+	}{{3600, true, true}, {4 * 3600, true, true}, {4 * 3600, false, false}} {
+		req := desktest.Request(desktest.Epoch + c.by)
+		req.BestEffort = c.bestEffort
+		a, err := s.desk.Plan(t.Context(), "alice", req, false)
+		if err != nil || (a.Plan != nil) != c.promised || c.promised && a.Plan.BeginBy != req.BeginBy {
+			t.Errorf("%+v: %+v, %v", c, a, err)
+		}
+	}
+}
