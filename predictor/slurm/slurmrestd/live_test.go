@@ -110,7 +110,7 @@ func TestLive(t *testing.T) {
 		if i := slices.IndexFunc(history, func(j workload.Job) bool { return j.ID == finished }); i < 0 || !reflect.DeepEqual(history[i], job) {
 			t.Errorf("%+v has no %+v", history, job)
 		}
-		job.Comment, job.Needs = "", nil // which sacct is not asked for
+		job.Comment, job.Series, job.Needs = "", "", nil // which sacct is not asked for
 		history = lab.sacct(began-86400, time.Now().Unix()+1)
 		if i := slices.IndexFunc(history, func(j workload.Job) bool { return j.ID == finished }); i < 0 || !reflect.DeepEqual(history[i], job) {
 			t.Errorf("sacct: %+v has no %+v", history, job)
@@ -472,7 +472,7 @@ func (l live) window(t *testing.T) {
 			if nodes := len(jobs[i].On); nodes > 0 {
 				on[jobs[i].ID] = nodes
 			}
-			jobs[i].Comment, jobs[i].AtLimit, jobs[i].On, jobs[i].Needs = "", false, nil, nil
+			jobs[i].Comment, jobs[i].Series, jobs[i].AtLimit, jobs[i].On, jobs[i].Needs = "", "", false, nil, nil
 		}
 		slices.SortFunc(jobs, func(a, b workload.Job) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Submit, b.Submit)) })
 		return jobs
