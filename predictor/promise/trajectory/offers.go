@@ -53,34 +53,48 @@ func (r *Request) thin(b bounds, horizon, most int64) int64 {
 	return min(most, max(1, span/(fewest*fineStep)))
 }
 
+// search is the search for requests similar to one that is refused.
+type search struct {
+	*Planner
+	points []Point // of the trajectory of the request that is refused
+}
+
 // offers searches for requests similar to r that can be promised, now and for a while.
 func (p *Planner) offers(r Request) []Offer {
 	r.offered, r.Given, r.GivenIdle = true, false, 0
 	own, _ := p.try(&r, 1)
-	points := own.Trajectory
+	s := search{p, own.Trajectory}
 	var found []Offer
 	for _, o := range []struct {
 		kind Kind
-		find func(*Request) bool // changes the request to the one to offer; false if there is none
+		find func(*Request) Answer // changes the request to the one to offer; no plan if there is none
 	}{
-		{OfferCost, noCeiling},
-		{OfferProb, func(r *Request) bool { return p.surest(r, points) }},
-		{OfferFree, func(r *Request) bool { return p.freely(r, points) }},
-		{OfferLater, p.later},
-		{OfferTasks, p.fewer},
-		{OfferNodes, p.smaller},
-		{OfferTime, p.shorter},
+		{OfferCost, s.planned(noCeiling)},
+		{OfferProb, func(r *Request) Answer { return s.surest(r, s.points) }},
+		{OfferFree, s.freely},
+		{OfferLater, s.planned(s.later)},
+		{OfferTasks, s.planned(s.fewer)},
+		{OfferNodes, s.planned(s.smaller)},
+		{OfferTime, s.planned(s.shorter)},
 	} {
 		changed := r
-		if !o.find(&changed) {
-			continue
-		}
-		if a, _ := p.try(&changed, 1); a.Plan != nil {
+		if a := o.find(&changed); a.Plan != nil {
 			changed.offered = false
 			found = append(found, Offer{o.kind, changed, a.Plan, a.Claim()})
 		}
 	}
 	return found
+}
+
+// planned returns a function that changes a request, and then plans it on the whole grid. Its
+// answer has no plan if change returns false.
+func (s *search) planned(change func(*Request) bool) func(*Request) Answer {
+	return func(r *Request) (a Answer) {
+		if change(r) {
+			a, _ = s.try(r, 1)
+		}
+		return a
+	}
 }
 
 // noCeiling removes the ceiling on the cost of idle nodes. It returns false if there is none.
@@ -106,23 +120,23 @@ func lessProb(r *Request, points []Point) bool {
 // mostLess is how often surest lowers a probability.
 const mostLess = 16
 
-// surest lowers the probability to the highest one that can be offered, of whose trajectory points
-// are. A forecast of a submission by itself may be less than along a trajectory; see settle. It
-// returns false if that is too little to be of use.
-func (p *Planner) surest(r *Request, points []Point) bool {
+// surest plans the request with the highest probability that can be offered, of whose trajectory
+// points are. A forecast of a submission by itself may be less than along a trajectory; see settle.
+// The answer has no plan if that is too little to be of use.
+func (s *search) surest(r *Request, points []Point) Answer {
 	for range mostLess {
 		less := *r
 		if !lessProb(&less, points) {
-			return false
+			break
 		}
-		a, _ := p.try(&less, 1)
+		a, _ := s.try(&less, 1)
 		if a.Plan != nil {
 			*r = less
-			return true
+			return a
 		}
 		points = a.Trajectory
 	}
-	return false
+	return Answer{}
 }
 
 // bestEffort makes a strict request a best-effort one, for which no nodes idle. It returns
@@ -133,15 +147,20 @@ func bestEffort(r *Request) bool {
 	return strict
 }
 
-// freely makes a strict request a best-effort one, with a lower probability if it has to be lower,
-// and is higher than that of a strict one, whose trajectory is points. It returns false if the
-// request is not strict, or if that is too little to be of use.
-func (p *Planner) freely(r *Request, points []Point) bool {
+// freely plans a strict request as a best-effort one, with a lower probability if it has to be
+// lower, and is higher than that of a strict one. The answer has no plan if the request is not
+// strict, or if that is too little to be of use.
+func (s *search) freely(r *Request) (a Answer) {
 	if !bestEffort(r) {
-		return false
+		return a
 	}
-	a, _ := p.try(r, 1)
-	return a.Plan != nil || p.surest(r, a.Trajectory) && r.Prob > offer.Most(highest(points))
+	if a, _ = s.try(r, 1); a.Plan != nil {
+		return a
+	}
+	if a = s.surest(r, a.Trajectory); r.Prob <= offer.Most(highest(s.points)) {
+		return Answer{}
+	}
+	return a
 }
 
 // The search for a later deadline starts from now and from the end of each of the first maxBases
@@ -155,22 +174,22 @@ const (
 )
 
 // later moves the deadline to the earliest whole minute for which it finds a plan.
-func (p *Planner) later(r *Request) bool {
-	asked, latest := *r, p.leadLater(r)
-	last := asked.Now + p.horizon()
+func (s *search) later(r *Request) bool {
+	asked, latest := *r, s.leadLater(r)
+	last := asked.Now + s.horizon()
 	if latest != nil {
 		last = latest.Deadline - 1
 	}
 	planned := func(deadline int64) bool {
 		moved := asked.delayed(deadline - asked.Deadline)
-		a, _ := p.try(&moved, sparse)
+		a, _ := s.try(&moved, sparse)
 		if a.Plan != nil {
 			*r = moved
 		}
 		return a.Plan != nil
 	}
 	before := minutes(asked.Deadline)
-	for _, deadline := range p.soon(&asked, last) {
+	for _, deadline := range s.soon(&asked, last) {
 		if planned(deadline) {
 			nearest(deadline/60, before/60, func(minute int64) bool { return planned(minute * 60) })
 			return true
@@ -187,15 +206,15 @@ func (p *Planner) later(r *Request) bool {
 // from which on there is room, and some of which each is half as far away again as the one before.
 // The forecast for the near future knows what runs and what is promised, and may be better than
 // that for a deadline far away.
-func (p *Planner) soon(r *Request, last int64) []int64 {
+func (s *search) soon(r *Request, last int64) []int64 {
 	var deadlines []int64
 	add := func(at int64) {
 		if at = minutes(at); at > r.Deadline && at <= last {
 			deadlines = append(deadlines, at)
 		}
 	}
-	if p.Room != nil {
-		for _, at := range p.Room(r.claim(r.Deadline), r.Now, 0).Next {
+	if s.Room != nil {
+		for _, at := range s.Room(r.claim(r.Deadline), r.Now, 0).Next {
 			add(at)
 		}
 	}
@@ -215,19 +234,19 @@ func (p *Planner) soon(r *Request, last int64) []int64 {
 // shows roughly which lead is long enough. If that lead turns out too short, leadLater tries
 // longer ones. Blocked windows depend on the time and not on the lead. So the search starts
 // anew from the end of each.
-func (p *Planner) leadLater(r *Request) *Request {
-	b := p.allowed(r)
+func (s *search) leadLater(r *Request) *Request {
+	b := s.allowed(r)
 	bases := []int64{r.comesBy()}
 	for _, w := range b.blocked {
-		if w.End > r.Now && w.End < r.Now+p.horizon() && len(bases) <= maxBases {
+		if w.End > r.Now && w.End < r.Now+s.horizon() && len(bases) <= maxBases {
 			bases = append(bases, w.End)
 		}
 	}
 	b.blocked = nil
 	slices.Sort(bases)
 	for i, base := range bases {
-		far := r.delayed(base + p.horizon() - r.Deadline)
-		points := p.trajectory(&far, b, 1)
+		far := r.delayed(base + s.horizon() - r.Deadline)
+		points := s.trajectory(&far, b, 1)
 		lead := r.Deadline - base // the deadline must be later than the one refused
 		for try := range maxLeads {
 			lead = far.shortestLead(points, lead)
@@ -235,7 +254,7 @@ func (p *Planner) leadLater(r *Request) *Request {
 				break
 			}
 			moved := r.delayed(minutes(base+lead) - r.Deadline)
-			if a, _ := p.try(&moved, 1); a.Plan != nil {
+			if a, _ := s.try(&moved, 1); a.Plan != nil {
 				return &moved
 			}
 			lead += lead / 4
@@ -270,16 +289,16 @@ func (r *Request) delayed(seconds int64) Request {
 
 // fewer reduces the number of tasks until the request can be promised. It returns false if there is
 // one only.
-func (p *Planner) fewer(r *Request) bool {
+func (s *search) fewer(r *Request) bool {
 	promised := func(n int64) bool {
 		r.Tasks = int32(n)
-		a, _ := p.try(r, thinned)
+		a, _ := s.try(r, thinned)
 		return a.Plan != nil
 	}
 	most := int64(r.tasks())
-	if p.Cluster != nil {
+	if s.Cluster != nil {
 		// as many as there are nodes for; of more of them the forecast need not be lower
-		if fit := int64(p.Cluster.Job(r.Job, r.Needs).MostTogether(r.tasks())); fit < most {
+		if fit := int64(s.Cluster.Job(r.Job, r.Needs).MostTogether(r.tasks())); fit < most {
 			if fit > 0 && promised(fit) {
 				return true
 			}
@@ -295,7 +314,7 @@ func (p *Planner) fewer(r *Request) bool {
 // can be promised. It reduces all other resources in proportion, but on one node only the
 // memory of CPUs. If there are Needs, the request
 // must be what the options of their Scale come to with other counts.
-func (p *Planner) smaller(r *Request) bool {
+func (s *search) smaller(r *Request) bool {
 	if r.tasks() > 1 { // fewer offers what its user would rather have
 		return false
 	}
@@ -334,7 +353,7 @@ func (p *Planner) smaller(r *Request) bool {
 	}
 	n := largest(size, func(n int64) bool {
 		scale(n)
-		a, _ := p.try(r, thinned)
+		a, _ := s.try(r, thinned)
 		return a.Plan != nil
 	})
 	scale(n)
@@ -361,10 +380,10 @@ func parts(options []workload.Counted, nodes int64) int64 {
 
 // shorter reduces the time limit of the work to a whole number of minutes for which the
 // request can be promised.
-func (p *Planner) shorter(r *Request) bool {
+func (s *search) shorter(r *Request) bool {
 	n := largest(minutes(r.Job.Limit)/60, func(n int64) bool {
 		r.Job.Limit = n * 60
-		a, _ := p.try(r, thinned)
+		a, _ := s.try(r, thinned)
 		return a.Plan != nil
 	})
 	r.Job.Limit = n * 60
