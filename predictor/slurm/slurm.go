@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/slurm/dependency"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -84,6 +85,11 @@ type QueueEntry struct {
 
 // NeverSatisfied is the Reason of a job whose dependency cannot come true any more.
 const NeverSatisfied = "DependencyNeverSatisfied"
+
+// NeverStarts reports whether what a pending job waits for cannot come true any more.
+func (j *QueueEntry) NeverStarts() bool {
+	return j.Reason == NeverSatisfied || dependency.NeverFulfilled(j.Dependency)
+}
 
 // Shape is what a pending job asks for, as its user can change it, beyond its workload.Size. Slurm
 // does not bring that up to date with all of it: a change of the number of nodes that Slurm refuses

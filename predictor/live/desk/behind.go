@@ -25,11 +25,6 @@ import (
 // not, so that their starts are forecast.
 const mostAwaited = 500
 
-// alikeWaits is the correlation between the ranks of the waits of two jobs of a flow. It was chosen
-// on the logs KTH and CTC, where it is .16 to .25 for a user's consecutive jobs, forecast at the
-// submission of the first. On SDSC SP2 and SDSC Blue it is .14 to .29.
-const alikeWaits = .22
-
 // flows forecasts jobs that wait for others, with all that these wait for.
 type flows struct {
 	*waiting
@@ -52,7 +47,7 @@ type awaited struct {
 // flowsOf returns the flows of a queue.
 func flowsOf(w *waiting) *flows {
 	f := &flows{
-		waiting: w, Flow: flow.New(alikeWaits), known: map[int64]*awaited{},
+		waiting: w, Flow: flow.New(flow.AlikeWaits), known: map[int64]*awaited{},
 		entries: make(map[int64]*slurm.QueueEntry, len(w.queue)), arrays: map[int64][]*slurm.QueueEntry{}, namesakes: map[[2]string][]*slurm.QueueEntry{},
 	}
 	for _, j := range w.queue {
@@ -276,11 +271,6 @@ func forecastOf(times []int64) *api.Forecast {
 		return 0
 	}
 	return &api.Forecast{Median: at(.5), Late: at(late)}
-}
-
-// neverComesTrue reports whether what a job waits for cannot happen any more.
-func neverComesTrue(j *slurm.QueueEntry) bool {
-	return j.Reason == slurm.NeverSatisfied || dependency.NeverFulfilled(j.Dependency)
 }
 
 // waitForOthers takes in the jobs that the job of a request is to wait for. It returns a refusal if

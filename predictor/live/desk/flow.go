@@ -49,11 +49,13 @@ func (d Flows) Quote(ctx context.Context, user string, req *api.FlowRequest) (an
 			return answer, api.Fault(api.ErrNotFound, fmt.Sprintf("job %d is not in the queue, or is not yours: a flow is promised of your own jobs that wait or run", id))
 		}
 	}
-	answer.Flow, answer.AsOf = f.whole(req.Jobs), d.Outlook.Seen()
+	all := f.members(req.Jobs)
+	counting := f.counting(all)
+	answer.Flow, answer.AsOf = f.whole(all, counting), d.Outlook.Seen()
 	if err := v.err(); err != nil {
 		return answer, err
 	}
-	members := slices.DeleteFunc(f.counting(f.members(req.Jobs)), func(j *slurm.QueueEntry) bool { return j.User != user })
+	members := slices.DeleteFunc(counting, func(j *slurm.QueueEntry) bool { return j.User != user })
 	q := v.question(user, &api.PlanRequest{Job: members[0].Request, FinishBy: req.FinishBy, Prob: req.Prob})
 	if answer.Refusal = q.terms.admit(q.request.Prob); answer.Refusal != nil {
 		return answer, nil
@@ -96,8 +98,9 @@ func (d Flows) Now(ctx context.Context, p *api.FlowPromise) (now *float64, told 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	members := slices.DeleteFunc(f.members(p.Jobs), func(j *slurm.QueueEntry) bool { return !counts(p.Jobs, j) })
-	told = f.whole(p.Jobs)
+	all := f.members(p.Jobs)
+	told = f.whole(all, f.counting(all))
+	members := slices.DeleteFunc(all, func(j *slurm.QueueEntry) bool { return !isOf(p.Jobs, j) })
 	if end := f.last(members); end != nil {
 		share := flow.Prob(end, p.FinishBy)
 		now = &share
@@ -105,8 +108,8 @@ func (d Flows) Now(ctx context.Context, p *api.FlowPromise) (now *float64, told 
 	return now, told, f.slots(members), v.err()
 }
 
-// counts reports whether a job, or its array, is one of some.
-func counts(jobs []int64, j *slurm.QueueEntry) bool {
+// isOf reports whether a job, or its array, is one of some.
+func isOf(jobs []int64, j *slurm.QueueEntry) bool {
 	return slices.Contains(jobs, j.ID) || j.ArrayJob != 0 && slices.Contains(jobs, j.ArrayJob)
 }
 
@@ -169,16 +172,25 @@ func (f *flows) counting(all []*slurm.QueueEntry) []*slurm.QueueEntry {
 	return counting
 }
 
+// places returns those of the jobs of which something is forecast. It says why if of one nothing
+// is.
+func (f *flows) places(jobs []*slurm.QueueEntry) (places []int, unknown string) {
+	for _, j := range jobs {
+		if a := f.of(j); a.unknown == "" {
+			places = append(places, a.place)
+		} else {
+			unknown = cmp.Or(unknown, "of job "+squeueID(j)+" nothing is forecast: "+a.unknown)
+		}
+	}
+	return places, unknown
+}
+
 // last returns when the last of some jobs has ended in each course, or nil if of one nothing is
 // forecast.
 func (f *flows) last(members []*slurm.QueueEntry) []int64 {
-	var places []int
-	for _, j := range members {
-		a := f.of(j)
-		if a.unknown != "" {
-			return nil
-		}
-		places = append(places, a.place)
+	places, unknown := f.places(members)
+	if unknown != "" {
+		return nil
 	}
 	return f.Last(places)
 }
@@ -208,14 +220,11 @@ type flowEnd struct {
 	risk float64
 }
 
-// end returns when the last of some jobs ends, for a promise with a probability. It says why if
-// that cannot be promised.
+// end returns when the last of some jobs ends, all of which are forecast, for a promise with a
+// probability. It says why if that cannot be promised.
 func (f *flows) end(members []*slurm.QueueEntry, prob float64) (end flowEnd, unknown string) {
-	end = flowEnd{times: f.last(members), risk: 1}
-	var places []int
-	for _, j := range members {
-		places = append(places, f.of(j).place)
-	}
+	places, _ := f.places(members)
+	end = flowEnd{times: f.Last(places), risk: 1}
 	critical := f.Critical(places)
 	most := slices.MaxFunc(members, func(a, b *slurm.QueueEntry) int {
 		waits := func(j *slurm.QueueEntry) float64 {

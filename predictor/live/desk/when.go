@@ -69,7 +69,9 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 		answer.Jobs = append(answer.Jobs, told)
 	}
 	if q.Flow {
-		answer.Flow = w.graph().whole(q.Jobs)
+		f := w.graph()
+		members := f.members(q.Jobs)
+		answer.Flow = f.whole(members, f.counting(members))
 	}
 	return answer, v.err()
 }
@@ -199,7 +201,7 @@ func (w *waiting) keeps(j *slurm.QueueEntry) string {
 		return "its user holds it ('scontrol release' lets it go)"
 	case j.Stopped != "":
 		return "Slurm or an operator holds it (" + j.Stopped + ")"
-	case neverComesTrue(j):
+	case j.NeverStarts():
 		return "it never starts: the jobs that it waits for did not end as it needs (" + j.Dependency + "), and 'scancel' removes it"
 	case j.Eligible == 0 && j.Dependency == "" && j.Reason != "JobArrayTaskLimit":
 		return "Slurm does not say from when on it may start (" + j.Reason + ")"

@@ -9,19 +9,12 @@ import (
 	"github.com/varq-project/varq/predictor/slurm/dependency"
 )
 
-// whole tells of a flow: some jobs of the queue, those that they wait for, and those that wait for
-// them, as far as the user may see them. Its end is the one of those that count.
-func (f *flows) whole(named []int64) *api.Flow {
+// whole tells of the members of a flow. Its end is the one of those that count.
+func (f *flows) whole(members, counting []*slurm.QueueEntry) *api.Flow {
 	told := &api.Flow{Jobs: []api.FlowJob{}}
-	members := f.members(named)
+	members = slices.Clone(members)
 	var places []int
-	for _, j := range f.counting(members) {
-		if a := f.of(j); a.unknown == "" {
-			places = append(places, a.place)
-		} else {
-			told.Unknown = cmp.Or(told.Unknown, "of job "+squeueID(j)+" nothing is forecast: "+a.unknown)
-		}
-	}
+	places, told.Unknown = f.places(counting)
 	for _, j := range members {
 		f.of(j)
 	}
@@ -47,7 +40,8 @@ func (f *flows) whole(named []int64) *api.Flow {
 	return told
 }
 
-// members returns the jobs of a flow.
+// members returns the jobs of a flow: some jobs of the queue, those that they wait for, and those
+// that wait for them, as far as the user may see them.
 func (f *flows) members(named []int64) (members []*slurm.QueueEntry) {
 	awaited, waiting := map[int64][]*slurm.QueueEntry{}, map[int64][]*slurm.QueueEntry{} // by job
 	for _, j := range f.entries {
@@ -62,7 +56,7 @@ func (f *flows) members(named []int64) (members []*slurm.QueueEntry) {
 		}
 	}
 	for _, j := range f.entries {
-		if slices.Contains(named, j.ID) || j.ArrayJob != 0 && slices.Contains(named, j.ArrayJob) {
+		if isOf(named, j) {
 			members = append(members, j)
 		}
 	}

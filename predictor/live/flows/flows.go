@@ -18,14 +18,12 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/course"
 	"github.com/varq-project/varq/predictor/live/look"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurm"
-	"github.com/varq-project/varq/predictor/slurm/dependency"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -72,7 +70,6 @@ type Options struct {
 	// Tell, if not nil, receives the notices for users. It must not wait.
 	Tell func(api.Notice)
 	Now  func() int64
-	Zone *time.Location
 	Log  *slog.Logger
 }
 
@@ -240,7 +237,7 @@ func (r *row) present(l *look.Look) (jobs []*slurm.QueueEntry) {
 func (k *Keeper) follow(ctx context.Context, r *row, l *look.Look) error {
 	present := r.present(l)
 	for _, j := range present {
-		if j.Start == 0 && (j.Reason == slurm.NeverSatisfied || dependency.NeverFulfilled(j.Dependency)) {
+		if j.Start == 0 && j.NeverStarts() {
 			return k.settle(ctx, r, api.StateMissed, fmt.Sprintf("job %d never starts: the jobs that it waits for did not end as it needs (%s)", j.ID, j.Dependency), 0, l.At)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/look"
@@ -39,7 +38,7 @@ func newSite(t *testing.T) *site {
 	s := &site{t: t, clock: epoch, runs: map[int64][]workload.Job{}, batches: true}
 	s.Keeper = New(Options{
 		Store: NewStore(file), Desk: s, Slurm: s, Operator: func(user string) bool { return user == "root" },
-		Tell: func(n api.Notice) { s.notices = append(s.notices, n) }, Now: func() int64 { return s.clock }, Zone: time.UTC, Log: slog.New(slog.DiscardHandler),
+		Tell: func(n api.Notice) { s.notices = append(s.notices, n) }, Now: func() int64 { return s.clock }, Log: slog.New(slog.DiscardHandler),
 	})
 	return s
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/varq-project/varq/predictor/live/desk"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/slurm"
-	"github.com/varq-project/varq/predictor/slurm/dependency"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -358,7 +357,7 @@ func (k *settler) correct(ctx context.Context, e *ledger.Entry, j *workload.Job,
 // settleNever settles the reservation of a job that never starts, as the jobs that it waits for did
 // not end as it needs. The forecast of what is promised allows for that.
 func (k *settler) settleNever(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry, now int64) error {
-	if !dependency.NeverFulfilled(j.Dependency) && j.Reason != slurm.NeverSatisfied {
+	if !j.NeverStarts() {
 		return nil
 	}
 	s := ledger.Settlement{At: now, Outcome: api.StateMissed}

@@ -85,14 +85,11 @@ func (f *Flow) length() (seconds int64) {
 // Flows has the methods of forecasting when all jobs of a flow have ended, as of the submission of
 // the first. The baselines come last.
 var Flows = []Maker{
-	{Name: "calibrated", Cost: 10 * blendCost, New: func(c Cluster) Method { return newCalibrated(newFlows(c, "calibrated", alikeWaits)) }},
-	{Name: "flow", Cost: 10 * blendCost, New: func(c Cluster) Method { return newFlows(c, "flow", alikeWaits) }},
+	{Name: "calibrated", Cost: 10 * blendCost, New: func(c Cluster) Method { return newCalibrated(newFlows(c, "calibrated", flow.AlikeWaits)) }},
+	{Name: "flow", Cost: 10 * blendCost, New: func(c Cluster) Method { return newFlows(c, "flow", flow.AlikeWaits) }},
 	{Name: "independent", Baseline: true, Cost: 10 * blendCost, New: func(c Cluster) Method { return newFlows(c, "independent", 0) }},
 	{Name: "sum", Baseline: true, Cost: 10 * blendCost, New: func(c Cluster) Method { return &singles{newFlows(c, "sum", 0)} }},
 }
-
-// alikeWaits is the correlation of the waits of a flow with which varqd forecasts.
-const alikeWaits = .22
 
 // wholeFlows is the Method that draws courses of all jobs of a flow together.
 type wholeFlows struct {

@@ -246,7 +246,7 @@ func New(o Options) (_ *Daemon, err error) {
 		Metrics: keeper.NewMetrics(registry),
 	})
 	d.records = &records.Records{Ledger: d.ledger, Premises: d.premises, Describe: d.keeper.Describe, Now: now, Zone: time.Local}
-	d.flows = flows.New(flows.Options{Store: flows.NewStore(d.file), Desk: desk.Flows{Desk: d.desk}, Slurm: slurms, Operator: d.premises.Operator, Tell: tell, Now: now, Zone: time.Local, Log: o.Log})
+	d.flows = flows.New(flows.Options{Store: flows.NewStore(d.file), Desk: desk.Flows{Desk: d.desk}, Slurm: slurms, Operator: d.premises.Operator, Tell: tell, Now: now, Log: o.Log})
 	d.resizer = resize.New(resize.Options{Store: d.resizes, Slurm: o.Slurm, Sizer: d.desk, Shadow: watching, Now: now, Log: o.Log})
 	scored := selfscore.Reader{Scores: d.scores, Now: now, Operator: d.premises.Operator}
 	d.scorer, err = selfscore.New(context.Background(), selfscore.Options{
