@@ -128,7 +128,7 @@ func begin(ctx context.Context, env *cli.Env, links int, p float64, args []strin
 	}
 	words := len(program.Args) - job.Arguments
 	l := link{ID: api.NewPlanID()[:6], Limit: job.Job.Limit, Options: quoted(program.Args[:words]), Arguments: quoted(program.Args[words+1:]), Probs: probs(p)}
-	folder, err := folder(env.Getenv)
+	folder, err := folder(env)
 	if err != nil {
 		return err
 	}

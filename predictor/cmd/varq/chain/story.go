@@ -16,21 +16,8 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// folder returns where the chains of a user are, by the environment: XDG_STATE_HOME, else HOME.
-func folder(getenv func(string) string) (string, error) {
-	state := getenv("XDG_STATE_HOME")
-	if state == "" {
-		home := getenv("HOME")
-		if home == "" {
-			return "", errors.New("neither XDG_STATE_HOME nor HOME is set, so that nobody can tell where the chains are")
-		}
-		state = filepath.Join(home, ".local", "state")
-	}
-	if !filepath.IsAbs(state) {
-		return "", fmt.Errorf("XDG_STATE_HOME or HOME: %s is not an absolute path", state)
-	}
-	return filepath.Join(state, "varq", "chains"), nil
-}
+// folder returns where the chains of a user are, by the environment.
+func folder(env *cli.Env) (string, error) { return env.StateFolder("chains", "chains") }
 
 // run is one run of a link. Times are Unix seconds.
 type run struct {
@@ -78,7 +65,7 @@ func parse(story string) (runs []run) {
 
 // list tells of all chains.
 func list(env *cli.Env) error {
-	folder, err := folder(env.Getenv)
+	folder, err := folder(env)
 	if err != nil {
 		return err
 	}
@@ -146,7 +133,7 @@ func newStop(env *cli.Env) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			folder, err := folder(env.Getenv)
+			folder, err := folder(env)
 			if err != nil {
 				return err
 			}

@@ -159,7 +159,7 @@ func (c *command) remind(s *store) {
 
 // locked calls do while no other varq every is at work.
 func (c *command) locked(ctx context.Context, do func(*runner) error) (err error) {
-	dir, err := folder(c.env.Getenv)
+	dir, err := folder(c.env)
 	if err != nil {
 		return err
 	}

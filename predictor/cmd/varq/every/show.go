@@ -164,7 +164,7 @@ func (c *command) newShow() *cobra.Command {
 // read opens the folder of the series, and returns the host's time zone, without a lock: what is in
 // it is whole at all times.
 func (c *command) read() (s *store, host *time.Location, err error) {
-	dir, err := folder(c.env.Getenv)
+	dir, err := folder(c.env)
 	if err != nil {
 		return nil, nil, err
 	}

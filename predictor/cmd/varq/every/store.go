@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
 // store is the folder in which a user's series are, one file each. What is in it is run as her: it
@@ -23,21 +25,8 @@ type store struct {
 	root *os.Root // nil if there is no such folder
 }
 
-// folder returns where the series of a user are, by the environment: XDG_STATE_HOME, else HOME.
-func folder(getenv func(string) string) (string, error) {
-	state := getenv("XDG_STATE_HOME")
-	if state == "" {
-		home := getenv("HOME")
-		if home == "" {
-			return "", errors.New("neither XDG_STATE_HOME nor HOME is set, so that nobody can tell where the series are")
-		}
-		state = filepath.Join(home, ".local", "state")
-	}
-	if !filepath.IsAbs(state) {
-		return "", fmt.Errorf("XDG_STATE_HOME or HOME: %s is not an absolute path", state)
-	}
-	return filepath.Join(state, "varq", "every"), nil
-}
+// folder returns where the series of a user are, by the environment.
+func folder(env *cli.Env) (string, error) { return env.StateFolder("every", "series") }
 
 // openStore returns the series in a folder. It creates the folder if create is true.
 func openStore(dir string, create bool) (*store, error) {

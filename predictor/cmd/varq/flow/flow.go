@@ -174,7 +174,7 @@ func allColumns(env *cli.Env) []table.Column[api.FlowJob] {
 	median := func(f *api.Forecast) int64 { return f.Median }
 	late := func(f *api.Forecast) int64 { return f.Late }
 	return []table.Column[row]{
-		table.Number("JobID", func(r row) string { return told.JobID(&api.Waiting{Job: r.Job, Array: r.Array, Tasks: r.Tasks}) }),
+		table.Number("JobID", func(r row) string { return told.JobID(r.Job, r.Array, r.Tasks) }),
 		{Name: "Name", Value: func(r row) string { return r.Name }, Spare: 2},
 		table.Text("State", func(r row) string { return map[bool]string{true: "RUNNING", false: "PENDING"}[r.Runs] }),
 		table.Text("Start", func(r row) string { return moment(r.Start, median) }),
@@ -192,7 +192,7 @@ func after(r api.FlowJob) string {
 	}
 	var all []string
 	for _, a := range r.After {
-		all = append(all, a.Kind+":"+told.JobID(&api.Waiting{Job: a.Job, Array: a.Array, Tasks: a.Tasks}))
+		all = append(all, a.Kind+":"+told.JobID(a.Job, a.Array, a.Tasks))
 	}
 	return strings.Join(all, ",")
 }

@@ -48,7 +48,7 @@ func FlowTree(f *api.FlowPromise, zone *time.Location) string {
 	var branch func(i int, before, here string)
 	branch = func(i int, before, here string) {
 		j := &jobs[i]
-		fmt.Fprintf(&w, "%s%s%s %s: %s\n", before, here, JobID(&api.Waiting{Job: j.Job, Array: j.Array, Tasks: j.Tasks}), j.Name, flowState(j, zone))
+		fmt.Fprintf(&w, "%s%s%s %s: %s\n", before, here, JobID(j.Job, j.Array, j.Tasks), j.Name, flowState(j, zone))
 		children := under[j.Job]
 		inner := before
 		if here != "" {

@@ -13,16 +13,17 @@ import (
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
-// JobID returns a job's number, of an array with the tasks that wait, as squeue shows it.
-func JobID(w *api.Waiting) string {
-	array := cmp.Or(w.Array, w.Job)
+// JobID returns a job's number, of an array with the tasks that are meant, as squeue shows it.
+// array may be 0.
+func JobID(job, array int64, tasks string) string {
+	array = cmp.Or(array, job)
 	switch {
-	case w.Tasks == "":
-		return strconv.FormatInt(w.Job, 10)
-	case isOne(w.Tasks):
-		return fmt.Sprintf("%d_%s", array, w.Tasks)
+	case tasks == "":
+		return strconv.FormatInt(job, 10)
+	case isOne(tasks):
+		return fmt.Sprintf("%d_%s", array, tasks)
 	}
-	return fmt.Sprintf("%d_[%s]", array, w.Tasks)
+	return fmt.Sprintf("%d_[%s]", array, tasks)
 }
 
 // isOne reports whether a list of tasks names one.
@@ -36,7 +37,7 @@ func Waiting(w *api.Waiting, now int64, zone *time.Location) []Line {
 		story = append(story, Line{name, fmt.Sprintf(format, args...)})
 	}
 	moment := func(at int64) string { return cli.Moment(at, zone) }
-	line("Job", "%s %s, of %s, in partition %s: %s for up to %s", JobID(w), w.Name, w.User, w.Partition, nodes(w.Nodes), slurmtime.FormatDuration(w.Limit))
+	line("Job", "%s %s, of %s, in partition %s: %s for up to %s", JobID(w.Job, w.Array, w.Tasks), w.Name, w.User, w.Partition, nodes(w.Nodes), slurmtime.FormatDuration(w.Limit))
 	if w.Since > now {
 		line("Waits", "from %s on", moment(w.Since))
 	} else if w.Since != 0 {
@@ -141,7 +142,7 @@ var conditions = map[string]string{
 
 // after tells of a job that another waits for.
 func after(a *api.Awaited, either bool, zone *time.Location) string {
-	s := fmt.Sprintf("job %s %s", JobID(&api.Waiting{Job: a.Job, Array: a.Array, Tasks: a.Tasks}), conditions[a.Kind])
+	s := fmt.Sprintf("job %s %s", JobID(a.Job, a.Array, a.Tasks), conditions[a.Kind])
 	if a.Delay != 0 {
 		s += fmt.Sprintf(" %s before", slurmtime.FormatDuration(a.Delay))
 	}

@@ -84,7 +84,7 @@ func TestJobID(t *testing.T) {
 	for want, w := range map[string]api.Waiting{
 		"23": {Job: 23}, "22_6": {Job: 23, Array: 22, Tasks: "6"}, "22_[0-3%2]": {Job: 22, Array: 22, Tasks: "0-3%2"}, "22_[1,5]": {Job: 22, Tasks: "1,5"},
 	} {
-		if got := JobID(&w); got != want {
+		if got := JobID(w.Job, w.Array, w.Tasks); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

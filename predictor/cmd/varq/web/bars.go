@@ -84,7 +84,7 @@ func newBars(jobs []api.Waiting, now int64, zone *time.Location) *bars {
 	}
 	for i, w := range known[:len(known)-b.More] {
 		middle := b.Top + barHeight*i + barHeight/2
-		row := bar{Text: cli.Printable(shortened(told.JobID(w), mostLabel)), Y: middle, TextY: middle + 4, Low: middle + 9, High: middle - 9, From: x(w.Start.Median), To: x(w.Start.Late)}
+		row := bar{Text: cli.Printable(shortened(told.JobID(w.Job, w.Array, w.Tasks), mostLabel)), Y: middle, TextY: middle + 4, Low: middle + 9, High: middle - 9, From: x(w.Start.Median), To: x(w.Start.Late)}
 		if row.Beyond = w.Start.Late == 0 || w.Start.Late > now+reach; row.Beyond {
 			row.To = right - tipLength
 			row.Tip = fmt.Sprintf("%d,%d %d,%d %d,%d", right-tipLength, middle-7, right, middle, right-tipLength, middle+7)

@@ -100,7 +100,7 @@ func (s *site) dayAndTime(at int64) string {
 // waitingRow returns what a list of the user me tells of a job that waits.
 func (s *site) waitingRow(w *api.Waiting, me string) waitingRow {
 	row := waitingRow{
-		ID: cli.Printable(told.JobID(w)), Name: cli.Printable(shortened(w.Name, mostName)), User: w.User, Partition: w.Partition, Query: queryOfJob(w.Job),
+		ID: cli.Printable(told.JobID(w.Job, w.Array, w.Tasks)), Name: cli.Printable(shortened(w.Name, mostName)), User: w.User, Partition: w.Partition, Query: queryOfJob(w.Job),
 		Slurm: cli.None, Why: told.Because(w),
 	}
 	if w.Expected != 0 {

@@ -32,7 +32,7 @@ func allColumns(env *cli.Env) []table.Column[api.Waiting] {
 		}
 	}
 	return []table.Column[row]{
-		table.Number("JobID", func(r row) string { return told.JobID(&r) }),
+		table.Number("JobID", func(r row) string { return told.JobID(r.Job, r.Array, r.Tasks) }),
 		table.Text("Partition", func(r row) string { return r.Partition }),
 		{Name: "Name", Value: func(r row) string { return r.Name }, Spare: 2},
 		table.Text("User", func(r row) string { return r.User }),

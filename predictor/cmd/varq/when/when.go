@@ -176,7 +176,7 @@ func missing(env *cli.Env, query *api.WhenQuery, found []api.Waiting) (err error
 		check(strconv.FormatInt(id, 10), func(w api.Waiting) bool { return w.Job == id || w.Array == id })
 	}
 	for _, t := range query.ArrayTasks {
-		check(told.JobID(&api.Waiting{Array: t.Array, Tasks: t.Tasks}), func(w api.Waiting) bool {
+		check(told.JobID(0, t.Array, t.Tasks), func(w api.Waiting) bool {
 			common, _, _ := slurm.CommonTasks(w.Tasks, t.Tasks)
 			return w.Array == t.Array && common != ""
 		})
