@@ -90,6 +90,9 @@ type Options struct {
 	// Grace is the number of seconds after its begin time, and after the promise, after which a
 	// plan without a job expires.
 	Grace int64
+	// Settle is for how many seconds a job stays where it was submitted, or was moved to, unless a
+	// move reaches its promise: so that a forecast that wavers does not move it to and fro.
+	Settle int64
 	// Tell, if not nil, receives the notices for users. It must not wait.
 	Tell    func(api.Notice)
 	Log     *slog.Logger

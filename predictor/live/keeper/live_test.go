@@ -63,7 +63,7 @@ func newLab(t *testing.T, c *cluster.Cluster, user string) *lab {
 		Prob: .9, Confidence: .95, Horizon: 86400, Log: log,
 	})
 	l.Keeper = New(Options{
-		Desk: l.desk, Ledger: book, Slurm: l.slurm, Outlook: l.outlook, Now: now, Zone: time.UTC, Grace: 300, Log: log, Metrics: NewMetrics(registry),
+		Desk: l.desk, Ledger: book, Slurm: l.slurm, Outlook: l.outlook, Now: now, Zone: time.UTC, Grace: 300, Settle: 1, Log: log, Metrics: NewMetrics(registry),
 	})
 	l.records = &records.Records{Ledger: book, Premises: l.premises, Describe: l.Describe, Now: now, Zone: time.UTC}
 	l.must(l.premises.Refresh(t.Context()))

@@ -195,10 +195,6 @@ func (m *memory) changedSince(plan string, t int64) bool {
 	return at != 0 && t <= at+course.Skew
 }
 
-// settled is for how many seconds a job stays where it was submitted, or was moved to, unless a
-// move reaches its promise: so that a forecast that wavers does not move it to and fro.
-const settled = 300
-
 // move notes that Watch moves the begin time of plan's job.
 func (m *memory) move(plan string, now int64) {
 	m.mu.Lock()
@@ -207,12 +203,12 @@ func (m *memory) move(plan string, now int64) {
 }
 
 // isSettled reports whether plan's job, which was promised at a time, has neither been submitted
-// nor moved of late.
-func (m *memory) isSettled(plan string, promised, now int64) bool {
+// nor moved in the last seconds.
+func (m *memory) isSettled(plan string, promised, now, seconds int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := max(promised, m.of(plan).moved)
-	return now < at || now >= at+settled
+	return now < at || now >= at+seconds
 }
 
 // inTurn sorts entries of an urgency by their jobs. It begins with the job that follows the one

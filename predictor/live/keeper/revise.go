@@ -106,7 +106,7 @@ func (k *reviser) revise(ctx context.Context, e *ledger.Entry, j *slurm.QueueEnt
 	switch {
 	case to == current, k.memory.postponed(e.ID, now):
 		return nil
-	case to.Begin != current.Begin && !requeued && !rescues(e, &revised) && !k.memory.isSettled(e.ID, e.Promised, now):
+	case to.Begin != current.Begin && !requeued && !rescues(e, &revised) && !k.memory.isSettled(e.ID, e.Promised, now, k.Settle):
 		return nil
 	case to.Begin != current.Begin:
 		k.memory.move(e.ID, now)

@@ -54,7 +54,7 @@ func (s *site) open() {
 	})
 	s.keeper = New(Options{
 		Desk: s.desk, Ledger: s.Ledger, Slurm: s.Slurm, Outlook: s.Outlook, Health: s.Outlook, Homes: &s.homes, Now: s.Now, Zone: time.UTC,
-		Grace: 300, Tell: func(n api.Notice) { s.notices = append(s.notices, n) }, Log: s.Log, Metrics: NewMetrics(s.Registry),
+		Grace: 300, Settle: 300, Tell: func(n api.Notice) { s.notices = append(s.notices, n) }, Log: s.Log, Metrics: NewMetrics(s.Registry),
 	})
 	s.records = &records.Records{Ledger: s.Ledger, Premises: s.Premises, Describe: s.keeper.Describe, Now: s.Now, Zone: time.UTC}
 }

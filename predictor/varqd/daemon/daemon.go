@@ -241,6 +241,7 @@ func New(o Options) (_ *Daemon, err error) {
 		Now:     now,
 		Zone:    time.Local,
 		Grace:   c.Watch.Grace.Seconds(),
+		Settle:  300,
 		Tell:    tell,
 		Log:     o.Log,
 		Metrics: keeper.NewMetrics(registry),

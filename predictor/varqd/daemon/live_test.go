@@ -144,6 +144,7 @@ func (l *live) launch() {
 		l.t.Fatal(err)
 	}
 	l.daemon = d
+	d.keeper.Settle = 1
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- d.Run(ctx) }()
