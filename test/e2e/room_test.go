@@ -30,7 +30,7 @@ func TestRoom(t *testing.T) {
 
 	t.Run("for one deadline", func(t *testing.T) { // 14 nodes of 8
 		by := time.Now().Add(20 * time.Minute).Format("2006-01-02T15:04:05")
-		const reason = "running jobs, and promises made before, leave too little room at the deadline"
+		const reason = "running jobs and other promises leave too little room at the deadline"
 		said := submissions(t, s, 14, "--exclusive", "-N1", "-t10", "--begin-by="+by, "--prob=0.5")
 		if granted, refused := strings.Count(said, "Submitted batch job"), strings.Count(said, reason); granted != 8 || refused != 6 {
 			t.Errorf("%d promised, %d refused:\n%s", granted, refused, said)

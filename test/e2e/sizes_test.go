@@ -38,7 +38,7 @@ func sizes(t *testing.T, s *site.Site) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(r.Stderr, "varq: not 4 nodes: running jobs, and promises made before,") {
+		if strings.Contains(r.Stderr, "varq: not 4 nodes: running jobs and other promises") {
 			// of the other tests
 			mustRun(t, s, "alice", "scancel", strconv.FormatInt(id, 10))
 			return false

@@ -109,7 +109,7 @@ func (d *Desk) crowded(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry
 		err = d.fits(&got, j.ID, claims, now)
 	}
 	if errors.Is(err, errCrowded) {
-		return "running jobs, and promises made before, leave too little room for it" + trajectory.OrLicences(&job), nil
+		return "running jobs and other promises leave too little room for it" + trajectory.OrLicences(&job), nil
 	}
 	return "", err
 }

@@ -35,7 +35,7 @@ func TestRefusalBlamesWhatLacks(t *testing.T) {
 		mean, room float64
 		want       string
 	}{
-		{hour / 4, .8, "running jobs, and promises made before, leave too little room at the deadline: a start by"},
+		{hour / 4, .8, "running jobs and other promises leave too little room at the deadline: a start by"},
 		{hour, .8, "beside 10 waiting jobs (40.0 node-hours by their time limits) a start by"},
 	} {
 		p := &Planner{Forecaster: curve{mean: c.mean, sample: 1000}, Cluster: site(nil), Room: from(noon+24*hour, c.room), Jobs: slices.Values(jobs)}

@@ -10,9 +10,9 @@ import (
 // them. Slurm's own reservations are named, and until when they last: alone if they leave too few
 // nodes by themselves.
 func Crowd(c *limits.Cluster, r *Request, from int64, late bool, little string) string {
-	others := "running jobs, and promises made before,"
+	others := "running jobs and other promises"
 	if late {
-		others = "running jobs, promises made before, or jobs that wait for their begin time"
+		others = "running jobs, other promises, or jobs that wait for their begin time"
 	}
 	others += " leave " + little + " room"
 	if licences := OrLicences(&r.Job); licences != "" {

@@ -12,7 +12,7 @@ import (
 // TestCrowdNamesReservations: where one of Slurm's own reservations takes the room, alone or with
 // others, that is said, and until when.
 func TestCrowdNamesReservations(t *testing.T) {
-	const others = "running jobs, and promises made before, leave no room at the deadline"
+	const others = "running jobs and other promises leave no room at the deadline"
 	for _, c := range []struct {
 		name  string
 		nodes string // reserved

@@ -533,7 +533,7 @@ func TestMaxHold(t *testing.T) {
 		return workload.Room{Prob: 1, Late: []workload.Hold{{At: short.Deadline - 2*hour, Prob: .1}}}
 	}
 	b := p.Plan(short)
-	if b.Refusal == nil || b.Refusal.Limit != "varq max_hold" || !strings.HasPrefix(b.Refusal.Reason, reason+"; besides, running jobs, promises made before, or jobs that wait for their begin time leave too little room") {
+	if b.Refusal == nil || b.Refusal.Limit != "varq max_hold" || !strings.HasPrefix(b.Refusal.Reason, reason+"; besides, running jobs, other promises, or jobs that wait for their begin time leave too little room") {
 		t.Errorf("behind jobs that wait for their begin time: %+v", b.Refusal)
 	}
 	p.Room = nil

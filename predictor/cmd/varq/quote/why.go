@@ -26,7 +26,7 @@ func nodes(env *cli.Env, p *api.Prediction) []string {
 		said = append(said, fmt.Sprintf("The job cannot start at once: %s.", p.Asleep))
 	}
 	if p.Crowded {
-		said = append(said, "Promised is much later than Wait because promises made before keep room for their jobs.")
+		said = append(said, "Promised is much later than Wait because other promises keep room for their jobs.")
 	}
 	if p.OffersUntil != 0 {
 		said = append(said, fmt.Sprintf("Until %s room is kept for what was offered to others: after that an earlier start may be promised.", env.Moment(p.OffersUntil)))
