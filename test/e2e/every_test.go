@@ -120,6 +120,42 @@ func every(t *testing.T, s *site.Site) {
 	}
 }
 
+// everyFlow: a flow that recurs is promised for its time, and followed until that is settled. The jobs
+// of a varq flow that is killed while it holds them are cancelled, and then submitted anew.
+func everyFlow(t *testing.T, s *site.Site) {
+	every, _ := seriesOf(t, s)
+	varq := filepath.Join(filepath.Dir(s.Wrapper()), "varq")
+	path := flowFile(t, s, "weekly", "name: weekly1, "+work("true"), `name: weekly2, afterok: weekly1, sbatch: "$(kill -9 $PPID)"`)
+	at := time.Now().Add(71 * time.Hour).Truncate(time.Minute)
+	out := every(1, at.Format("Mon 15:04"), "--prob=0.2", "--ahead=3-0", "--", varq, "flow", path).Stdout
+	id, _, _ := strings.Cut(strings.TrimPrefix(out, "series "), ":")
+	read := func(state string) series {
+		t.Helper()
+		read := decode[series](t, every(0, "show", id, "--json").Stdout)
+		if n := len(read.Occurrences); n != 1 || read.Occurrences[0].At != at.Unix() || read.Occurrences[0].State != state {
+			t.Fatalf("%+v", read)
+		}
+		return read
+	}
+	read("SUBMITTING")
+	held := jobs(t, s, "alice", "weekly1")
+	flowFile(t, s, "weekly", "name: weekly1, "+work("true"), "name: weekly2, afterok: weekly1, "+work("true"))
+	every(0, "run")
+	if next := read(api.StatePending).Occurrences[0].Job; len(held) != 1 || strconv.FormatInt(next, 10) == held[0] {
+		t.Errorf("job %d, and before it %v", next, held)
+	}
+	if id, err := strconv.ParseInt(held[0], 10, 64); err != nil {
+		t.Error(err)
+	} else if err := s.WaitState(t.Context(), id, "CANCELLED"); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "the flow is settled", func() bool {
+		every(0, "run")
+		return decode[series](t, every(0, "show", id, "--json").Stdout).Occurrences[0].State == api.StateKept
+	})
+	every(0, "cancel", id)
+}
+
 // killedSbatch submits the job, or not as the file before is beside it, and is killed before it can
 // tell. It reads a job as any sbatch.
 const killedSbatch = `#!/bin/sh

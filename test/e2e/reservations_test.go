@@ -54,6 +54,7 @@ func TestSite(t *testing.T) {
 			"size":              sizeFromPast,
 			"sizes":             sizes,
 			"every":             every,
+			"every flow":        everyFlow,
 			"accounts":          accounts,
 			"array":             array,
 			"dependencies":      dependencies,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -50,7 +51,8 @@ type Member struct {
 	GroupProb float64 `json:"group_prob,omitempty"`
 }
 
-// Report is what varq-filter tells. One field is set, but for those beside Request.
+// Report is what varq-filter tells, and varq flow of its jobs. One field is set, but for those
+// beside Request.
 type Report struct {
 	Request *api.PlanRequest `json:"request,omitempty"` // the job's, if the order is to describe it
 	// Parsable is true, beside Request, if sbatch is to print the job's number alone.
@@ -66,6 +68,9 @@ type Report struct {
 	Refusal *api.Refusal `json:"refusal,omitempty"`
 	Error   string       `json:"error,omitempty"` // why there is neither a plan nor a refusal
 	Job     int64        `json:"job,omitempty"`   // that Slurm has accepted
+	Flow    string       `json:"flow,omitempty"`  // the promise of a flow of such Jobs, which go on
+	// Cancelled says that the Jobs of a flow that were reported before are cancelled.
+	Cancelled bool `json:"cancelled,omitempty"`
 }
 
 // ReadOrder returns the order in an environment, or nil if there is none.
@@ -82,6 +87,11 @@ func ReadOrder(environment []string) (*Order, error) {
 		return o, nil
 	}
 	return nil, nil
+}
+
+// Without returns an environment without an order.
+func Without(environment []string) []string {
+	return slices.DeleteFunc(slices.Clone(environment), func(v string) bool { return strings.HasPrefix(v, orderVariable+"=") })
 }
 
 // Variable returns the variable of sbatch's environment that carries the order. It does not come
@@ -119,10 +129,14 @@ func reportsIn(path string) (reports []Report, err error) {
 		return nil, err
 	}
 	defer file.Close()
-	return readReports(file)
+	return Reports(file)
 }
 
-func readReports(file io.Reader) (reports []Report, err error) {
+// Reports reads what was reported so far, from an Order's Report.
+//
+// Invariant: a plan is there before sbatch knows of it, so that a job that sbatch has submitted is
+// of one of these.
+func Reports(file io.Reader) (reports []Report, err error) {
 	text, err := io.ReadAll(io.LimitReader(file, maxReports))
 	if err != nil {
 		return nil, err
@@ -134,18 +148,4 @@ func readReports(file io.Reader) (reports []Report, err error) {
 		}
 	}
 	return reports, nil
-}
-
-// Plans returns the plans of which varq-filter has told in a file of reports, an Order's Report.
-//
-// Invariant: a plan is there before sbatch knows of it, so that a job that sbatch has submitted is
-// of one of these.
-func Plans(file io.Reader) (ids []string, err error) {
-	reports, err := readReports(file)
-	for i := range reports {
-		if plan := reports[i].Plan; plan != nil {
-			ids = append(ids, plan.ID)
-		}
-	}
-	return ids, err
 }

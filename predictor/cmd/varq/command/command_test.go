@@ -160,7 +160,8 @@ esac
 
 // writeSeries writes the series aaaaaa of varq every, with four occurrences, of which the last has
 // fakeVarqd's job 4711, and bbbbbb, with none; varq every run has run now. Their sbatch and scancel
-// write what they are asked into bin/asked. Beside it is an sbatch that is refused.
+// write what they are asked into bin/asked, and a varq there promises a flow. Beside it is an sbatch
+// that is refused.
 func writeSeries(dir string) error {
 	every, bin, refused := filepath.Join(dir, "state", "varq", "every"), filepath.Join(dir, "bin"), filepath.Join(dir, "refused")
 	if err := errors.Join(os.MkdirAll(every, 0o700), os.Mkdir(bin, 0o700), os.Mkdir(refused, 0o700)); err != nil {
@@ -178,6 +179,7 @@ func writeSeries(dir string) error {
 		os.WriteFile(filepath.Join(every, "last-run"), fmt.Appendln(nil, now), 0o600),
 		os.WriteFile(sbatch, []byte(program), 0o700),
 		os.WriteFile(filepath.Join(bin, "scancel"), []byte(program), 0o700),
+		os.WriteFile(filepath.Join(bin, "varq"), []byte("#!/bin/sh\necho '{\"promised\": {\"id\": \"flow\", \"jobs\": [4712]}}'\n"), 0o700),
 		os.WriteFile(filepath.Join(refused, "sbatch"), []byte("#!/bin/sh\n"+tried+"echo 'varq: refused: the queue is long' >&2\nexit 1\n"), 0o700),
 	)
 }
@@ -206,7 +208,7 @@ func TestExamples(t *testing.T) {
 			return "", false
 		}
 		// Commands run in the test's process, whose working directory is not the script's.
-		line = strings.NewReplacer("--plot=", "--plot=$WORK/", "--file=", "--file=$WORK/", "backup.db", "$WORK/backup.db", " train.sh", " $WORK/train.sh", "nightly.yaml", "$WORK/prepare.yaml").Replace(line)
+		line = strings.NewReplacer("--plot=", "--plot=$WORK/", "--file=", "--file=$WORK/", "backup.db", "$WORK/backup.db", " train.sh", " $WORK/train.sh", "-- varq flow", "-- $WORK/bin/varq flow", "nightly.yaml", "$WORK/prepare.yaml").Replace(line)
 		return line + "\n! stderr .\n", true
 	})
 }

@@ -1,6 +1,6 @@
-// Package every is the command for recurring jobs, each with a promise. It keeps the series of a
+// Package every is the command for recurring jobs and flows, each with a promise. It keeps the series of a
 // user's jobs in a folder of the user. Crontab or Slurm's scrontab calls 'varq every run' for her.
-// The command then runs sbatch, as the user, to reserve for the jobs that are due. No daemon takes
+// The command then runs sbatch or varq flow, as the user, to reserve what is due. No daemon takes
 // part: varqd runs nothing for a user.
 package every
 
@@ -36,8 +36,8 @@ func New(env *cli.Env, dial func() (Varqd, error)) *cobra.Command {
 	c := &command{env, dial}
 	var prob, ahead string
 	cmd := &cobra.Command{
-		Use:   "every SCHEDULE [--prob=P] [--ahead=DURATION] -- sbatch [options of sbatch] SCRIPT",
-		Short: "Reserve a job that recurs: each time it is running by its time",
+		Use:   "every SCHEDULE [--prob=P] [--ahead=DURATION] -- sbatch ... SCRIPT | varq flow FILE.yaml",
+		Short: "Reserve a job or a flow that recurs, each time by its time",
 		Long: `Every makes a series: the job is to be running at each time of the schedule, with
 the probability asked for, and each of these occurrences is reserved by itself, as
 sbatch --begin-by does, a day before (--ahead).
@@ -54,8 +54,13 @@ often; by 'crontab -e', or 'scrontab -e' where Slurm has that:
   17 * * * * varq every run
 
 What is refused is tried again by each run until its time, and does not keep later
-ones from being reserved.`,
+ones from being reserved.
+
+A flow recurs, too: 'varq flow FILE.yaml' after -- submits its jobs with the promise
+that all of them have ended at the time of the schedule. A flow begins as soon as it is
+submitted, so --ahead is how long it may take.`,
 		Example: `  varq every 'Mon-Fri 06:00' --prob=.95 -- sbatch -N4 -t 30 forecast.sh
+  varq every '07:00 daily' --ahead=9:00:00 -- varq flow nightly.yaml
   varq every list`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); dash == 1 && len(args) > 2 {
@@ -67,7 +72,7 @@ ones from being reserved.`,
 
 		SuggestionsMinimumDistance: 2,
 	}
-	cmd.Flags().StringVar(&prob, "prob", "", "the `probability` asked for, as of sbatch (default: the site's)")
+	cmd.Flags().StringVar(&prob, "prob", "", "the `probability` asked for (default: the site's)")
 	cmd.Flags().StringVar(&ahead, "ahead", defaultAhead, "how long before its time an occurrence is reserved, as `DAYS-HOURS` or another time limit of Slurm's")
 	cmd.AddCommand(c.newRun(), c.newList(), c.newShow(), c.newCancel())
 	for _, sub := range cmd.Commands() {
@@ -88,22 +93,26 @@ func (c *command) add(cmd *cobra.Command, args []string, probability, ahead stri
 	if err != nil || lead < minGap || lead > maxMissedBy {
 		return usage(fmt.Errorf("--ahead: %.40q is not a time between 15 minutes and 7 days (try 12:00:00 or 2-0)", ahead))
 	}
-	program, job := args[1], args[2:]
-	if filepath.Base(program) != "sbatch" {
-		return usage(fmt.Errorf("%.40q is not sbatch, which alone makes jobs that recur", program))
-	}
-	path, err := exec.LookPath(program)
-	if err == nil {
-		path, err = filepath.Abs(path)
-	}
-	if err != nil {
-		return usage(fmt.Errorf("sbatch: %w", err))
-	}
 	here, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	s := &Series{ID: api.NewPlanID()[:6], Schedule: args[0], Zone: c.env.Getenv(zoneVariable), Prob: probability, Ahead: lead, Sbatch: path, Args: job, Dir: here, Made: now}
+	s := &Series{ID: api.NewPlanID()[:6], Schedule: args[0], Zone: c.env.Getenv(zoneVariable), Prob: probability, Ahead: lead, Args: args[2:], Dir: here, Made: now}
+	program := args[1]
+	switch name := filepath.Base(program); {
+	case name == "varq" && len(args) == 4 && args[2] == "flow" && args[3] != "-":
+		s.Flow, s.Args = true, args[3:]
+	case name == "varq":
+		return usage(errors.New("of varq a flow recurs, whose jobs are in a file: varq every '07:00 daily' -- varq flow nightly.yaml"))
+	case name != "sbatch":
+		return usage(fmt.Errorf("%.40q is neither sbatch nor varq flow, which alone submit what recurs", program))
+	}
+	if s.Program, err = exec.LookPath(program); err == nil {
+		s.Program, err = filepath.Abs(s.Program)
+	}
+	if err != nil {
+		return usage(fmt.Errorf("%s: %w", filepath.Base(program), err))
+	}
 	host, err := c.host()
 	if err != nil {
 		return err

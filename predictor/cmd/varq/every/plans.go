@@ -9,12 +9,12 @@ import (
 )
 
 // reportsOf is the file to which varq-filter writes what varqd answers to the sbatch that is
-// started for an occurrence. It is there from before that sbatch until nothing becomes of the
-// occurrence any more.
+// started for an occurrence, and varq flow what it has submitted. It is there from before that
+// program until nothing becomes of the occurrence any more.
 func reportsOf(id string, at int64) string { return fmt.Sprintf("%s-%d.reports", id, at) }
 
-// order returns the variable of sbatch's environment that has varq-filter report its plans. Those
-// of an earlier sbatch are forgotten: it is known that they have no job.
+// order returns the variable of a program's environment that has it report its plans. Those of an
+// earlier one are forgotten: it is known that they have no job.
 func (s *store) order(id string, at int64) (variable string, err error) {
 	if err := s.root.WriteFile(reportsOf(id, at), nil, 0o600); err != nil {
 		return "", err
@@ -23,9 +23,9 @@ func (s *store) order(id string, at int64) (variable string, err error) {
 	return o.Variable()
 }
 
-// plans returns the plans that were made for the sbatch that was started last for an occurrence,
-// and perhaps for one before. No other job is the occurrence's than those of these plans.
-func (s *store) plans(id string, at int64) ([]string, error) {
+// reports returns what was reported by the program that was started last for an occurrence, and
+// perhaps by one before. No other job is the occurrence's than those of the plans in it.
+func (s *store) reports(id string, at int64) ([]sbatch.Report, error) {
 	f, err := s.root.Open(reportsOf(id, at))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -33,7 +33,7 @@ func (s *store) plans(id string, at int64) ([]string, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return sbatch.Plans(f)
+	return sbatch.Reports(f)
 }
 
 // forgetPlans removes what plans reads. It is no harm if that fails.

@@ -16,12 +16,14 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
-// Varqd tells the state of reservations.
+// Varqd tells the state of promises.
 type Varqd interface {
-	// Reservations lists the user's own.
+	// Reservations and Flows list the user's own.
 	Reservations(ctx context.Context, q api.ReservationsQuery) ([]api.Reservation, error)
+	Flows(ctx context.Context, q api.FlowsQuery) (api.Flows, error)
 }
 
 // runner does for series what is due.
@@ -31,14 +33,14 @@ type runner struct {
 	now     func() int64
 	zone    *time.Location // of what is shown
 	host    *time.Location // of series without a zone of their own
-	environ []string       // of sbatch
-	turn    *turn          // in which this is done; sbatch inherits its lock
+	environ []string       // of programs
+	turn    *turn          // in which this is done; the program that submits inherits its lock
 	// tell is told what the user should hear of: what is new, a line each.
 	tell func(format string, args ...any)
 }
 
-// sbatchTime bounds one run of sbatch. It is long: a killed sbatch may have submitted its job.
-const sbatchTime = 5 * time.Minute
+// submitTime bounds one run of a program. It is long: a killed sbatch may have submitted its job.
+const submitTime = 5 * time.Minute
 
 // all does what is due for all series, each by itself, and reports whether there is no bad news.
 func (r *runner) all(ctx context.Context, series []*Series) (well bool, err error) {
@@ -97,67 +99,83 @@ func (r *runner) news(s *Series, o *Occurrence) {
 	r.tell("series %s, %s: %s: %s", s.ID, slurmtime.Format(o.At, r.zone), o.State, o.Note)
 }
 
+// known is what varqd knows of an occurrence.
+type known struct {
+	jobs        []int64 // none while the job may still come, or varqd closes its plan
+	state, note string
+}
+
 // refresh asks varqd what has become of the occurrences that are reserved, or may be, and returns
-// their reservations as far as varqd knows them, by place in the series. Those that it cannot ask
-// about stay as they are.
-func (r *runner) refresh(ctx context.Context, s *Series) (known []*api.Reservation, err error) {
-	known = make([]*api.Reservation, len(s.Occurrences))
+// what it knows of them, by place in the series. Those that it cannot ask about stay as they are.
+func (r *runner) refresh(ctx context.Context, s *Series) (all []*known, err error) {
+	all = make([]*known, len(s.Occurrences))
 	for i := range s.Occurrences {
 		o := &s.Occurrences[i]
 		if o.settled() || o.State != StateSubmitting && o.Job == 0 {
 			continue
 		}
-		known[i], err = r.reservation(ctx, s, o)
+		all[i], err = r.known(ctx, s, o)
 		switch {
 		case err != nil && o.State == StateSubmitting:
-			return nil, fmt.Errorf("what became of the sbatch for %s is not known yet: %w", slurmtime.Format(o.At, r.zone), err)
+			return nil, fmt.Errorf("what became of the %s for %s is not known yet: %w", s.name(), slurmtime.Format(o.At, r.zone), err)
 		case err != nil:
 			return nil, err
 		}
-		switch is := known[i]; {
-		case is != nil && is.Job != 0:
-			o.Job = is.Job
+		switch is := all[i]; {
+		case is != nil && len(is.jobs) > 0:
+			o.Job = is.jobs[0]
 			r.follow(s, o, is)
 		case is == nil && o.State == StateSubmitting:
-			o.State, o.Note = StateRefused, cmp.Or(o.Note, "sbatch was killed, or did not end, and has submitted nothing")
+			o.State, o.Note = StateRefused, cmp.Or(o.Note, s.name()+" was killed, or did not end, and has submitted nothing")
 		}
 	}
-	return known, nil
+	return all, nil
 }
 
-// reservation returns that of an occurrence: of its job or, if that is not known, of the job that
-// an sbatch has submitted of which nobody saw the end. Its Job is 0 while the job may still come,
-// or varqd closes the plan. It is nil if varqd knows none. No other reservation is the occurrence's
-// than those of plans that were made for its sbatch, whatever else has its deadline or the number
-// of its job.
-func (r *runner) reservation(ctx context.Context, s *Series, o *Occurrence) (*api.Reservation, error) {
-	plans, err := r.store.plans(s.ID, o.At)
-	var found []api.Reservation
-	if len(plans) > 0 {
-		found, err = r.varqd.Reservations(ctx, api.ReservationsQuery{All: true, Selection: api.Selection{Start: o.At, End: o.At + 1}})
-	}
+// known returns what varqd knows of an occurrence: of its job or, if that is not known, of the job
+// that a program has submitted of which nobody saw the end. It is nil if varqd knows nothing. No
+// other promise is the occurrence's than those that were made for its program, whatever else has its
+// deadline or the number of its job.
+func (r *runner) known(ctx context.Context, s *Series, o *Occurrence) (*known, error) {
+	reports, err := r.store.reports(s.ID, o.At)
 	if err != nil {
 		return nil, err
 	}
-	var jobless *api.Reservation
+	if s.Flow {
+		return r.knownFlow(ctx, s, o, reports)
+	}
+	var plans []string
+	for i := range reports {
+		if plan := reports[i].Plan; plan != nil {
+			plans = append(plans, plan.ID)
+		}
+	}
+	if len(plans) == 0 {
+		return nil, nil
+	}
+	found, err := r.varqd.Reservations(ctx, api.ReservationsQuery{All: true, Selection: api.Selection{Start: o.At, End: o.At + 1}})
+	if err != nil {
+		return nil, err
+	}
+	var jobless *known
 	for i := range found {
 		switch is := &found[i]; {
 		case !slices.Contains(plans, is.ID):
 		case is.Job != 0 && (o.Job == 0 || o.Job == is.Job):
-			return is, nil
+			return &known{[]int64{is.Job}, is.State, is.Note}, nil
 		case is.State == api.StatePromised:
-			jobless = is
+			jobless = &known{nil, is.State, is.Note}
 		}
 	}
 	return jobless, nil
 }
 
-// follow takes over what varqd says of an occurrence's job.
-func (r *runner) follow(s *Series, o *Occurrence, is *api.Reservation) {
-	if is.State == o.State {
+// follow takes over what varqd says of an occurrence.
+func (r *runner) follow(s *Series, o *Occurrence, is *known) {
+	if is.state == o.State {
 		return
 	}
-	o.State, o.Note = is.State, is.Note
+	o.State, o.Note = is.state, is.note
 	if o.State == api.StateMissed {
 		r.news(s, o)
 	}
@@ -166,8 +184,8 @@ func (r *runner) follow(s *Series, o *Occurrence, is *api.Reservation) {
 	}
 }
 
-// submit has sbatch reserve an occurrence. Before that is on disk, sbatch does not run. A refusal
-// is not an error. It is news the first time only, and then ok is false.
+// submit has sbatch, or varq flow, reserve an occurrence. Before that is on disk, it does not run. A
+// refusal is not an error. It is news the first time only, and then ok is false.
 func (r *runner) submit(ctx context.Context, s *Series, o *Occurrence) (ok bool, err error) {
 	first := o.Tried == 0
 	o.State, o.Tried, o.Note = StateSubmitting, r.now(), ""
@@ -178,40 +196,61 @@ func (r *runner) submit(ctx context.Context, s *Series, o *Occurrence) (ok bool,
 	if err != nil {
 		return false, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, sbatchTime)
+	ctx, cancel := context.WithTimeout(ctx, submitTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.Sbatch, append(s.own(o.At), s.Args...)...)
+	cmd := exec.CommandContext(ctx, s.Program, append(s.own(o.At), s.Args...)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Dir, append(slices.Clone(r.environ), order), &stdout, &stderr
 	cmd.ExtraFiles = []*os.File{r.turn.lock}
 	cmd.WaitDelay = 10 * time.Second
 	failed := cmd.Run()
 	if ctx.Err() != nil {
-		return false, fmt.Errorf("sbatch for %s did not end; the next run finds out what became of it: %w", slurmtime.Format(o.At, r.zone), ctx.Err())
+		return false, fmt.Errorf("%s for %s did not end; the next run finds out what became of it: %w", s.name(), slurmtime.Format(o.At, r.zone), ctx.Err())
 	}
-	o.Note = said(stderr.String(), r.zone)
-	// the cluster comes after it
-	number, _, _ := strings.Cut(strings.TrimSpace(stdout.String()), ";")
-	job, unread := strconv.ParseInt(number, 10, 64)
+	job, refused := s.submitted(stdout.String())
+	o.Note = said(cmp.Or(refused, stderr.String()), r.zone)
 	switch {
 	case failed != nil:
 		o.State = StateRefused
 		if o.Note == "" {
-			o.Note = fmt.Sprintf("sbatch: %v", failed)
+			o.Note = fmt.Sprintf("%s: %v", s.name(), failed)
 		}
 		if first {
 			r.news(s, o)
 		}
 		// It may have been killed, or have lost its connection, when Slurm had the job already.
-		if plans, err := r.store.plans(s.ID, o.At); err != nil || len(plans) > 0 {
+		if reports, err := r.store.reports(s.ID, o.At); err != nil || mayHaveJob(reports) {
 			o.State = StateSubmitting
 		}
-	case unread != nil || job <= 0:
-		return false, fmt.Errorf("sbatch --parsable printed %.40q, and no job's number; the next run finds out what it has submitted", stdout.String())
+	case job <= 0:
+		return false, fmt.Errorf("%s printed %.40q, and no job's number; the next run finds out what it has submitted", s.name(), stdout.String())
 	default:
 		o.State, o.Job = api.StatePending, job
 	}
 	return failed == nil || !first, r.save(s)
+}
+
+// mayHaveJob reports whether a program that has reported this may have submitted a job.
+func mayHaveJob(reports []sbatch.Report) (may bool) {
+	for i := range reports {
+		r := &reports[i]
+		may = (may || r.Plan != nil || r.Job != 0) && !r.Cancelled
+	}
+	return may
+}
+
+// submitted reads what the program has printed: the number of the job that it has submitted, or of
+// the first one of a flow, and why a flow is refused. The number is 0 if none is read.
+func (s *Series) submitted(printed string) (job int64, refused string) {
+	if s.Flow {
+		return submittedFlow(printed)
+	}
+	number, _, _ := strings.Cut(strings.TrimSpace(printed), ";") // the cluster comes after it
+	job, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return 0, ""
+	}
+	return job, ""
 }
 
 // said returns what sbatch has said on one line, as a terminal may show it.
@@ -241,38 +280,57 @@ func cleaned(environ []string) []string {
 // cancel ends a series: it cancels its jobs that wait, and forgets it. Jobs that have started run
 // on. What varqd does not know for a job of the series is left alone.
 func (r *runner) cancel(ctx context.Context, s *Series) (jobs int, err error) {
-	known, err := r.refresh(ctx, s)
+	all, err := r.refresh(ctx, s)
 	if err != nil {
 		return 0, err
 	}
 	for i := range s.Occurrences {
 		if o := &s.Occurrences[i]; o.State == StateSubmitting {
-			return 0, fmt.Errorf("an sbatch for %s may still submit its job; try again in a minute", slurmtime.Format(o.At, r.zone))
+			return 0, fmt.Errorf("the %s for %s may still submit its job; try again in a minute", s.name(), slurmtime.Format(o.At, r.zone))
 		}
 	}
-	args := []string{"--state=PENDING"}
+	var waiting []int64
 	for i := range s.Occurrences {
 		o := &s.Occurrences[i]
 		if o.State != api.StatePending {
 			continue
 		}
-		switch is := known[i]; {
-		case is != nil && is.Job == 0:
+		switch is := all[i]; {
+		case is != nil && len(is.jobs) == 0:
 			return 0, fmt.Errorf("varqd does not know job %d for %s yet; try again in a minute", o.Job, slurmtime.Format(o.At, r.zone))
 		case is == nil:
 			r.tell("series %s, %s: varqd knows no reservation of this series for job %d, which is left alone; if it is yours: scancel %d",
 				s.ID, slurmtime.Format(o.At, r.zone), o.Job, o.Job)
 		default:
-			args = append(args, strconv.FormatInt(o.Job, 10))
+			waiting = append(waiting, is.jobs...)
 		}
 	}
-	if len(args) > 1 {
-		// That of the same Slurm as sbatch.
-		cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(s.Sbatch), "scancel"), args...)
-		cmd.Env = r.environ
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("scancel: %w: %s; the series stays", err, said(string(out), r.zone))
+	if len(waiting) > 0 {
+		if err := r.slurm(ctx, s, "scancel", append([]string{"--state=PENDING"}, texts(waiting)...)...); err != nil {
+			return 0, fmt.Errorf("%w; the series stays", err)
 		}
 	}
-	return len(args) - 1, r.store.remove(s.ID)
+	return len(waiting), r.store.remove(s.ID)
+}
+
+// slurm runs a command of Slurm's: of the same one as a series' sbatch.
+func (r *runner) slurm(ctx context.Context, s *Series, name string, args ...string) error {
+	path := name
+	if !s.Flow {
+		path = filepath.Join(filepath.Dir(s.Program), name)
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = r.environ
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, said(string(out), r.zone))
+	}
+	return nil
+}
+
+// texts returns numbers as text.
+func texts(numbers []int64) (list []string) {
+	for _, n := range numbers {
+		list = append(list, strconv.FormatInt(n, 10))
+	}
+	return list
 }

@@ -26,10 +26,18 @@ promised() { echo '{"plan":{"id":"'"$1"'"}}' >> "$report"; }
 . ./answer
 `
 
-// fakeVarqd knows reservations.
+// fakeVarqd knows reservations and flows.
 type fakeVarqd struct {
-	list []api.Reservation
-	down bool
+	list  []api.Reservation
+	flows []api.FlowPromise
+	down  bool
+}
+
+func (f *fakeVarqd) Flows(context.Context, api.FlowsQuery) (api.Flows, error) {
+	if f.down {
+		return api.Flows{}, errors.New("varqd is not reachable")
+	}
+	return api.Flows{Flows: f.flows}, nil
 }
 
 func (f *fakeVarqd) Reservations(_ context.Context, q api.ReservationsQuery) (found []api.Reservation, err error) {
@@ -74,7 +82,7 @@ func start(t *testing.T) *fixture {
 	f.write("sbatch", fakeSbatch)
 	f.answers(`promised "plan$n"; echo $((100 + n))`)
 	f.write("scancel", "#!/bin/sh\necho \"$*\" > $(dirname $0)/cancelled\n")
-	s := &Series{ID: "aaaaaa", Schedule: "Mon-Fri 06:00", Prob: ".95", Ahead: 86400, Sbatch: filepath.Join(f.dir, "sbatch"), Args: []string{"-N4", "job.sh"}, Dir: f.dir, Made: saturday}
+	s := &Series{ID: "aaaaaa", Schedule: "Mon-Fri 06:00", Prob: ".95", Ahead: 86400, Program: filepath.Join(f.dir, "sbatch"), Args: []string{"-N4", "job.sh"}, Dir: f.dir, Made: saturday}
 	if err := store.save(s); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ const (
 	maxMissedBy = 7 * 86400
 )
 
-// Series is a job that recurs. Times are Unix seconds.
+// Series is a job that recurs, or a flow. Times are Unix seconds.
 type Series struct {
 	ID       string `json:"id"`
 	Schedule string `json:"schedule"`
@@ -33,39 +33,51 @@ type Series struct {
 	// as --prob was given, or empty for the site's default
 	Prob string `json:"prob,omitempty"`
 	// how long before its time an occurrence is reserved, in seconds
-	Ahead  int64    `json:"ahead"`
-	Sbatch string   `json:"sbatch"` // the program's path
-	Args   []string `json:"args"`
-	Dir    string   `json:"dir"` // in which sbatch runs
-	Made   int64    `json:"made"`
+	Ahead   int64    `json:"ahead"`
+	Program string   `json:"sbatch"`         // the path of sbatch or, of a flow, of varq
+	Flow    bool     `json:"flow,omitempty"` // varq flow submits what recurs
+	Args    []string `json:"args"`
+	Dir     string   `json:"dir"` // in which the program runs
+	Made    int64    `json:"made"`
 	// Occurrences are in the order of their times.
 	Occurrences []Occurrence `json:"occurrences,omitempty"`
 }
 
 // The states of an occurrence, beside those of a reservation (package api).
 const (
-	// StateSubmitting: sbatch was started, and whether it has submitted the job is not known.
+	// StateSubmitting: the program was started, and whether it has submitted the job is not known.
 	StateSubmitting = "SUBMITTING"
 	// StateRefused: it is not reserved; the next run tries again, until its time.
 	StateRefused = "REFUSED"
 )
 
-// Occurrence is one time at which the job is to be running.
+// Occurrence is one time at which the job is to be running, or all jobs of the flow to have ended.
 type Occurrence struct {
 	At    int64  `json:"at"`
 	State string `json:"state"`
-	Job   int64  `json:"job,omitempty"`
-	Tried int64  `json:"tried,omitempty"` // when sbatch was started last
-	Note  string `json:"note,omitempty"`  // why it is not reserved, or what sbatch said
+	Job   int64  `json:"job,omitempty"`   // of a flow its first one
+	Tried int64  `json:"tried,omitempty"` // when the program was started last
+	Note  string `json:"note,omitempty"`  // why it is not reserved, or what the program said
 }
 
-// own returns the options of sbatch that are the series' own, for the occurrence at a time.
+// own returns the options that are the series' own, for the occurrence at a time.
 func (s *Series) own(at int64) []string {
 	options := []string{"--parsable", "--begin-by=uts" + strconv.FormatInt(at, 10)}
+	if s.Flow {
+		options = []string{"flow", "--json", "--finish-by=uts" + strconv.FormatInt(at, 10)}
+	}
 	if s.Prob != "" {
 		options = append(options, "--prob="+s.Prob)
 	}
 	return options
+}
+
+// name returns what the program is called in a sentence.
+func (s *Series) name() string {
+	if s.Flow {
+		return "varq flow"
+	}
+	return "sbatch"
 }
 
 // settled reports whether nothing becomes of the occurrence any more.
@@ -95,7 +107,7 @@ func (s *Series) check(now int64, host *time.Location) (*Schedule, error) {
 		return nil, fmt.Errorf("id: %.20q is none", s.ID)
 	case s.Ahead <= 0:
 		return nil, fmt.Errorf("ahead: %d is not a duration", s.Ahead)
-	case s.Sbatch == "" || len(s.Args) == 0:
+	case s.Program == "" || len(s.Args) == 0:
 		return nil, errors.New("sbatch: there is none, or no job")
 	case size > maxArgs:
 		return nil, fmt.Errorf("args: they are longer than %d bytes", maxArgs)

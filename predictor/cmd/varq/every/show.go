@@ -105,7 +105,7 @@ func listColumns(env *cli.Env) []table.Column[summary] {
 
 func occurrenceColumns(env *cli.Env) []table.Column[Occurrence] {
 	return []table.Column[Occurrence]{
-		table.Text("RunningBy", func(o Occurrence) string { return env.Moment(o.At) }),
+		table.Text("By", func(o Occurrence) string { return env.Moment(o.At) }),
 		table.Text("State", func(o Occurrence) string { return cli.Printable(o.State) }),
 		table.Number("JobID", func(o Occurrence) string {
 			if o.Job == 0 {
@@ -149,7 +149,7 @@ func (c *command) newShow() *cobra.Command {
 				list.Line("zone", "%s", one.Zone)
 			}
 			list.Line("prob", "%s", cmp.Or(one.Prob, "the site's default"))
-			list.Line("job", "%s", strings.Join(append([]string{one.Sbatch}, one.Args...), " "))
+			list.Line("job", "%s", strings.Join(append([]string{one.Program}, one.Args...), " "))
 			list.Line("in", "%s", one.Dir)
 			if _, err := fmt.Fprintln(c.env.Stdout, list.String()); err != nil {
 				return err

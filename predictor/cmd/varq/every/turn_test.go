@@ -186,10 +186,10 @@ func TestFolderIsExchanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer evil.close()
-	if err := evil.save(&Series{ID: "aaaaaa", Sbatch: "/evil", Made: 1}); err != nil {
+	if err := evil.save(&Series{ID: "aaaaaa", Program: "/evil", Made: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.load("aaaaaa"); err != nil || got.Sbatch != "" {
+	if got, err := s.load("aaaaaa"); err != nil || got.Program != "" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if all, broken := s.list(); len(all) != 1 || broken != nil || all[0].Made != saturday {

@@ -102,7 +102,8 @@ All columns, for --format:
 			return p.submit(cmd.Context(), env, link, file, style)
 		}
 		if p.by != 0 {
-			return p.ask(cmd.Context(), env, link, api.FlowRequest{Jobs: jobs}, style)
+			_, err := p.ask(cmd.Context(), env, link, api.FlowRequest{Jobs: jobs}, style)
+			return err
 		}
 		columns, err := options.Choose(allColumns(env), style.Format)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/options"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
 // promising are the options of a promise.
@@ -72,35 +73,40 @@ func (p *promising) submit(ctx context.Context, env *cli.Env, link *link.Link, p
 		}
 		return nil
 	}
-	if err := p.ask(ctx, env, link, api.FlowRequest{Name: f.Name, Jobs: s.jobs, Released: true}, style); err != nil {
+	id, err := p.ask(ctx, env, link, api.FlowRequest{Name: f.Name, Jobs: s.jobs, Released: true}, style)
+	if err != nil {
 		fmt.Fprintln(env.Stderr, "varq: no promise, and no job of the flow stays submitted")
 		return errors.Join(err, s.cancel())
 	}
-	return s.release(context.WithoutCancel(ctx))
+	if err := s.release(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	return s.order.Tell(sbatch.Report{Flow: id})
 }
 
-// ask asks for the promise of a flow, and tells the answer. The error is cli.ErrNo if that is no.
-func (p *promising) ask(ctx context.Context, env *cli.Env, link *link.Link, r api.FlowRequest, style *options.Style) error {
+// ask asks for the promise of a flow, and tells the answer. It returns the promise's ID. The error is
+// cli.ErrNo if the answer is no.
+func (p *promising) ask(ctx context.Context, env *cli.Env, link *link.Link, r api.FlowRequest, style *options.Style) (id string, err error) {
 	r.FinishBy, r.Prob, r.Quote = p.by, p.probability, p.quote
 	if err := r.Check(); err != nil {
-		return api.ByOption(err, env.Moment)
+		return "", api.ByOption(err, env.Moment)
 	}
 	varqd, err := link.Dial()
 	if err != nil {
-		return err
+		return "", err
 	}
 	answer, err := varqd.PromiseFlow(ctx, r)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if style.JSON {
 		if err := cli.WriteJSON(env.Stdout, answer); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if no := answer.Refusal; no != nil {
 		if style.JSON {
-			return cli.ErrNo
+			return "", cli.ErrNo
 		}
 		fmt.Fprintf(env.Stdout, "Cannot be promised: %s.\n", no.Reason)
 		for i, o := range no.Offers {
@@ -109,17 +115,17 @@ func (p *promising) ask(ctx context.Context, env *cli.Env, link *link.Link, r ap
 			}
 			fmt.Fprintf(env.Stdout, "  --finish-by=%s --prob=%s\n", slurmtime.Format(o.FinishBy, env.Zone), prob.Format(o.Prob))
 		}
-		return cli.ErrNo
+		return "", cli.ErrNo
 	}
 	if style.JSON {
-		return nil
+		return answer.Promised.ID, nil
 	}
 	columns, err := options.Choose(allColumns(env), style.Format)
 	if err != nil {
-		return err
+		return "", err
 	}
 	fmt.Fprintln(env.Stdout, promised(env, answer.Promised))
-	return tell(env, answer.Flow, columns, style)
+	return answer.Promised.ID, tell(env, answer.Flow, columns, style)
 }
 
 // promised tells of a promise that is made, or could be.

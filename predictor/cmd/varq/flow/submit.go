@@ -12,20 +12,23 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
 // submitted are the jobs of a flow that were submitted.
 type submitted struct {
 	env     *cli.Env
+	order   *sbatch.Order // of varq every, or nil
 	numbers map[string]int64
 	jobs    []int64 // in the order of the file's jobs
 	held    []int64 // those of them that wait until the flow is promised
 }
 
-// shell returns a command line of the user's, with further arguments where it has "$@".
+// shell returns a command line of the user's, with further arguments where it has "$@". What varq
+// every orders is not for it.
 func shell(ctx context.Context, env *cli.Env, line string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", "exec " + line, "varq"}, args...)...)
-	cmd.Env = append(os.Environ(), "PATH="+env.Getenv("PATH"))
+	cmd.Env = append(sbatch.Without(os.Environ()), "PATH="+env.Getenv("PATH"))
 	return cmd
 }
 
@@ -33,7 +36,11 @@ func shell(ctx context.Context, env *cli.Env, line string, args ...string) *exec
 // for no other are held. If one is not taken, those before it are cancelled. The user reads what
 // sbatch says.
 func submit(ctx context.Context, env *cli.Env, f *File, hold bool) (*submitted, error) {
-	s := &submitted{env: env, numbers: map[string]int64{}}
+	order, err := sbatch.ReadOrder(os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	s := &submitted{env: env, order: order, numbers: map[string]int64{}}
 	for i := range f.Jobs {
 		j := &f.Jobs[i]
 		own, holds := []string{"--parsable", "--job-name=" + j.Name}, false
@@ -59,6 +66,9 @@ func submit(ctx context.Context, env *cli.Env, f *File, hold bool) (*submitted, 
 		if holds {
 			s.held = append(s.held, id)
 		}
+		if err := s.order.Tell(sbatch.Report{Job: id}); err != nil {
+			return nil, errors.Join(err, s.cancel())
+		}
 	}
 	return s, nil
 }
@@ -76,7 +86,7 @@ func (s *submitted) cancel() error {
 	if out, err := shell(ctx, s.env, `scancel "$@"`, texts(s.jobs)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("the jobs that were submitted before it are still there: scancel %s: %w: %s", strings.Join(texts(s.jobs), " "), err, bytes.TrimSpace(out))
 	}
-	return nil
+	return s.order.Tell(sbatch.Report{Cancelled: true})
 }
 
 // release lets the jobs go that are held.
