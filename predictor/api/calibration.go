@@ -67,7 +67,8 @@ type CalibrationRow struct {
 	Forecaster string `json:"forecaster"`
 	// Of is what was forecast: OfWait, the time from when a job begins to wait until its start, or
 	// OfEnd, that until its end, or OfPending, the time until its start from a moment on at which it
-	// waits already. Slurm's own forecast, by the forecaster slurm, is one time.
+	// waits already. Slurm's own forecast, by the forecaster slurm, is one time. The forecaster
+	// dependent is about jobs that wait for others, if they start at all.
 	Of        string `json:"of"`
 	Group     string `json:"group"`
 	Forecasts int    `json:"forecasts"`

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/flow"
@@ -106,6 +107,29 @@ func (d Flows) Now(ctx context.Context, p *api.FlowPromise) (now *float64, told 
 		now = &share
 	}
 	return now, told, f.slots(members), v.err()
+}
+
+// Wait forecasts how much longer a job waits that waits for others, in seconds, if it starts at all.
+// It reports false if nothing is forecast of it.
+func (d Flows) Wait(ctx context.Context, j *slurm.QueueEntry) (wait delay.Distribution, ok bool) {
+	v, err := d.view(ctx, j.User, nil)
+	if err != nil {
+		return wait, false
+	}
+	f, err := v.flows(j.User)
+	if err != nil {
+		return wait, false
+	}
+	is := f.of(j)
+	if is.unknown != "" {
+		return wait, false
+	}
+	starts := f.Courses(is.place).Start
+	ever := flow.Prob(starts, flow.Never)
+	for i := range wait {
+		wait[i] = flow.Prob(starts, v.now+int64(delay.At(i))) / ever
+	}
+	return wait, ever > 0 && v.err() == nil
 }
 
 // isOf reports whether a job, or its array, is one of some.

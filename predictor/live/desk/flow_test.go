@@ -75,6 +75,22 @@ func TestFlowQuote(t *testing.T) {
 	}
 }
 
+// How long a job waits that waits for others is forecast with these, given that it starts.
+func TestFlowWait(t *testing.T) {
+	s := flowSite(t)
+	s.observe(entry(1, "alice", 0, nil), behind(2, "afterany:1(unfulfilled)", nil), behind(3, "afterok:2(unfulfilled)", nil), behind(4, "afterok:9(failed)", nil))
+	for id, want := range map[int64]float64{2: 600 + 1800 + 600, 3: 600 + 2*(1800+600)} {
+		j := behind(id, map[int64]string{2: "afterany:1(unfulfilled)", 3: "afterok:2(unfulfilled)"}[id], nil)
+		wait, ok := Flows{s.desk}.Wait(t.Context(), j)
+		if !ok || wait.Within(want*.85) > .1 || wait.Within(want*1.15) < .95 || wait.Within(1e9) != 1 {
+			t.Errorf("job %d: %v, %v to %v", id, ok, wait.Within(want*.85), wait.Within(want*1.15))
+		}
+	}
+	if _, ok := (Flows{s.desk}).Wait(t.Context(), behind(4, "afterok:9(failed)", nil)); ok {
+		t.Error("forecast of a job that never starts")
+	}
+}
+
 // A promise of a flow is forecast by those of its jobs that are left, and these have their room.
 func TestFlowNow(t *testing.T) {
 	const epoch = desktest.Epoch

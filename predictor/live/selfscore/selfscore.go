@@ -9,7 +9,8 @@
 // before the queue has shown it.
 //
 // Besides, it asks about some of the jobs that wait already, and scores what was said when they
-// start (sights.go). Of those, the ones that wait for long are seen most.
+// start (sights.go). Of those, the ones that wait for long are seen most. Jobs that wait for other
+// jobs are asked about by themselves.
 //
 // Ends of three kinds are scored, as package completion learns from them and package backtest
 // scores them: the job ended by itself, it reached the time limit, or scancel ended it while it
@@ -42,6 +43,7 @@ import (
 	"sync"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/forecast/score/group"
@@ -72,6 +74,9 @@ type Options struct {
 	// AskPending returns the answer of varqd about a job that waits already. It is nil if nobody
 	// asks.
 	AskPending func(ctx context.Context, q *forecast.Question) (forecast.Answer, bool)
+	// AskDependent returns how much longer varqd expects a job to wait, in seconds, that waits for
+	// other jobs, if it starts at all. It is nil if nobody asks.
+	AskDependent func(ctx context.Context, j *slurm.QueueEntry) (wait delay.Distribution, ok bool)
 	// Most is the greatest number of jobs about which the Scorer asks after one
 	// snapshot. If more jobs have begun to wait, it asks about a random sample of Most.
 	Most int

@@ -13,14 +13,18 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// The forecasters of how much longer a job waits that waits already: varqd, and Slurm itself.
+// The forecasters of how much longer a job waits that waits already: varqd, and Slurm itself. A
+// Dependent is one that waits for other jobs, and is forecast with these.
 const (
-	Pending = "pending"
-	Slurm   = "slurm"
+	Pending   = "pending"
+	Dependent = "dependent"
+	Slurm     = "slurm"
 )
 
 // ofPending reports whether a forecaster is about jobs that wait already.
-func ofPending(forecaster string) bool { return forecaster == Pending || forecaster == Slurm }
+func ofPending(forecaster string) bool {
+	return forecaster == Pending || forecaster == Dependent || forecaster == Slurm
+}
 
 const (
 	// seeEvery is how many seconds pass between two times at which jobs are seen that wait.
@@ -29,7 +33,8 @@ const (
 	// that they leave room for forecasts of whole waits.
 	mostSights = 24
 	allSights  = 5000
-	// mostSeen is how many jobs are seen at a time, each as likely as any other.
+	// mostSeen is how many jobs are seen at a time, each as likely as any other, and how many that
+	// wait for others.
 	mostSeen = 8
 )
 
@@ -47,24 +52,32 @@ func (s *Scorer) see(ctx context.Context, l *look.Look, c *scores.Changes) {
 			switch {
 			case j.Start != 0:
 				c.Started = append(c.Started, scores.Outcome{Submission: sightOf(j.ID, at), Eligible: at, At: j.Start})
-			case j.Held, j.AtLimit, j.Eligible > at:
+			case j.Held, j.AtLimit, j.Eligible > l.At:
 				c.Gone = append(c.Gone, sightOf(j.ID, at))
 			}
 		}
 	}
-	if s.AskPending == nil || l.At < s.nextSights || s.openSights() >= allSights {
+	if l.At < s.nextSights || s.openSights() >= allSights {
 		return
 	}
 	s.nextSights = l.At + 1 + s.Rand.Int64N(2*seeEvery)
-	var waiting []*slurm.QueueEntry
-	for i := range l.Jobs {
-		if j := &l.Jobs[i]; waits(j, l.At) && len(s.sights[j.ID]) < mostSights {
-			waiting = append(waiting, j)
+	for _, kind := range []struct {
+		is  func(j *slurm.QueueEntry) bool
+		ask func(ctx context.Context, j *slurm.QueueEntry, at int64) []scores.Forecast
+	}{
+		{func(j *slurm.QueueEntry) bool { return waits(j, l.At) }, s.seen},
+		{waitsForOthers, s.seenBehind},
+	} {
+		var waiting []*slurm.QueueEntry
+		for i := range l.Jobs {
+			if j := &l.Jobs[i]; kind.is(j) && len(s.sights[j.ID]) < mostSights {
+				waiting = append(waiting, j)
+			}
 		}
-	}
-	s.Rand.Shuffle(len(waiting), func(i, k int) { waiting[i], waiting[k] = waiting[k], waiting[i] })
-	for _, j := range waiting[:min(mostSeen, len(waiting))] {
-		c.Begun = append(c.Begun, s.seen(ctx, j, l.At)...)
+		s.Rand.Shuffle(len(waiting), func(i, k int) { waiting[i], waiting[k] = waiting[k], waiting[i] })
+		for _, j := range waiting[:min(mostSeen, len(waiting))] {
+			c.Begun = append(c.Begun, kind.ask(ctx, j, l.At)...)
+		}
 	}
 }
 
@@ -82,8 +95,32 @@ func waits(j *slurm.QueueEntry, now int64) bool {
 		!j.Held && j.Stopped == "" && !j.AtLimit && j.Dependency == "" && j.ArrayJob == 0 && j.HetJob == 0
 }
 
+// waitsForOthers reports whether a job waits for other jobs, and for nothing else.
+func waitsForOthers(j *slurm.QueueEntry) bool {
+	return j.State == workload.Pending && j.Start == 0 && j.Dependency != "" && j.Eligible == 0 && !j.Held && j.Stopped == "" &&
+		j.ArrayJob == 0 && j.HetJob == 0
+}
+
+// seenBehind returns the forecast of how much longer a job waits that waits for others, from a time
+// on.
+func (s *Scorer) seenBehind(ctx context.Context, j *slurm.QueueEntry, at int64) []scores.Forecast {
+	if s.AskDependent == nil {
+		return nil
+	}
+	wait, ok := s.AskDependent(ctx, j)
+	if !ok {
+		return nil
+	}
+	return []scores.Forecast{{
+		Submission: sightOf(j.ID, at), Eligible: at, Forecaster: Dependent, Partition: j.Partition, Groups: group.Of(&j.Job, 0), Delay: wait,
+	}}
+}
+
 // seen returns the forecasts of how much longer a job waits, from a time on.
 func (s *Scorer) seen(ctx context.Context, j *slurm.QueueEntry, at int64) (list []scores.Forecast) {
+	if s.AskPending == nil {
+		return nil
+	}
 	q := forecast.Question{Request: j.Request, Now: at, Submit: at, Job: j.ID, Since: j.Eligible}
 	a, ok := s.AskPending(ctx, &q)
 	if !ok {

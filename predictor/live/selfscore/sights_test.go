@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -87,6 +88,35 @@ func TestSights(t *testing.T) {
 	}
 	if len(f.sights) != 0 {
 		t.Errorf("still open: %v", f.sights)
+	}
+}
+
+// TestSightsOfDependents: jobs that wait for others are asked about with these, and scored when they
+// start, also if another forecasts nothing of them.
+func TestSightsOfDependents(t *testing.T) {
+	f := start(t)
+	f.pending()
+	var asked []int64
+	f.AskDependent = func(_ context.Context, j *slurm.QueueEntry) (delay.Distribution, bool) {
+		asked = append(asked, j.ID)
+		return *forecasttest.Exponential(600), j.ID != 3
+	}
+	dependent := func(id int64) slurm.QueueEntry {
+		j := waiting(id, 0)
+		j.Dependency, j.Eligible = "afterok:9(unfulfilled)", 0
+		return j
+	}
+	f.look(t, now, waiting(1, 0), dependent(2), dependent(3), dependent(4))
+	if len(asked) != 3 {
+		t.Errorf("asked about %v", asked)
+	}
+	free, started, moved := waiting(2, 0), waiting(2, 0), waiting(4, 0)
+	free.Eligible, moved.Eligible = now+100, now+9000
+	f.look(t, now+200, waiting(1, 0), free, moved)
+	started.Eligible, started.Start, started.State = now+100, now+290, workload.Running
+	f.look(t, now+300, waiting(1, 0), started)
+	if diff := cmp.Diff(map[string]int{"blend wait": 1, "dependent pending": 1}, f.rows(t)); diff != "" || len(f.sights) != 1 {
+		t.Error(diff, f.sights)
 	}
 }
 

@@ -251,7 +251,7 @@ func New(o Options) (_ *Daemon, err error) {
 	d.resizer = resize.New(resize.Options{Store: d.resizes, Slurm: o.Slurm, Sizer: d.desk, Shadow: watching, Now: now, Log: o.Log})
 	scored := selfscore.Reader{Scores: d.scores, Now: now, Operator: d.premises.Operator}
 	d.scorer, err = selfscore.New(context.Background(), selfscore.Options{
-		Store: d.scores, Ask: d.ask, AskPending: d.askPending, Most: mostScored, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		Store: d.scores, Ask: d.ask, AskPending: d.askPending, AskDependent: desk.Flows{Desk: d.desk}.Wait, Most: mostScored, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		Ranked: d.learnDelay, Calibration: scored.Rows, Log: o.Log,
 		Metrics: selfscore.NewMetrics(registry, scored.Rows, now, o.Log),
 	})
