@@ -28,7 +28,8 @@ func FlowTree(f *api.FlowPromise, zone *time.Location) string {
 	case f.Now != nil:
 		now = prob.Format(*f.Now) + " now"
 	}
-	fmt.Fprintf(&w, "flow %s of %s: %s to have ended by %s with probability %s; %s\n", called, f.User, cli.Count(len(f.Jobs), "job", "jobs"), slurmtime.Format(f.FinishBy, zone), prob.Format(f.Prob), now)
+	line := func(format string, args ...any) { fmt.Fprintln(&w, cli.Printable(fmt.Sprintf(format, args...))) }
+	line("flow %s of %s: %s to have ended by %s with probability %s; %s", called, f.User, cli.Count(len(f.Jobs), "job", "jobs"), slurmtime.Format(f.FinishBy, zone), prob.Format(f.Prob), now)
 	if f.Flow == nil {
 		return w.String()
 	}
@@ -48,7 +49,7 @@ func FlowTree(f *api.FlowPromise, zone *time.Location) string {
 	var branch func(i int, before, here string)
 	branch = func(i int, before, here string) {
 		j := &jobs[i]
-		fmt.Fprintf(&w, "%s%s%s %s: %s\n", before, here, JobID(j.Job, j.Array, j.Tasks), j.Name, flowState(j, zone))
+		line("%s%s%s %s: %s", before, here, JobID(j.Job, j.Array, j.Tasks), j.Name, flowState(j, zone))
 		children := under[j.Job]
 		inner := before
 		if here != "" {

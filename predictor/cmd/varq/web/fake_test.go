@@ -271,6 +271,22 @@ func (f *fakeVarqd) Reservations(_ context.Context, q api.ReservationsQuery) ([]
 	}), nil
 }
 
+// Flows has one of alice's, of which one job waits for another.
+func (f *fakeVarqd) Flows(_ context.Context, q api.FlowsQuery) (api.Flows, error) {
+	until := func(at int64) *api.Forecast { return &api.Forecast{Median: at, Late: at + 3600} }
+	first := api.FlowJob{Job: 4711, Name: "<i>prepare</i>", User: "alice", Runs: true, End: until(now + 600), Critical: 1}
+	second := api.FlowJob{Job: 4730, Name: "train", User: "alice", End: until(now + 7200), After: []api.Awaited{{Job: 4711, Kind: "afterok", By: until(now + 600)}}, Critical: 1}
+	open := api.FlowPromise{
+		ID: "flowflowflow", User: "alice", Name: "nightly", Jobs: []int64{4711, 4730}, FinishBy: now + 36000, Prob: .9, State: api.StatePending, Now: new(.93),
+		Flow: &api.Flow{Jobs: []api.FlowJob{first, second}, End: until(now + 7200)},
+	}
+	all := []api.FlowPromise{open}
+	if q.Old {
+		all = append([]api.FlowPromise{{ID: "settledbefore", User: "alice", Jobs: []int64{17}, FinishBy: now - 86400, Prob: .9, State: api.StateKept}}, all...)
+	}
+	return api.Flows{Flows: all, AsOf: now}, f.note("flows %v", q.Old)
+}
+
 func (f *fakeVarqd) Cancel(_ context.Context, c api.Cancellation) error {
 	return f.note("cancel plan %s", c.Plan)
 }

@@ -328,6 +328,8 @@ func TestReservations(t *testing.T) {
 		if strings.Contains(text, "4800") || strings.Contains(text, "4601") {
 			t.Error("it shows one of bob's, or an old one")
 		}
+		contains(t, text, "flow &#34;nightly&#34; (flowflowflow) of alice: 2 jobs to have ended by 2026-11-21T23:00:00 with probability 0.90; 0.93 now\n  4711 &lt;i&gt;prepare&lt;/i&gt;: runs, ",
+			"\n  └─ 4730 train: waits, and has ended as likely as not by 2026-11-21T15:00:00; critical\n")
 		if _, text := l.get(t, "/reservations?old"); !strings.Contains(text, "4601") {
 			t.Error("it does not show an old one")
 		}

@@ -33,7 +33,8 @@ const mostListed = 200
 type listPage struct {
 	Old     bool // also those that were settled long ago
 	Rows    []listRow
-	Left    int // how many older ones are not shown
+	Left    int      // how many older ones are not shown
+	Flows   []string // the trees of promised flows
 	Problem []string
 }
 
@@ -55,6 +56,10 @@ func (s *site) reservations(r *http.Request) (*page, error) {
 		return nil, err
 	}
 	found = slices.DeleteFunc(found, func(r api.Reservation) bool { return r.Unused() })
+	flows, err := s.varqd.Flows(r.Context(), api.FlowsQuery{Old: old})
+	if err != nil {
+		return nil, err
+	}
 	health, err := s.varqd.Health(r.Context())
 	if err != nil {
 		return nil, err
@@ -70,6 +75,9 @@ func (s *site) reservations(r *http.Request) (*page, error) {
 	body := listPage{Old: old, Problem: slices.Concat(health.Problems, health.Notes), Left: max(0, len(found)-mostListed)}
 	for i := range found[:len(found)-body.Left] {
 		body.Rows = append(body.Rows, s.row(&found[i]))
+	}
+	for _, f := range slices.Backward(flows.Flows[max(0, len(flows.Flows)-mostListed):]) {
+		body.Flows = append(body.Flows, told.FlowTree(&f, s.env.Zone))
 	}
 	return &page{Title: "My reservations", Here: "reservations", Template: "reservations", Body: body}, nil
 }

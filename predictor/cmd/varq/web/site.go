@@ -26,6 +26,7 @@ type Varqd interface {
 	When(context.Context, api.WhenQuery) (api.When, error)
 	Limits(context.Context) (api.Limits, error)
 	Reservations(context.Context, api.ReservationsQuery) ([]api.Reservation, error)
+	Flows(context.Context, api.FlowsQuery) (api.Flows, error)
 	Cancel(context.Context, api.Cancellation) error
 	Accept(context.Context, api.Acceptance) (api.Accepted, error)
 	Report(context.Context, api.ReportQuery) (api.Report, error)
