@@ -48,7 +48,8 @@ type Job struct {
 	Any        bool
 	// Earliest is before when the job does not become eligible in any case.
 	Earliest int64
-	// Started is when a job has started that runs, or 0. It needs no Conditions and no Wait then.
+	// Started is when a job has started that runs, or 0. It needs no Conditions then, and a Wait only
+	// with a FailureRate.
 	Started int64
 	// Wait returns the distribution of the wait that begins, or goes on, at a time. It is asked about
 	// few times, in ascending order.
@@ -58,6 +59,9 @@ type Job struct {
 	Run func(prob float64) float64
 	// Success is the probability that it ends with exit code 0, once it has started.
 	Success float64
+	// FailureRate is the expected number of failures of its nodes per second of its run. If they
+	// fail, Slurm requeues the job: it waits and runs once more from the beginning.
+	FailureRate float64
 }
 
 // Never is the time of what does not happen.
@@ -131,9 +135,33 @@ func (f *Flow) draw(j *Job) Courses {
 			c.Start[d] = j.Started
 		}
 		c.End[d] = later(from, j.Run(runs[d]))
+	}
+	if j.FailureRate > 0 {
+		j.requeue(&c, random, waits)
+	}
+	for d := range Draws {
 		c.good[d] = c.End[d] != Never && outcomes[d] < j.Success
 	}
 	return c
+}
+
+// requeue has the nodes of a job fail in some of its courses, and puts off its end there. waits are
+// the ranks of its waits.
+func (j *Job) requeue(c *Courses, random *rand.Rand, waits []float64) {
+	failed := make([]int64, Draws)
+	for d := range Draws {
+		at := later(max(c.Start[d], j.Earliest), random.ExpFloat64()/j.FailureRate)
+		if failed[d] = Never; at < c.End[d] && c.End[d] != Never {
+			failed[d] = at
+		}
+	}
+	wait := j.waits(failed)
+	for d, at := range failed {
+		if at != Never {
+			from := max(c.Start[d], j.Earliest)
+			c.End[d] = later(later(at, wait(d, waits[d])), float64(c.End[d]-from))
+		}
+	}
 }
 
 // later returns the time so many seconds after another.

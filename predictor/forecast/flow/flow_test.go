@@ -156,6 +156,40 @@ func TestOracle(t *testing.T) {
 }
 
 // If the queue is as slow for all, a chain of many jobs may take much longer than if each waits by
+// A job whose nodes fail waits and runs once more from the beginning, whether it has started or not.
+func TestFailures(t *testing.T) {
+	ten := func(int64) (d delay.Distribution) {
+		for i := delay.Index(600); i < delay.Points; i++ {
+			d[i] = 1
+		}
+		return d
+	}
+	for name, j := range map[string]Job{
+		"that waits": {Earliest: epoch, Wait: ten, Run: lasting(3600), Success: 1},
+		"that runs":  {Earliest: epoch + 600, Started: epoch - 100, Wait: ten, Run: lasting(3600), Success: 1},
+	} {
+		const wait, run = 600., 3600.
+		fails := j
+		fails.FailureRate = math.Ln2 / run
+		plain, c := simulate([]Job{j}, 0)[0], simulate([]Job{fails}, 0)[0]
+		if !slices.Equal(plain.Start, c.Start) {
+			t.Errorf("a job %s starts at another time", name)
+		}
+		late, sum := 0, 0.
+		for d := range Draws {
+			if c.End[d] != plain.End[d] {
+				late++
+				sum += float64(c.End[d] - plain.End[d])
+			}
+		}
+		// given that it comes within the run, a failure comes after (1/ln 2 - 1) of it on average
+		lost := run * (1/math.Ln2 - 1)
+		if math.Abs(float64(late)/Draws-.5) > .05 || math.Abs(sum/float64(late)-lost-wait) > 200 {
+			t.Errorf("a job %s: %d are late, by %.0f s", name, late, sum/float64(late))
+		}
+	}
+}
+
 // itself. Each job's own wait is as it was.
 func TestCorrelation(t *testing.T) {
 	var jobs []Job

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
@@ -33,6 +34,7 @@ type flows struct {
 	arrays    map[int64][]*slurm.QueueEntry     // by the array's number
 	namesakes map[[2]string][]*slurm.QueueEntry // by user and name
 	known     map[int64]*awaited
+	rates     map[workload.Request]float64 // of failures, of jobs that wait, by what they ask for
 }
 
 // awaited is what is known of a job in a flow.
@@ -47,7 +49,7 @@ type awaited struct {
 // flowsOf returns the flows of a queue.
 func flowsOf(w *waiting) *flows {
 	f := &flows{
-		waiting: w, Flow: flow.New(flow.AlikeWaits), known: map[int64]*awaited{},
+		waiting: w, Flow: flow.New(flow.AlikeWaits), known: map[int64]*awaited{}, rates: map[workload.Request]float64{},
 		entries: make(map[int64]*slurm.QueueEntry, len(w.queue)), arrays: map[int64][]*slurm.QueueEntry{}, namesakes: map[[2]string][]*slurm.QueueEntry{},
 	}
 	for _, j := range w.queue {
@@ -112,8 +114,32 @@ func (f *flows) running(j *slurm.QueueEntry, job *flow.Job) (unknown string) {
 	}
 	if job.Run = run; j.Completing {
 		job.Run = func(float64) float64 { return 0 }
+		return ""
+	}
+	if asked, err := f.asked(j); err == nil {
+		as, left := f.as(j, asked), max(1, j.Start+j.Limit-f.now)
+		job.FailureRate = f.desk.hazard.failures(j.On, window{0, left}) / float64(left)
+		job.Wait = func(eligible int64) delay.Distribution {
+			return f.waitFrom(eligible, j, as, completion.Circumstances{})
+		}
 	}
 	return ""
+}
+
+// waitFrom forecasts the wait of a job that becomes eligible at a time to come.
+func (f *flows) waitFrom(eligible int64, j *slurm.QueueEntry, as *limits.Job, c completion.Circumstances) delay.Distribution {
+	wait, _, _, _ := f.outlookFrom(eligible, 0, j, as, 0, c)
+	return wait.Wait
+}
+
+// failureRate returns the expected number of failures per second of the nodes of a job that waits.
+func (f *flows) failureRate(as *limits.Job) float64 {
+	rate, known := f.rates[as.Request]
+	if !known {
+		rate = f.desk.hazard.rate(as, &as.Request, nil, as.Limit)
+		f.rates[as.Request] = rate
+	}
+	return rate
 }
 
 // pending sets what a job that waits waits for, how long it waits after that, and how long it runs.
@@ -152,9 +178,9 @@ func (f *flows) pending(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unknown
 		if eligible <= from {
 			return wait.Wait
 		}
-		wait, _, _, _ := f.outlookFrom(eligible, 0, j, as, 0, all)
-		return wait.Wait
+		return f.waitFrom(eligible, j, as, all)
 	}
+	job.FailureRate = float64(j.Count()) * f.failureRate(as)
 	q := forecast.Question{Request: as.Request, Now: f.now, Submit: from, Job: j.ID}
 	var ok bool
 	if job.Run, ok = f.desk.Outlook.Run(&q, 0, all); !ok {

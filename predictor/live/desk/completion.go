@@ -273,8 +273,7 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 	limitToRoom(&wait.Wait, func(at int64) float64 { return from(at + first - r.Now).Prob }, r.Now)
 	waking, _ := job.Waking()
 	wake(wait, waking)
-	fitting := job.Fitting()
-	circumstances.FailureRate = failuresOf(nodesFor(&all, fitting), d.hazard.candidates(fitting, avoided, duringWork(0, &r.Job))) / float64(max(1, r.Job.Limit))
+	circumstances.FailureRate = d.hazard.rate(job, &all, avoided, r.Job.Limit)
 	q.Request = r.Job // each task runs as a job like it
 	end := func(wait *delay.Distribution) (p negotiate.Prospect) {
 		p, ok = d.Outlook.Prospect(&q, circumstances, wait)

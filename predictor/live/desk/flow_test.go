@@ -91,6 +91,25 @@ func TestFlowWait(t *testing.T) {
 	}
 }
 
+// Where nodes fail, a flow ends later: its jobs are requeued.
+func TestFlowFails(t *testing.T) {
+	late := func(failing float64) int64 {
+		s := flowSite(t)
+		s.Outlook.Fails, s.Outlook.Failing = 0, map[string]float64{}
+		for name := range s.Premises.Limits().Nodes {
+			s.Outlook.Failing[name] = failing
+		}
+		a, err := Flows{s.desk}.Quote(t.Context(), "alice", &api.FlowRequest{Jobs: []int64{1}, FinishBy: desktest.Epoch + 86400, Released: true})
+		if err != nil || a.Flow.End == nil {
+			t.Fatal(a, err)
+		}
+		return a.Flow.End.Late
+	}
+	if calm, failing := late(0), late(.2); failing < calm+600 {
+		t.Errorf("it ends by %d, and by %d if nodes fail", calm, failing)
+	}
+}
+
 // A promise of a flow is forecast by those of its jobs that are left, and these have their room.
 func TestFlowNow(t *testing.T) {
 	const epoch = desktest.Epoch

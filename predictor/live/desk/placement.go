@@ -47,6 +47,16 @@ func (h hazard) candidates(fitting []limits.Node, avoided []string, s window) (n
 	return nodes
 }
 
+// rate returns the expected number of failures per second of the nodes of a job that needs all,
+// without those that it avoids, while it works for some seconds.
+func (h hazard) rate(job *limits.Job, all *workload.Request, avoided []string, seconds int64) float64 {
+	if h.health == nil {
+		return 0
+	}
+	fitting, seconds := job.Fitting(), max(1, seconds)
+	return failuresOf(nodesFor(all, fitting), h.candidates(fitting, avoided, window{0, seconds})) / float64(seconds)
+}
+
 // nodesFor returns how many of the nodes that fit a job are certainly enough for it, whichever
 // nodes these are.
 func nodesFor(job *workload.Request, fitting []limits.Node) int {
