@@ -141,7 +141,7 @@ func slowly(jobs []Job, courses int, random *rand.Rand) []int64 {
 // many draws.
 func TestOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	const courses = 10_000
+	const courses = 4000
 	for range 12 {
 		jobs := graph(random)
 		want := slowly(jobs, courses, random)
@@ -155,8 +155,8 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// If the queue is as slow for all, a chain of many jobs may take much longer than if each waits by
-// A job whose nodes fail waits and runs once more from the beginning, whether it has started or not.
+// A job whose nodes fail waits and runs once more from the beginning, whether it has started or
+// not.
 func TestFailures(t *testing.T) {
 	ten := func(int64) (d delay.Distribution) {
 		for i := delay.Index(600); i < delay.Points; i++ {
@@ -190,6 +190,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// If the queue is as slow for all, a chain of many jobs may take much longer than if each waits by
 // itself. Each job's own wait is as it was.
 func TestCorrelation(t *testing.T) {
 	var jobs []Job

@@ -109,8 +109,8 @@ func (d Flows) Now(ctx context.Context, p *api.FlowPromise) (now *float64, told 
 	return now, told, f.slots(members), v.err()
 }
 
-// Wait forecasts how much longer a job waits that waits for others, in seconds, if it starts at all.
-// It reports false if nothing is forecast of it.
+// Wait forecasts how much longer a job waits that waits for others, in seconds, if it starts at
+// all. It reports false if nothing is forecast of it.
 func (d Flows) Wait(ctx context.Context, j *slurm.QueueEntry) (wait delay.Distribution, ok bool) {
 	v, err := d.view(ctx, j.User, nil)
 	if err != nil {

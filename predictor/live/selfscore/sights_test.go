@@ -91,8 +91,8 @@ func TestSights(t *testing.T) {
 	}
 }
 
-// TestSightsOfDependents: jobs that wait for others are asked about with these, and scored when they
-// start, also if another forecasts nothing of them.
+// TestSightsOfDependents: jobs that wait for others are asked about with these, and scored when
+// they start, also if another forecasts nothing of them.
 func TestSightsOfDependents(t *testing.T) {
 	f := start(t)
 	f.pending()

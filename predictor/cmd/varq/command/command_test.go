@@ -159,9 +159,9 @@ esac
 `
 
 // writeSeries writes the series aaaaaa of varq every, with four occurrences, of which the last has
-// fakeVarqd's job 4711, and bbbbbb, with none; varq every run has run now. Their sbatch and scancel
-// write what they are asked into bin/asked, and a varq there promises a flow. Beside it is an sbatch
-// that is refused.
+// fakeVarqd's job 4711, and bbbbbb, with none; varq every run has run now. Their sbatch and
+// scancel write what they are asked into bin/asked, and a varq there promises a flow. Beside it is
+// an sbatch that is refused.
 func writeSeries(dir string) error {
 	every, bin, refused := filepath.Join(dir, "state", "varq", "every"), filepath.Join(dir, "bin"), filepath.Join(dir, "refused")
 	if err := errors.Join(os.MkdirAll(every, 0o700), os.Mkdir(bin, 0o700), os.Mkdir(refused, 0o700)); err != nil {

@@ -1,7 +1,7 @@
-// Package every is the command for recurring jobs and flows, each with a promise. It keeps the series of a
-// user's jobs in a folder of the user. Crontab or Slurm's scrontab calls 'varq every run' for her.
-// The command then runs sbatch or varq flow, as the user, to reserve what is due. No daemon takes
-// part: varqd runs nothing for a user.
+// Package every is the command for recurring jobs and flows, each with a promise. It keeps the
+// series of a user's jobs in a folder of the user. Crontab or Slurm's scrontab calls 'varq every
+// run' for her. The command then runs sbatch or varq flow, as the user, to reserve what is due. No
+// daemon takes part: varqd runs nothing for a user.
 package every
 
 import (

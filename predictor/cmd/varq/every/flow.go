@@ -11,8 +11,8 @@ import (
 // A flow recurs as a job does, but that varq flow submits it: its promise takes the place of a
 // reservation, and its jobs that of the job.
 
-// knownFlow is runner.known of a flow. The jobs of a varq flow that was killed before it had let them
-// go are cancelled.
+// knownFlow is runner.known of a flow. The jobs of a varq flow that was killed before it had let
+// them go are cancelled.
 func (r *runner) knownFlow(ctx context.Context, s *Series, o *Occurrence, reports []sbatch.Report) (*known, error) {
 	var jobs []int64
 	promise := ""

@@ -134,8 +134,8 @@ func (r *runner) refresh(ctx context.Context, s *Series) (all []*known, err erro
 
 // known returns what varqd knows of an occurrence: of its job or, if that is not known, of the job
 // that a program has submitted of which nobody saw the end. It is nil if varqd knows nothing. No
-// other promise is the occurrence's than those that were made for its program, whatever else has its
-// deadline or the number of its job.
+// other promise is the occurrence's than those that were made for its program, whatever else has
+// its deadline or the number of its job.
 func (r *runner) known(ctx context.Context, s *Series, o *Occurrence) (*known, error) {
 	reports, err := r.store.reports(s.ID, o.At)
 	if err != nil {
@@ -184,8 +184,8 @@ func (r *runner) follow(s *Series, o *Occurrence, is *known) {
 	}
 }
 
-// submit has sbatch, or varq flow, reserve an occurrence. Before that is on disk, it does not run. A
-// refusal is not an error. It is news the first time only, and then ok is false.
+// submit has sbatch, or varq flow, reserve an occurrence. Before that is on disk, it does not run.
+// A refusal is not an error. It is news the first time only, and then ok is false.
 func (r *runner) submit(ctx context.Context, s *Series, o *Occurrence) (ok bool, err error) {
 	first := o.Tried == 0
 	o.State, o.Tried, o.Note = StateSubmitting, r.now(), ""

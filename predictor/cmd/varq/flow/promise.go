@@ -84,8 +84,8 @@ func (p *promising) submit(ctx context.Context, env *cli.Env, link *link.Link, p
 	return s.order.Tell(sbatch.Report{Flow: id})
 }
 
-// ask asks for the promise of a flow, and tells the answer. It returns the promise's ID. The error is
-// cli.ErrNo if the answer is no.
+// ask asks for the promise of a flow, and tells the answer. It returns the promise's ID. The error
+// is cli.ErrNo if the answer is no.
 func (p *promising) ask(ctx context.Context, env *cli.Env, link *link.Link, r api.FlowRequest, style *options.Style) (id string, err error) {
 	r.FinishBy, r.Prob, r.Quote = p.by, p.probability, p.quote
 	if err := r.Check(); err != nil {
