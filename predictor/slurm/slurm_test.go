@@ -16,6 +16,23 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
+// Slurm names who has cancelled a job. Of one that it cancels by itself 22.05 keeps the reason.
+func TestUnfulfilled(t *testing.T) {
+	for _, c := range []struct {
+		reason, by string
+		state      workload.State
+		want       bool
+	}{
+		{"Dependency", "", workload.Cancelled, true}, {"None", "", workload.Cancelled, true}, {NeverSatisfied, "", workload.Cancelled, true},
+		{"Dependency", "alice", workload.Cancelled, false}, {"None", "root", workload.Cancelled, false},
+		{"Priority", "", workload.Cancelled, false}, {"Dependency", "", workload.Completed, false},
+	} {
+		if got := Unfulfilled(c.reason, c.by, c.state); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
 func TestParseState(t *testing.T) {
 	for words, want := range map[string]workload.State{
 		"":                            workload.Unknown,

@@ -57,11 +57,13 @@ func Expired(words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(word, "DEADLINE") })
 }
 
-// Unfulfilled reports whether Slurm's reason why a job waited, in accounting, says that Slurm has
-// cancelled the job, as what it waited for could not come true any more (kill_invalid_depend). Of a
-// job that somebody has cancelled there is no reason.
-func Unfulfilled(reason string, state workload.State) bool {
-	return state == workload.Cancelled && (reason == "Dependency" || reason == NeverSatisfied)
+// Unfulfilled reports whether Slurm itself has cancelled a job that has not started, as what it
+// waited for could not come true any more (kill_invalid_depend). reason is why it waited, in
+// accounting: Slurm 22.05 keeps it, later ones forget it. by is the user who has cancelled the job,
+// or "": 22.05 keeps the reason then, too.
+func Unfulfilled(reason, by string, state workload.State) bool {
+	forgotten := reason == "" || reason == "None"
+	return state == workload.Cancelled && by == "" && (forgotten || reason == "Dependency" || reason == NeverSatisfied)
 }
 
 // ParseState returns varq's state of a job from Slurm's. Slurm writes one word ("PENDING"),

@@ -94,20 +94,16 @@ func TestOfferStanding(t *testing.T) {
 }
 
 // An offer is promised to who takes it in time, in the place for which it was made, though the
-// forecast has fallen meanwhile. The plan tells that. An offer does not hold once its user has
-// submitted other jobs without a promise.
+// forecast has fallen meanwhile. The plan tells that.
 func TestOfferHolds(t *testing.T) {
 	for _, c := range []struct {
 		user, partitions string
 		after            int64
 		fallen           float64
-		submitted        workload.Job
 		promised         bool
 	}{
-		{"alice", "main", 60, .3, workload.Job{}, true}, {"alice", "short,main", 60, .3, workload.Job{}, true},
-		{"alice", "main", 60, .6, workload.Job{}, false}, {"alice", "main", 100, .3, workload.Job{}, false}, {"bob", "main", 20, .3, workload.Job{}, false},
-		{"alice", "main", 60, .3, job("alice", desktest.Epoch+1), false}, {"alice", "main", 60, .3, job("alice", desktest.Epoch-1), true},
-		{"alice", "main", 60, .3, job("bob", desktest.Epoch+1), true},
+		{"alice", "main", 60, .3, true}, {"alice", "short,main", 60, .3, true}, {"alice", "main", 60, .6, false},
+		{"alice", "main", 100, .3, false}, {"bob", "main", 20, .3, false},
 	} {
 		s := newSite(t)
 		s.Slurm.Short = 7200
@@ -123,7 +119,6 @@ func TestOfferHolds(t *testing.T) {
 		req.BeginBy = offers[i].BeginBy
 		s.Clock += c.after
 		s.Outlook.Fallen = c.fallen
-		s.Outlook.Known = []workload.Job{c.submitted}
 		a, err = s.desk.Plan(t.Context(), c.user, req, true)
 		if err != nil || (a.Plan != nil) != c.promised {
 			t.Errorf("%+v: %+v, %v", c, a.Refusal, err)
@@ -136,11 +131,6 @@ func TestOfferHolds(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", c, list, err)
 		}
 	}
-}
-
-// job is a job of a user that was submitted at a time.
-func job(user string, at int64) workload.Job {
-	return workload.Job{ID: 1, Submit: at, Request: workload.Request{User: user}}
 }
 
 // Of the offers of a refusal one is promised as it was offered, and the others no more. An offer is

@@ -81,7 +81,8 @@ import (
 //	                                 just before the keeper reads the job once more
 //	start JOB                        the job runs
 //	suspend|resume JOB               by an operator
-//	end JOB STATE                    the job moves from queue to accounting; at=- without an end
+//	end JOB STATE                    the job moves from queue to accounting; at=- without an end;
+//	                                 UNFULFILLED: Slurm cancels it, as its dependency fails
 //	accounted JOB [again] FIELD=TIME...
 //	                                 accounting reports this of its last run, or of another one:
 //	                                 submit, start, end; - for none

@@ -485,6 +485,9 @@ func (s *scene) resume(w *words) {
 	s.change(s.number(w.next()), func(j *slurm.QueueEntry) { j.Suspended, j.SuspendTime = false, s.Clock })
 }
 
+// unfulfilled is the state of a job that Slurm cancels, as what it waits for does not come true.
+const unfulfilled = "UNFULFILLED"
+
 func (s *scene) end(id int64, state string, at int64) {
 	j, ok := s.Slurm.Pending[id]
 	if !ok {
@@ -492,9 +495,8 @@ func (s *scene) end(id int64, state string, at int64) {
 	}
 	delete(s.Slurm.Pending, id)
 	j.End = at
-	j.Evicted, j.Expired = slurm.Evicted(state), slurm.Expired(state)
-	j.State = slurm.ParseState(state)
-	j.Unfulfilled = slurm.Unfulfilled(j.Reason, j.State)
+	j.Evicted, j.Expired, j.Unfulfilled = slurm.Evicted(state), slurm.Expired(state), state == unfulfilled
+	j.State = slurm.ParseState(strings.Replace(state, unfulfilled, "CANCELLED", 1))
 	if j.State == workload.Unknown {
 		s.T.Fatalf("there is no state %q", state)
 	}

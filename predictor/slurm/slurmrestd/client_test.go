@@ -492,14 +492,17 @@ func TestAccountedAll(t *testing.T) {
 	})
 }
 
-// A job that was cancelled in the queue has no start, although Slurm reports one.
+// A job that was cancelled in the queue has no start, although Slurm reports one. If nobody has
+// cancelled it, Slurm did, as what it waited for did not come true.
 func TestCancelledInTheQueue(t *testing.T) {
-	c := serve(t, api(answer(200, `{"jobs":[{"job_id":7,"partition":"p","allocation_nodes":0,"nodes":"None assigned","state":{"current":["CANCELLED"]},
-		"time":{"submission":10,"eligible":10,"start":15,"end":15},"tres":{"allocated":[],"requested":[{"type":"node","name":"","count":4}]}}]}`)))
-	got, err := c.Accounted(t.Context(), 7)
-	want := workload.Job{ID: 7, Submit: 10, Eligible: 10, End: 15, State: workload.Cancelled}
-	want.Partition, want.Nodes = "p", 4
-	check(t, got, []workload.Job{want}, err)
+	for by, unfulfilled := range map[string]bool{`"alice"`: false, `null`: true, `""`: true} {
+		c := serve(t, api(answer(200, `{"jobs":[{"job_id":7,"partition":"p","allocation_nodes":0,"nodes":"None assigned","kill_request_user":`+by+`,"state":{"current":["CANCELLED"],"reason":"Dependency"},
+			"time":{"submission":10,"eligible":10,"start":15,"end":15},"tres":{"allocated":[],"requested":[{"type":"node","name":"","count":4}]}}]}`)))
+		got, err := c.Accounted(t.Context(), 7)
+		want := workload.Job{ID: 7, Submit: 10, Eligible: 10, End: 15, State: workload.Cancelled, Unfulfilled: unfulfilled}
+		want.Partition, want.Nodes = "p", 4
+		check(t, got, []workload.Job{want}, err)
+	}
 }
 
 func TestNumber(t *testing.T) {

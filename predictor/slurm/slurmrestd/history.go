@@ -29,6 +29,7 @@ type pastJob struct {
 	AllocNodes  number  `json:"allocation_nodes"`
 	Nodes       string  `json:"nodes"` // hostlist, or "None assigned"
 	Constraints string  `json:"constraints"`
+	KilledBy    string  `json:"kill_request_user"` // who has cancelled it, or ""
 	State       struct {
 		Current words `json:"current"`
 		// the last why it was pending, but for priority and resources
@@ -277,7 +278,6 @@ func (j *pastJob) job() workload.Job {
 		Series:   workload.SeriesOf(string(j.Name)),
 		Needs:    j.needs(requested),
 	}
-	job.Unfulfilled = slurm.Unfulfilled(j.State.Reason, job.State) && job.Start == 0
 	if job.Nodes == 0 {
 		job.Nodes = j.AllocNodes.count()
 	}
@@ -285,6 +285,7 @@ func (j *pastJob) job() workload.Job {
 		job.CPUs = j.Required.CPUs.count()
 	}
 	slurm.DropInventedTimes(&job, allocated)
+	job.Unfulfilled = job.Start == 0 && slurm.Unfulfilled(j.State.Reason, j.KilledBy, job.State)
 	if job.Start != 0 && job.End == 0 {
 		job.On = nodeNames(j.Nodes)
 	}
