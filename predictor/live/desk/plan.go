@@ -136,9 +136,6 @@ func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, prom
 		return q.refuse(no)
 	}
 	got := how(q.Planner, q.request)
-	if got.Refusal != nil {
-		q.before(&got)
-	}
 	if err := q.err(); err != nil {
 		return api.PlanAnswer{}, err
 	}
@@ -166,24 +163,6 @@ func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, prom
 	atMost := plan.AtMost()
 	q.answer.Plan, q.answer.Ceiling, q.answer.MayChange = &plan, &atMost, len(q.Cluster.SubmitPlugins) > 0
 	return q.answer, nil
-}
-
-// before replaces a refusal of a start that may come at any time before the deadline by the plan of
-// a start by an earlier time, if there is one: who runs by then, runs by the deadline, too. Others
-// may have the nodes at the deadline itself.
-func (q *question) before(got *trajectory.Answer) {
-	if q.request.HoldUntil != 0 || len(got.Trajectory) == 0 {
-		return
-	}
-	for _, share := range []int64{3, 2, 1} {
-		sooner := q.request
-		sooner.Deadline = q.now + (sooner.Deadline-q.now)*share/4
-		if a := q.Decide(sooner); a.Plan != nil {
-			a.Trajectory = got.Trajectory
-			*got = a
-			return
-		}
-	}
 }
 
 // allowed converts the refusal of an answer, without the offers that the site's policy forbids.

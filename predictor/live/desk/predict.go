@@ -107,8 +107,7 @@ func (d *Desk) Forecast(ctx context.Context, user string, req *api.PredictReques
 // delay.At, within the planner's horizon. It leaves those nil that are beyond.
 //
 // A plan takes long if much is in the queue. So the quantiles come in ascending order: none is
-// promised sooner than those before it, nor if one of those is promised nowhere. A start may be
-// less probable by a later time than by an earlier one, so that a few times are tried in order.
+// promised sooner than those before it, nor if one of those is promised nowhere.
 func (v *view) promisable(r trajectory.Request, bounds []api.Bound) {
 	last := sort.Search(delay.Points, func(i int) bool { return delay.At(i) > float64(v.desk.Horizon) }) - 1
 	planned := func(i int) bool {
@@ -125,18 +124,10 @@ func (v *view) promisable(r trajectory.Request, bounds []api.Bound) {
 		if r.Prob = b.Quantile; !planned(last) {
 			return
 		}
-		after := first
-		for after+stride < last && !planned(after+stride) {
-			after += stride
-		}
-		n := min(stride, last-after)
-		first = after + sort.Search(n, func(i int) bool { return planned(after + i) })
+		first += sort.Search(last-first, func(i int) bool { return planned(first + i) })
 		b.Seconds = new(math.Ceil(delay.At(first)))
 	}
 }
-
-// stride is how many of the times of delay.At are between two that promisable tries in order.
-const stride = delay.Points / 12
 
 // muchLater is how much later than it is forecast a start may be promised without a word about the
 // room, in seconds.

@@ -172,7 +172,11 @@ func (p *Planner) try(r *Request, most int64) (Answer, bounds) {
 		return Answer{Job: r.Job, Refusal: no}, bounds{}
 	}
 	b := p.allowed(r)
-	a := Answer{Job: r.Job, Pieces: r.Pieces, Tasks: r.Tasks, TasksNodes: r.TasksNodes, Trajectory: p.trajectory(r, b, r.thin(b, p.horizon(), most))}
+	n := r.thin(b, p.horizon(), most)
+	a := Answer{Job: r.Job, Pieces: r.Pieces, Tasks: r.Tasks, TasksNodes: r.TasksNodes, Trajectory: p.trajectory(r, b, n)}
+	if least := highest(a.Trajectory); least < r.Prob && roomBounds(a.Trajectory) {
+		p.reopen(r, b, n, a.Trajectory)
+	}
 	points := a.Trajectory
 	if r.Given {
 		dearer := func(pt Point) bool { return r.idle(pt.Begin) > r.GivenIdle }
@@ -320,6 +324,11 @@ func (p *Planner) forecasts(r *Request, b bounds, n int64) []Point {
 		points[i] = Point{Begin: c[i].Submit, Limit: c[i].Limit, Estimate: est[i], until: c[i].Submit + c[i].Budget}
 	}
 	return points
+}
+
+// roomBounds reports whether a point would be more probable with more room.
+func roomBounds(points []Point) bool {
+	return slices.ContainsFunc(points, func(pt Point) bool { return pt.free.Prob > pt.Prob })
 }
 
 // choose returns the index of the cheapest point with at least the probability prob, the

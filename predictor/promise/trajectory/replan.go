@@ -95,10 +95,31 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 		revised = early
 		revised.Stay, revised.Forecast, revised.Late, revised.last = stay, forecast, true, last
 	}
+	if revised.Prob < r.Prob && (revised.Late || revised.Room < 1) {
+		p.reopened(&r, b, current, &revised)
+	}
 	if revised.Begin != current.Begin && revised.Prob < r.Prob && revised.Prob <= revised.Stay {
 		revised.Submission, revised.Prob = current, revised.Stay // to move it would be of no use
 	}
 	return revised
+}
+
+// reopened revises a promise by the opening in which it is most probable, if that is more than it is
+// without.
+func (p *Planner) reopened(r *Request, b bounds, current Submission, revised *Revision) {
+	for _, o := range p.openings(r, revised.Prob) {
+		b.last = 0
+		if o.last < r.Deadline {
+			b.last = o.last
+		}
+		in := p.replan(r, b, current)
+		in.bound(o.room.Within(o.at, o.last))
+		in.Stay, in.Forecast = max(in.Stay, revised.Stay), max(in.Forecast, revised.Forecast)
+		in.Late, in.last = b.last != 0, b.last
+		if in.Prob > revised.Prob {
+			*revised = in
+		}
+	}
 }
 
 // Down says why nothing is known of the present submission of a job, as in workload.Estimate, or

@@ -281,6 +281,43 @@ func TestRoomThatEnds(t *testing.T) {
 	}
 }
 
+// Work that may begin at any time until the deadline may begin in the opening in which it is most
+// probable, which need not be the one with the most room. A later deadline leaves no less.
+func TestOpenings(t *testing.T) {
+	free := func(c workload.Claim, _ int64, _ float64) workload.Room {
+		switch after := c.From - noon; {
+		case after < 600:
+			return workload.Room{Prob: 1}
+		case 2*hour <= after && after < 4*hour:
+			return workload.Room{Prob: .8}
+		}
+		return workload.Room{}
+	}
+	p := Planner{Forecaster: curve{mean: 1800, sample: 1000}, Room: free}
+	last := 0.
+	for deadline := int64(hour); deadline <= 10*hour; deadline += hour / 2 {
+		r := request(1, deadline, .9)
+		r.HoldUntil = 0
+		a := p.Decide(r)
+		if a.Highest() < last-.01 {
+			t.Errorf("by %d h less can be promised than before: %.2f, and not %.2f", deadline/hour, a.Highest(), last)
+		}
+		last = max(last, a.Highest())
+	}
+	if last < .75 {
+		t.Errorf("at best %.2f", last)
+	}
+	r := request(1, 5*hour, .7)
+	r.HoldUntil = 0
+	a := p.Plan(r)
+	if a.Plan == nil || a.Plan.Slot < noon+2*hour || a.Plan.Last < noon+4*hour-fineStep || a.Plan.Last >= noon+4*hour {
+		t.Fatalf("%+v, %+v", a.Plan, a.Refusal)
+	}
+	if got := p.Replan(r, Submission{a.Plan.Begin, a.Plan.Limit}); got.Prob < .7 || got.Begin != a.Plan.Begin {
+		t.Errorf("planned again: %+v", got)
+	}
+}
+
 // Plain jobs submitted after the promise: the job is moved before them as far as its ceiling
 // allows, or the promise is endangered until its user accepts more.
 func TestReplanBesidePlainJobs(t *testing.T) {
