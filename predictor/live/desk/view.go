@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
@@ -33,14 +32,6 @@ func (d *Desk) view(ctx context.Context, user string, req *api.PlanRequest) (*vi
 	}
 	v := &view{Planner: planner, desk: d, ctx: ctx, now: d.Now()}
 	v.standing = d.offered.standing(user, req, v.now)
-	if v.at != 0 {
-		switch spoilt, err := d.hasSubmitted(ctx, user, v.at, v.now); {
-		case err != nil:
-			return nil, err
-		case spoilt:
-			v.standing = standing{n: latest}
-		}
-	}
 	if v.claims, err = d.claims(ctx, v.now, v.later...); err != nil {
 		return nil, err
 	}
@@ -49,23 +40,6 @@ func (d *Desk) view(ctx context.Context, user string, req *api.PlanRequest) (*vi
 	v.Jobs, v.unread = d.jobs(ctx, "")
 	v.Forecaster = attended{v.Forecaster, ctx}
 	return v, nil
-}
-
-// hasSubmitted reports whether a user has submitted jobs after a time that are in the queue, and of
-// which nothing is promised: they may be why what she was offered can no longer be promised. It
-// costs O(queue). The error is a fault of package api.
-func (d *occupancy) hasSubmitted(ctx context.Context, user string, after, now int64) (bool, error) {
-	claims, err := d.Ledger.Claims(ctx, now)
-	if err != nil {
-		return false, d.unread(ctx, err)
-	}
-	for j := range d.Outlook.Jobs {
-		is := func(c workload.Claim) bool { return c.Job == j.ID }
-		if j.User == user && j.Submit > after && !slices.ContainsFunc(claims, is) {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 // err returns an error if the results of the view do not count: nobody waits for them any more, or
