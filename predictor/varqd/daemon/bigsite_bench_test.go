@@ -74,6 +74,18 @@ func promiseMany(b *testing.B, path string, promises int) (jobs []slurm.QueueEnt
 	return jobs
 }
 
+// manyEnded returns 10,000 past jobs: one ended a minute.
+func manyEnded(now int64, random *rand.Rand) (past []workload.Job) {
+	for i := range 10_000 {
+		end, run, wait := now-int64(10_000-i)*60, 600+random.Int64N(2*3600), random.Int64N(4*3600)
+		past = append(past, workload.Job{
+			ID: int64(i + 1), Submit: end - run - wait, Eligible: end - run - wait, Start: end - run, End: end, State: workload.Completed,
+			Request: workload.Request{User: fmt.Sprint("user", random.IntN(300)), Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 1 + random.Int32N(6)}, Limit: 3 * 3600},
+		})
+	}
+	return past
+}
+
 // bigSite is a varqd at a big site: 2,000 nodes, 5,000 jobs that run, 20,000 that wait, and 3,000
 // promises. ask sets the random part of a request: how many CPUs, for how long, and by when, so
 // many hours ahead and as many more at most.
@@ -83,13 +95,7 @@ func bigSite(b *testing.B) (d *Daemon, asking *client.Client, ask func(r *api.Pl
 	c.Watch = config.Default().Watch
 	queue, random, now := promiseMany(b, c.Ledger.Path, 3000), rand.New(rand.NewPCG(5, 5)), time.Now().Unix()
 	fake := &bigSlurm{}
-	for i := range 10_000 { // one ended a minute
-		end, run, wait := now-int64(10_000-i)*60, 600+random.Int64N(2*3600), random.Int64N(4*3600)
-		fake.past = append(fake.past, workload.Job{
-			ID: int64(i + 1), Submit: end - run - wait, Eligible: end - run - wait, Start: end - run, End: end, State: workload.Completed,
-			Request: workload.Request{User: fmt.Sprint("user", random.IntN(300)), Partition: "main", QOS: "normal", Size: workload.Size{Nodes: 1, CPUs: 1 + random.Int32N(6)}, Limit: 3 * 3600},
-		})
-	}
+	fake.past = manyEnded(now, random)
 	for i := range 25_000 {
 		j := slurm.QueueEntry{Job: workload.Job{
 			ID: int64(2_000_000 + i), Submit: now - 7200, Eligible: now - 7200,
