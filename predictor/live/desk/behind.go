@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -30,11 +29,9 @@ const mostAwaited = 500
 type flows struct {
 	*waiting
 	*flow.Flow
-	entries   map[int64]*slurm.QueueEntry       // of the queue
-	arrays    map[int64][]*slurm.QueueEntry     // by the array's number
-	namesakes map[[2]string][]*slurm.QueueEntry // by user and name
-	known     map[int64]*awaited
-	rates     map[workload.Request]float64 // of failures, of jobs that wait, by what they ask for
+	*index
+	known map[int64]*awaited
+	rates map[workload.Request]float64 // of failures, of jobs that wait, by what they ask for
 }
 
 // awaited is what is known of a job in a flow.
@@ -48,24 +45,7 @@ type awaited struct {
 
 // flowsOf returns the flows of a queue.
 func flowsOf(w *waiting) *flows {
-	f := &flows{
-		waiting: w, Flow: flow.New(flow.AlikeWaits), known: map[int64]*awaited{}, rates: map[workload.Request]float64{},
-		entries: make(map[int64]*slurm.QueueEntry, len(w.queue)), arrays: map[int64][]*slurm.QueueEntry{}, namesakes: map[[2]string][]*slurm.QueueEntry{},
-	}
-	for _, j := range w.queue {
-		f.add(j)
-	}
-	return f
-}
-
-// add adds a job of the queue.
-func (f *flows) add(j *slurm.QueueEntry) {
-	f.entries[j.ID] = j
-	if j.ArrayJob != 0 {
-		f.arrays[j.ArrayJob] = append(f.arrays[j.ArrayJob], j)
-	}
-	name := [2]string{j.User, j.Name}
-	f.namesakes[name] = append(f.namesakes[name], j)
+	return &flows{waiting: w, index: w.queue.index(), Flow: flow.New(flow.AlikeWaits), known: map[int64]*awaited{}, rates: map[workload.Request]float64{}}
 }
 
 // flows returns the flows of the queue, for a user. The error is a fault of package api.
@@ -74,7 +54,7 @@ func (v *view) flows(user string) (*flows, error) {
 	if queue == nil {
 		return nil, api.Fault(api.ErrUnavailable, "varqd has not read the queue yet: try again in a moment")
 	}
-	return flowsOf(&waiting{view: v, user: user, queue: *queue, held: v.desk.held()}), nil
+	return flowsOf(&waiting{view: v, user: user, queue: queue, room: v.desk.room(v.desk.held(), false)}), nil
 }
 
 // of returns what is known of a job of the queue, and adds it to the flow.
@@ -120,16 +100,11 @@ func (f *flows) running(j *slurm.QueueEntry, job *flow.Job) (unknown string) {
 		as, left := f.as(j, asked), max(1, j.Start+j.Limit-f.now)
 		job.FailureRate = f.desk.hazard.failures(j.On, window{0, left}) / float64(left)
 		job.Wait = func(eligible int64) delay.Distribution {
-			return f.waitFrom(eligible, j, as, completion.Circumstances{})
+			wait, _ := f.waitFrom(eligible, 0, j, as, 0)
+			return wait.Wait
 		}
 	}
 	return ""
-}
-
-// waitFrom forecasts the wait of a job that becomes eligible at a time to come.
-func (f *flows) waitFrom(eligible int64, j *slurm.QueueEntry, as *limits.Job, c completion.Circumstances) delay.Distribution {
-	wait, _, _, _ := f.outlookFrom(eligible, 0, j, as, 0, c)
-	return wait.Wait
 }
 
 // failureRate returns the expected number of failures per second of the nodes of a job that waits.
@@ -169,7 +144,7 @@ func (f *flows) pending(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unknown
 	if j.Dependency == "" {
 		waited = from - j.Eligible
 	}
-	wait, _, _, unknown := f.outlookFrom(from, waited, j, as, 0, all)
+	wait, unknown := f.waitFrom(from, waited, j, as, all.Rounds)
 	if unknown != "" {
 		return unknown
 	}
@@ -178,7 +153,8 @@ func (f *flows) pending(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unknown
 		if eligible <= from {
 			return wait.Wait
 		}
-		return f.waitFrom(eligible, j, as, all)
+		wait, _ := f.waitFrom(eligible, 0, j, as, all.Rounds)
+		return wait.Wait
 	}
 	job.FailureRate = float64(j.Count()) * f.failureRate(as)
 	q := forecast.Question{Request: as.Request, Now: f.now, Submit: from, Job: j.ID}
@@ -250,34 +226,6 @@ func (f *flows) tellAwaited(j *slurm.QueueEntry, is *awaited, c dependency.Condi
 	}
 	told.By = forecastOf(times)
 	return told
-}
-
-// awaitedBy returns the jobs of the queue of which a job waits for one condition.
-func (f *flows) awaitedBy(j *slurm.QueueEntry, c dependency.Condition) (on []*slurm.QueueEntry) {
-	switch {
-	case c.Kind == dependency.Singleton:
-		for _, other := range f.namesakes[[2]string{j.User, j.Name}] {
-			if other.ID != j.ID && (other.Start != 0 || other.ID < j.ID) {
-				on = append(on, other)
-			}
-		}
-	case len(f.arrays[c.Job]) > 0:
-		wanted := ""
-		if c.Task >= 0 {
-			wanted = strconv.Itoa(int(c.Task))
-		} else if c.Kind == dependency.Corresponding {
-			wanted = j.ArrayTasks
-		}
-		for _, other := range f.arrays[c.Job] {
-			if common, _, _ := slurm.CommonTasks(other.ArrayTasks, wanted); wanted == "" || common != "" {
-				on = append(on, other)
-			}
-		}
-	case f.entries[c.Job] != nil:
-		on = append(on, f.entries[c.Job])
-	}
-	slices.SortFunc(on, func(a, b *slurm.QueueEntry) int { return int(a.ID - b.ID) })
-	return on
 }
 
 // squeueID returns a job's number as squeue shows it.
@@ -362,6 +310,7 @@ func (f *flows) readNew(ctx context.Context, jobs []int64) error {
 	if len(jobs) > mostNew {
 		return api.Fault(api.ErrInvalid, fmt.Sprintf("more than %d of these jobs are not in the queue, as far as varqd has read it: ask again in a minute", mostNew))
 	}
+	var found []*slurm.QueueEntry
 	for _, id := range jobs {
 		switch entry, err := f.desk.Job(ctx, id); {
 		case errors.Is(err, slurm.ErrNotFound):
@@ -370,9 +319,10 @@ func (f *flows) readNew(ctx context.Context, jobs []int64) error {
 		case err != nil:
 			return api.Fault(api.ErrUnavailable, fmt.Sprintf("Slurm does not tell of job %d now: try again in a moment", id))
 		default:
-			f.add(&entry)
+			found = append(found, &entry)
 		}
 	}
+	f.index = f.with(found)
 	return nil
 }
 
@@ -413,8 +363,9 @@ func (v *view) after(j *slurm.QueueEntry) bool {
 // prospect is Desk.prospect for a job that may wait for others. wait is then about the time from
 // which on it is likely to be eligible.
 func (q *question) prospect(r *trajectory.Request, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p ending, blocked *api.Blocked, ok bool) {
+	room := q.desk.room(claims, r.ID == 0)
 	if q.eligible == nil {
-		return q.desk.prospect(q.Cluster, r, 0, circumstances, avoided, claims, wait)
+		return q.desk.prospect(q.Cluster, r, 0, circumstances, avoided, room, wait)
 	}
 	var endings []ending
 	waits := make([]forecast.Answer, len(q.eligible))
@@ -424,7 +375,7 @@ func (q *question) prospect(r *trajectory.Request, circumstances completion.Circ
 		}
 		later := *r
 		later.Now = max(r.Now, at)
-		each, why, ok := q.desk.prospect(q.Cluster, &later, 0, circumstances, avoided, claims, &waits[i])
+		each, why, ok := q.desk.prospect(q.Cluster, &later, 0, circumstances, avoided, room, &waits[i])
 		if !ok {
 			*wait = waits[i]
 			return p, why, false

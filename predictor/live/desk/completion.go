@@ -243,42 +243,64 @@ func rounds(all, atOnce int32) int32 {
 	return (all + atOnce - 1) / atOnce
 }
 
-// prospect forecasts the end of the job of r beside claims, or that of the tasks that run at once
-// and of as many rounds of them as the circumstances say. The job has waited for some seconds,
+// starting is what is forecast of the start of a job.
+type starting struct {
+	question forecast.Question
+	job      *limits.Job
+	windows  []limits.Window // in which it cannot run
+	blocked  *api.Blocked    // the first window that keeps it from starting, or nil
+	first    int64           // when the first of its rounds may start
+	closed   []limits.Window // that its start is kept out of
+	room     func(at int64) workload.Room
+}
+
+// starts sets wait to the forecast of the rest of the wait of the job of r where there is room, or
+// of the tasks that run at once in the first of some rounds. The job has waited for some seconds.
+// It reports false if too little is known; wait.Down may then say why.
+func (d *Desk) starts(c *limits.Cluster, r *trajectory.Request, waited int64, rounds int32, room func(c workload.Claim, now int64, least float64) workload.Room, wait *forecast.Answer) (s starting, ok bool) {
+	all, pieces, now := r.All(), r.Pieces.Times(max(1, r.Tasks)), min(r.Now, d.Now())
+	s.question = forecast.Question{Request: all, Now: now, Submit: r.Now, Job: r.ID}
+	if !d.Outlook.Wait(&s.question, waited, wait) {
+		return s, false
+	}
+	s.job = c.Job(all, r.Needs)
+	s.windows = s.job.Blocked(pieces)
+	s.first, s.closed = r.Now, s.windows
+	if rounds <= 1 {
+		s.blocked = postpone(wait, s.windows, r.Now, all.Limit)
+	} else { // outside of the windows, which pausing counts
+		s.first, s.closed = clearOf(s.windows, r.Now, all.Limit), nil
+		if len(s.windows) > 0 {
+			s.blocked = blockedBy(&s.windows[0])
+		}
+	}
+	s.room = func(at int64) workload.Room {
+		return room(workload.Claim{Request: all, Pieces: pieces, Job: r.ID, From: at}, now, 0)
+	}
+	limitToRoom(&wait.Wait, func(at int64) float64 { return s.room(at + s.first - r.Now).Prob }, r.Now)
+	waking, _ := s.job.Waking()
+	wake(wait, waking)
+	return s, true
+}
+
+// prospect forecasts the end of the job of r where there is room, or that of the tasks that run at
+// once and of as many rounds of them as the circumstances say. The job has waited for some seconds,
 // and is to avoid some nodes. prospect sets wait to the forecast of the rest of the wait, and
 // computes the circumstances' FailureRate. It also returns the first window that keeps the job from
 // starting, or nil. It reports false if too little is known; wait.Down may then say why. A job
 // without an id is to be submitted now, and has the prospect that may be promised.
-func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p ending, blocked *api.Blocked, ok bool) {
-	all, pieces, now := r.All(), r.Pieces.Times(max(1, r.Tasks)), min(r.Now, d.Now())
-	q := forecast.Question{Request: all, Now: now, Submit: r.Now, Job: r.ID}
-	if !d.Outlook.Wait(&q, waited, wait) {
+func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, circumstances completion.Circumstances, avoided []string, room func(c workload.Claim, now int64, least float64) workload.Room, wait *forecast.Answer) (p ending, blocked *api.Blocked, ok bool) {
+	s, ok := d.starts(c, r, waited, circumstances.Rounds, room, wait)
+	if !ok {
 		return p, nil, false
 	}
-	job := c.Job(all, r.Needs)
-	windows := job.Blocked(pieces)
-	first, closed := r.Now, windows
-	if circumstances.Rounds <= 1 {
-		blocked = postpone(wait, windows, r.Now, all.Limit)
-	} else { // outside of the windows, which pausing counts
-		first, closed = clearOf(windows, r.Now, all.Limit), nil
-		if len(windows) > 0 {
-			blocked = blockedBy(&windows[0])
-		}
-	}
-	room := d.room(claims, r.ID == 0)
-	from := func(at int64) workload.Room {
-		return room(workload.Claim{Request: all, Pieces: pieces, Job: r.ID, From: at}, now, 0)
-	}
-	limitToRoom(&wait.Wait, func(at int64) float64 { return from(at + first - r.Now).Prob }, r.Now)
-	waking, _ := job.Waking()
-	wake(wait, waking)
-	circumstances.FailureRate = d.hazard.rate(job, &all, avoided, r.Job.Limit)
+	circumstances.FailureRate = d.hazard.rate(s.job, &s.job.Request, avoided, r.Job.Limit)
+	q := s.question
 	q.Request = r.Job // each task runs as a job like it
 	end := func(wait *delay.Distribution) (p negotiate.Prospect) {
 		p, ok = d.Outlook.Prospect(&q, circumstances, wait)
 		if ok && circumstances.Rounds > 1 {
-			p = pausing{p, windows, r.Now, all.Limit}
+			p = pausing{p, s.windows, r.Now, s.job.Limit}
 		}
 		return p
 	}
@@ -289,10 +311,10 @@ func (d *Desk) prospect(c *limits.Cluster, r *trajectory.Request, waited int64, 
 		q.Limit = max(1, q.Limit-max(0, r.HoldUntil-(r.Now-waited)))
 		p.forecast = delayed{end(&work), hold}
 		p.Prospect = p.forecast
-		return p, blocked, ok
+		return p, s.blocked, ok
 	}
-	w := d.waits(r, first, job, closed, from)
-	return ending{end(&w.promised), end(&w.forecast), end(&w.bound), w.sample}, blocked, ok
+	w := d.waits(r, s.first, s.job, s.closed, s.room)
+	return ending{end(&w.promised), end(&w.forecast), end(&w.bound), w.sample}, s.blocked, ok
 }
 
 // otherWays returns offers of the end that r was refused. One has a shorter time limit, which fits
@@ -416,7 +438,7 @@ func (d *Desk) EndOf(e *ledger.Entry, j *slurm.QueueEntry, lost bool, now int64)
 		waited = r.Now - j.Eligible
 	}
 	var wait forecast.Answer
-	p, _, ok = d.prospect(cluster, &r, waited, circumstances, nil, d.held(), &wait)
+	p, _, ok = d.prospect(cluster, &r, waited, circumstances, nil, d.room(d.held(), false), &wait)
 	if ok && rest != nil {
 		p = following{rest, p}
 	}

@@ -128,8 +128,8 @@ type Options struct {
 // Desk answers questions and makes promises. Its methods may be called concurrently.
 type Desk struct {
 	*occupancy
-	// queue has the jobs of the whole queue, by id, as of the last ObserveQueue.
-	queue atomic.Pointer[map[int64]*slurm.QueueEntry]
+	// queue is the whole queue, as of the last ObserveQueue, or nil.
+	queue atomic.Pointer[queue]
 	// newer are the rules of SetPolicy, or nil.
 	newer atomic.Pointer[policy.Rules]
 	// looked is the time of the last look at the queue after which the jobs of all promises in it

@@ -157,18 +157,15 @@ func (f *flows) has(id int64) bool {
 
 // release lets the jobs go that the user holds.
 func (f *flows) release() {
-	for id, j := range f.entries {
+	var released []*slurm.QueueEntry
+	for _, j := range f.entries {
 		if j.User == f.user && j.Held {
 			free := *j
 			free.Held, free.Reason, free.Eligible = false, "Priority", f.now
-			f.entries[id] = &free
-			for _, like := range [][]*slurm.QueueEntry{f.arrays[j.ArrayJob], f.namesakes[[2]string{j.User, j.Name}]} {
-				if i := slices.Index(like, j); i >= 0 {
-					like[i] = &free
-				}
-			}
+			released = append(released, &free)
 		}
 	}
+	f.index = f.with(released)
 }
 
 // counting returns the jobs of a flow that count for its end: all but those that wait for another
@@ -176,8 +173,7 @@ func (f *flows) release() {
 func (f *flows) counting(all []*slurm.QueueEntry) []*slurm.QueueEntry {
 	left := map[int64]bool{}
 	without := func(j *slurm.QueueEntry) bool {
-		d, _ := dependency.Parse(j.Dependency) // which f.of has parsed
-		return slices.ContainsFunc(d.Conditions, func(c dependency.Condition) bool {
+		return slices.ContainsFunc(conditionsOf(j), func(c dependency.Condition) bool {
 			return c.Kind == dependency.Failed || slices.ContainsFunc(f.awaitedBy(j, c), func(o *slurm.QueueEntry) bool { return left[o.ID] })
 		})
 	}
@@ -267,7 +263,7 @@ func (f *flows) end(members []*slurm.QueueEntry, prob float64) (end flowEnd, unk
 		return end, err.Error()
 	}
 	r := trajectory.Request{Job: asked, Pieces: f.as(most, asked).Pieces(), Now: f.now, Prob: prob}
-	p, _, ok := f.desk.prospect(f.Cluster, &r, 0, completion.Circumstances{}, nil, f.claims, new(forecast.Answer))
+	p, _, ok := f.desk.prospect(f.Cluster, &r, 0, completion.Circumstances{}, nil, f.desk.room(f.claims, true), new(forecast.Answer))
 	if !ok {
 		return end, "too little is known yet of how long such jobs wait and run"
 	}

@@ -23,7 +23,7 @@ import (
 )
 
 // ObserveQueue notes the jobs of the whole queue, by id. They must not be changed afterwards.
-func (d *Desk) ObserveQueue(jobs map[int64]*slurm.QueueEntry) { d.queue.Store(&jobs) }
+func (d *Desk) ObserveQueue(jobs map[int64]*slurm.QueueEntry) { d.queue.Store(newQueue(jobs)) }
 
 // When tells when the jobs that a query selects are forecast to start and to end: of those that
 // wait and that user may see, the first api.MostWhen in Slurm's order. The errors are faults of
@@ -43,8 +43,8 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 	if err := exist(v.Cluster, strings.Join(q.Partitions, ","), q.Partitions); err != nil {
 		return api.When{}, err
 	}
-	w := waiting{view: v, user: user, queue: *queue, held: d.held()}
-	w.gather(maps.Values(*queue))
+	w := waiting{view: v, user: user, queue: queue, room: d.room(d.held(), false)}
+	w.gather(maps.Values(queue.jobs))
 	answer := api.When{Jobs: []api.Waiting{}, AsOf: d.Outlook.Seen(), Learning: d.Outlook.Learning()}
 	began := time.Now()
 	var selected []part
@@ -123,9 +123,9 @@ type waiting struct {
 	jobs    []*slurm.QueueEntry
 	turns   []turn // of jobs
 	running []*slurm.QueueEntry
-	queue   map[int64]*slurm.QueueEntry // all of the queue
-	flows   *flows                      // nil before one waits for another
-	held    []workload.Claim            // see occupancy.held
+	queue   *queue
+	flows   *flows                                                         // nil before one waits for another
+	room    func(c workload.Claim, now int64, least float64) workload.Room // beside occupancy.held
 }
 
 // turn is the place of a job in an answer. A job that begins later comes after those that are
@@ -312,23 +312,31 @@ func needsOf(j *slurm.QueueEntry, r *workload.Request) *workload.Needs {
 	return &workload.Needs{Exclusive: j.Exclusive, MostNodes: max(1, r.Nodes)}
 }
 
+// unknownWait is why nothing is forecast of a wait, unless its Down says it.
+const unknownWait = "too little is known yet of how long such jobs wait"
+
 // outlookOf forecasts the rest of the wait of a job as one of a request, from a time on, and its
 // end in some circumstances, if its work does not begin before hold. It says why if nothing is
 // known.
 func (w *waiting) outlookOf(j *slurm.QueueEntry, as *limits.Job, hold int64, c completion.Circumstances) (from int64, wait forecast.Answer, end negotiate.Prospect, blocked *api.Blocked, unknown string) {
 	from = max(w.now, j.Eligible)
-	wait, end, blocked, unknown = w.outlookFrom(from, from-j.Eligible, j, as, hold, c)
-	return from, wait, end, blocked, unknown
+	r := trajectory.Request{Job: as.Request, Pieces: as.Pieces(), ID: j.ID, Now: from, HoldUntil: hold}
+	end, blocked, ok := w.desk.prospect(w.Cluster, &r, from-j.Eligible, c, nil, w.room, &wait)
+	if !ok {
+		return from, wait, nil, nil, cmp.Or(wait.Down, unknownWait)
+	}
+	return from, wait, end, blocked, ""
 }
 
-// outlookFrom is outlookOf from a time at which the job will have waited for some seconds.
-func (w *waiting) outlookFrom(from, waited int64, j *slurm.QueueEntry, as *limits.Job, hold int64, c completion.Circumstances) (wait forecast.Answer, end negotiate.Prospect, blocked *api.Blocked, unknown string) {
-	r := trajectory.Request{Job: as.Request, Pieces: as.Pieces(), ID: j.ID, Now: from, HoldUntil: hold}
-	end, blocked, ok := w.desk.prospect(w.Cluster, &r, waited, c, nil, w.held, &wait)
-	if !ok {
-		return wait, nil, nil, cmp.Or(wait.Down, "too little is known yet of how long such jobs wait")
+// waitFrom forecasts the wait of a job as one of a request, or that of the first of some rounds of
+// its tasks, from a time at which it will have waited for some seconds. It says why if nothing is
+// known.
+func (w *waiting) waitFrom(from, waited int64, j *slurm.QueueEntry, as *limits.Job, rounds int32) (wait forecast.Answer, unknown string) {
+	r := trajectory.Request{Job: as.Request, Pieces: as.Pieces(), ID: j.ID, Now: from}
+	if _, ok := w.desk.starts(w.Cluster, &r, waited, rounds, w.room, &wait); !ok {
+		return wait, cmp.Or(wait.Down, unknownWait)
 	}
-	return wait, end, blocked, ""
+	return wait, ""
 }
 
 // forecast sets what is forecast of a part, or says why nothing is. Tasks start in order and in
@@ -446,7 +454,8 @@ func (w *waiting) help(told *api.Waiting, j *slurm.QueueEntry, as *limits.Job) [
 	}
 	all := []api.Help{}
 	helps := func(r workload.Request) *api.Forecast {
-		from, wait, _, _, unknown := w.outlookOf(j, w.as(j, r), 0, completion.Circumstances{})
+		from := max(w.now, j.Eligible)
+		wait, unknown := w.waitFrom(from, from-j.Eligible, j, w.as(j, r), 1)
 		if unknown != "" {
 			return nil
 		}

@@ -6,13 +6,15 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/slurm"
-	"github.com/varq-project/varq/predictor/slurm/dependency"
 )
 
 // whole tells of the members of a flow. Its end is the one of those that count.
 func (f *flows) whole(members, counting []*slurm.QueueEntry) *api.Flow {
 	told := &api.Flow{Jobs: []api.FlowJob{}}
 	members = slices.Clone(members)
+	if len(members) > 1 {
+		f.desk.Outlook.Gather(f.now)
+	}
 	var places []int
 	places, told.Unknown = f.places(counting)
 	for _, j := range members {
@@ -42,37 +44,6 @@ func (f *flows) whole(members, counting []*slurm.QueueEntry) *api.Flow {
 
 // members returns the jobs of a flow: some jobs of the queue, those that they wait for, and those
 // that wait for them, as far as the user may see them.
-func (f *flows) members(named []int64) (members []*slurm.QueueEntry) {
-	awaited, waiting := map[int64][]*slurm.QueueEntry{}, map[int64][]*slurm.QueueEntry{} // by job
-	for _, j := range f.entries {
-		d, err := dependency.Parse(j.Dependency)
-		if err != nil {
-			continue
-		}
-		for _, c := range d.Conditions {
-			for _, other := range f.awaitedBy(j, c) {
-				awaited[j.ID], waiting[other.ID] = append(awaited[j.ID], other), append(waiting[other.ID], j)
-			}
-		}
-	}
-	for _, j := range f.entries {
-		if isOf(named, j) {
-			members = append(members, j)
-		}
-	}
-	roots := slices.Clone(members)
-	for _, next := range []map[int64][]*slurm.QueueEntry{awaited, waiting} {
-		seen := map[int64]bool{}
-		for rest := slices.Clone(roots); len(rest) > 0; rest = rest[1:] {
-			for _, j := range next[rest[0].ID] {
-				if !seen[j.ID] {
-					seen[j.ID] = true
-					members, rest = append(members, j), append(rest, j)
-				}
-			}
-		}
-	}
-	members = slices.DeleteFunc(members, func(j *slurm.QueueEntry) bool { return j.User != f.user && !f.desk.Premises.MaySeeJobs(f.user) })
-	slices.SortFunc(members, func(a, b *slurm.QueueEntry) int { return cmp.Compare(a.ID, b.ID) })
-	return slices.Compact(members)
+func (f *flows) members(named []int64) []*slurm.QueueEntry {
+	return slices.DeleteFunc(f.flow(named), func(j *slurm.QueueEntry) bool { return j.User != f.user && !f.desk.Premises.MaySeeJobs(f.user) })
 }

@@ -1,0 +1,169 @@
+package desk
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/dependency"
+)
+
+// queue is the whole queue of a look. It must not be changed.
+type queue struct {
+	jobs  map[int64]*slurm.QueueEntry // by id
+	index func() *index               // of the jobs: made once, for the first who asks
+}
+
+func newQueue(jobs map[int64]*slurm.QueueEntry) *queue {
+	return &queue{jobs, sync.OnceValue(func() *index { return indexOf(jobs) })}
+}
+
+// index finds the jobs of a queue that wait for others, and these others. It must not be changed.
+type index struct {
+	entries   map[int64]*slurm.QueueEntry
+	arrays    map[int64][]*slurm.QueueEntry // by the array's number
+	namesakes map[name][]*slurm.QueueEntry
+	waits     map[target][]wait
+}
+
+// name is what a singleton's namesakes have in common.
+type name struct{ user, name string }
+
+func nameOf(j *slurm.QueueEntry) name { return name{j.User, j.Name} }
+
+// wait is a job that waits for one condition, and target what that is about: a job, an array, or
+// the namesakes of a singleton.
+type (
+	wait struct {
+		job *slurm.QueueEntry
+		dependency.Condition
+	}
+	target struct {
+		job int64
+		name
+	}
+)
+
+// indexOf returns the index of the jobs of a queue. Its lists are in the order of their ids. For n
+// jobs with m conditions it takes O(n log n + m).
+func indexOf(jobs map[int64]*slurm.QueueEntry) *index {
+	x := &index{jobs, map[int64][]*slurm.QueueEntry{}, map[name][]*slurm.QueueEntry{}, map[target][]wait{}}
+	for _, id := range slices.Sorted(maps.Keys(jobs)) {
+		j := jobs[id]
+		if j.ArrayJob != 0 {
+			x.arrays[j.ArrayJob] = append(x.arrays[j.ArrayJob], j)
+		}
+		own := nameOf(j)
+		x.namesakes[own] = append(x.namesakes[own], j)
+		for _, c := range conditionsOf(j) {
+			about := target{job: c.Job}
+			if c.Kind == dependency.Singleton {
+				about.name = own
+			}
+			x.waits[about] = append(x.waits[about], wait{j, c})
+		}
+	}
+	return x
+}
+
+// with returns an index that also has some jobs, or has them in the place of others with their ids.
+func (x *index) with(jobs []*slurm.QueueEntry) *index {
+	if len(jobs) == 0 {
+		return x
+	}
+	all := maps.Clone(x.entries)
+	for _, j := range jobs {
+		all[j.ID] = j
+	}
+	return indexOf(all)
+}
+
+// conditionsOf returns the conditions that a job waits for: none if they cannot be read.
+func conditionsOf(j *slurm.QueueEntry) []dependency.Condition {
+	d, _ := dependency.Parse(j.Dependency)
+	return d.Conditions
+}
+
+// awaitedBy returns the jobs of the queue of which a job waits for one condition. It takes O(n), if
+// n are in the array that it names or are the job's namesakes.
+func (x *index) awaitedBy(j *slurm.QueueEntry, c dependency.Condition) (on []*slurm.QueueEntry) {
+	among := x.arrays[c.Job]
+	switch {
+	case c.Kind == dependency.Singleton:
+		among = x.namesakes[nameOf(j)]
+	case len(among) == 0 && x.entries[c.Job] != nil:
+		among = []*slurm.QueueEntry{x.entries[c.Job]}
+	}
+	for _, other := range among {
+		if isOn(j, c, other) {
+			on = append(on, other)
+		}
+	}
+	return on
+}
+
+// isOn reports whether a condition of a job is one on another job.
+func isOn(j *slurm.QueueEntry, c dependency.Condition, other *slurm.QueueEntry) bool {
+	switch {
+	case c.Kind == dependency.Singleton:
+		return nameOf(other) == nameOf(j) && other.ID != j.ID && (other.Start != 0 || other.ID < j.ID)
+	case other.ArrayJob != c.Job:
+		return other.ID == c.Job
+	}
+	wanted := ""
+	if c.Task >= 0 {
+		wanted = strconv.Itoa(int(c.Task))
+	} else if c.Kind == dependency.Corresponding {
+		wanted = j.ArrayTasks
+	}
+	common, _, _ := slurm.CommonTasks(other.ArrayTasks, wanted)
+	return wanted == "" || common != ""
+}
+
+// awaited returns the jobs of the queue that a job waits for.
+func (x *index) awaited(j *slurm.QueueEntry) (on []*slurm.QueueEntry) {
+	for _, c := range conditionsOf(j) {
+		on = append(on, x.awaitedBy(j, c)...)
+	}
+	return on
+}
+
+// behind returns the jobs of the queue that wait for a job.
+func (x *index) behind(on *slurm.QueueEntry) (jobs []*slurm.QueueEntry) {
+	for _, about := range []target{{job: on.ID}, {job: on.ArrayJob}, {name: nameOf(on)}} {
+		for _, w := range x.waits[about] {
+			if isOn(w.job, w.Condition, on) {
+				jobs = append(jobs, w.job)
+			}
+		}
+	}
+	return jobs
+}
+
+// flow returns some jobs of the queue, those that they wait for, directly or not, and those that
+// wait for them, in the order of their ids.
+func (x *index) flow(named []int64) (members []*slurm.QueueEntry) {
+	for _, id := range named {
+		members = append(members, x.arrays[id]...)
+		if j := x.entries[id]; j != nil {
+			members = append(members, j)
+		}
+	}
+	roots := slices.Clone(members)
+	for _, next := range []func(*slurm.QueueEntry) []*slurm.QueueEntry{x.awaited, x.behind} {
+		seen := map[int64]bool{}
+		for rest := slices.Clone(roots); len(rest) > 0; rest = rest[1:] {
+			for _, j := range next(rest[0]) {
+				if !seen[j.ID] {
+					seen[j.ID] = true
+					members, rest = append(members, j), append(rest, j)
+				}
+			}
+		}
+	}
+	slices.SortFunc(members, func(a, b *slurm.QueueEntry) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.Compact(members)
+}
