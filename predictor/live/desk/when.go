@@ -124,8 +124,9 @@ type waiting struct {
 	turns   []turn // of jobs
 	running []*slurm.QueueEntry
 	queue   *queue
-	flows   *flows                                                         // nil before one waits for another
-	room    func(c workload.Claim, now int64, least float64) workload.Room // beside occupancy.held
+	flows   *flows // nil before one waits for another
+	// room is beside occupancy.held.
+	room func(c workload.Claim, now int64, least float64) workload.Room
 }
 
 // turn is the place of a job in an answer. A job that begins later comes after those that are
