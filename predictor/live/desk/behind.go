@@ -270,7 +270,7 @@ func (q *question) waitForOthers() (*api.Refusal, error) {
 			unseen = append(unseen, c.Job)
 		}
 	}
-	if err := f.readNew(q.ctx, unseen); err != nil {
+	if err := f.readNew(q.ctx, unseen, mostNew); err != nil {
 		return nil, err
 	}
 	for _, c := range d.Conditions {
@@ -298,17 +298,18 @@ func (q *question) waitForOthers() (*api.Refusal, error) {
 	return nil, nil
 }
 
-// mostNew is of how many jobs Slurm is asked for one answer that the queue does not show.
+// mostNew is of how many jobs of a dependency Slurm is asked that the queue does not show.
 const mostNew = 50
 
-// readNew adds jobs that were submitted since the last look at the queue. Those that Slurm does not
-// show either are over. The error is a fault of package api.
-func (f *flows) readNew(ctx context.Context, jobs []int64) error {
+// readNew adds jobs that were submitted since the last look at the queue, of which Slurm is asked
+// for so many at most. Those that Slurm does not show either are over. The error is a fault of
+// package api.
+func (f *flows) readNew(ctx context.Context, jobs []int64, most int) error {
 	if f.desk.Job == nil {
 		return nil
 	}
-	if len(jobs) > mostNew {
-		return api.Fault(api.ErrInvalid, fmt.Sprintf("more than %d of these jobs are not in the queue, as far as varqd has read it: ask again in a minute", mostNew))
+	if len(jobs) > most {
+		return api.Fault(api.ErrInvalid, fmt.Sprintf("more than %d of these jobs are not in the queue, as far as varqd has read it: ask again in a minute", most))
 	}
 	var found []*slurm.QueueEntry
 	for _, id := range jobs {

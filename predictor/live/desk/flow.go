@@ -39,7 +39,7 @@ func (d Flows) Quote(ctx context.Context, user string, req *api.FlowRequest) (an
 			unseen = append(unseen, id)
 		}
 	}
-	if err := f.readNew(ctx, unseen); err != nil {
+	if err := f.readNew(ctx, unseen, api.MostFlowJobs); err != nil {
 		return answer, err
 	}
 	if req.Released {

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -72,6 +73,29 @@ func TestFlowQuote(t *testing.T) {
 	s.desk.Shadow = true
 	if a := ask(r); a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "only watches") {
 		t.Errorf("%+v", a)
+	}
+}
+
+// The jobs of a flow may all be newer than the last look at the queue, as those of a file are. So
+// many jobs of a dependency may not.
+func TestFlowNew(t *testing.T) {
+	s := flowSite(t)
+	r := api.FlowRequest{FinishBy: desktest.Epoch + 30*24*3600, Prob: .5}
+	var on []string
+	for id := int64(1000); id < 1000+api.MostFlowJobs; id++ {
+		s.Slurm.Pending[id] = *entry(id, "alice", 0, nil)
+		r.Jobs = append(r.Jobs, id)
+		on = append(on, fmt.Sprintf("afterany:%d", id))
+	}
+	if a, err := (Flows{s.desk}).Quote(t.Context(), "alice", &r); err != nil || a.Promised == nil || len(a.Promised.Jobs) != api.MostFlowJobs {
+		t.Errorf("%+v, %v", a.Refusal, err)
+	}
+	for n, want := range map[int]error{mostNew: nil, mostNew + 1: api.ErrInvalid} {
+		req := desktest.Request(desktest.Epoch + 7200)
+		req.BestEffort, req.Dependency = true, strings.Join(on[:n], ",")
+		if _, err := s.desk.Plan(t.Context(), "alice", req, true); !errors.Is(err, want) {
+			t.Errorf("%d new jobs: %v", n, err)
+		}
 	}
 }
 
