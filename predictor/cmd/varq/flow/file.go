@@ -103,6 +103,9 @@ func Parse(text []byte) (*File, error) {
 	if n := len(f.Jobs); n == 0 || n > api.MostFlowJobs {
 		return nil, fmt.Errorf("jobs: a flow has 1 to %d jobs, and this one %d", api.MostFlowJobs, n)
 	}
+	if err := api.CheckName("name", f.Name); err != nil {
+		return nil, err
+	}
 	byName := map[string]*Job{}
 	for i := range f.Jobs {
 		j := &f.Jobs[i]
@@ -115,6 +118,9 @@ func Parse(text []byte) (*File, error) {
 			return nil, fmt.Errorf("job %s: sbatch is missing: what follows sbatch on a command line, such as '-N1 -t 30 job.sh'", j.Name)
 		case strings.ContainsAny(j.Sbatch, "\n\x00"):
 			return nil, fmt.Errorf("job %s: sbatch has more than one line", j.Name)
+		}
+		if err := j.check(); err != nil {
+			return nil, fmt.Errorf("job %s: sbatch: %w", j.Name, err)
 		}
 		byName[j.Name] = j
 	}
