@@ -21,7 +21,7 @@ func TestParseLine(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"-d afterok:1 job.sh": "--dependency does not go together with varq flow: it would take the place of afterok; name a job of the file as 'afterok: first' does",
+		"-d afterok:1 job.sh":             "--dependency does not go together with varq flow: it would take the place of afterok; name a job of the file as 'afterok: first' does",
 		"-n4 --dependency=singleton a.sh": "--dependency ", "--depend afterany:3 a.sh": "--dependency ", "-dafterok:1 a.sh": "--dependency ", "--spank-of-another=x -d expand:7 job.sh": "--dependency ",
 		"-H job.sh": "--hold does not go together with varq flow: leave it out", "-kH job.sh": "--hold ", "-t 30 --hol job.sh": "--hold ", "--begin-by=17:00 job.sh": "--begin-by does not go together with varq flow: leave it out: 'varq flow FILE --finish-by=TIME", "--finish-by 17:00 job.sh": "--finish-by ",
 		"--prob=.9 job.sh": "--prob ", "--parsable job.sh": "--parsable ", "--test-only job.sh": "--test-only ", "-W job.sh": "--wait ", "--wait job.sh": "--wait ",

@@ -75,8 +75,10 @@ func (p *promising) submit(ctx context.Context, env *cli.Env, link *link.Link, p
 	}
 	id, err := p.ask(ctx, env, link, api.FlowRequest{Name: f.Name, Jobs: s.jobs, Released: true}, style)
 	if err != nil {
-		fmt.Fprintln(env.Stderr, "varq: no promise, and no job of the flow stays submitted")
-		return errors.Join(err, s.cancel())
+		if ctx.Err() == nil {
+			fmt.Fprintln(env.Stderr, "varq: no promise, and no job of the flow stays submitted")
+		}
+		return s.undo(ctx, err)
 	}
 	if err := s.release(context.WithoutCancel(ctx)); err != nil {
 		return err

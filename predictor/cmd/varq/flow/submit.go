@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
@@ -25,16 +26,17 @@ type submitted struct {
 }
 
 // shell returns a command line of the user's, with further arguments where it has "$@". What varq
-// every orders is not for it.
+// every orders is not for it, and no signal to this command's process group.
 func shell(ctx context.Context, env *cli.Env, line string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", "exec " + line, "varq"}, args...)...)
 	cmd.Env = append(sbatch.Without(os.Environ()), "PATH="+env.Getenv("PATH"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
 
 // submit submits the jobs of a flow, as a shell would run sbatch. If hold is true, those that wait
-// for no other are held. If one is not taken, those before it are cancelled. The user reads what
-// sbatch says.
+// for no other are held. If one is not taken, or the command is interrupted, those before it are
+// cancelled. The user reads what sbatch says.
 func submit(ctx context.Context, env *cli.Env, f *File, hold bool) (*submitted, error) {
 	order, err := sbatch.ReadOrder(os.Environ())
 	if err != nil {
@@ -42,35 +44,44 @@ func submit(ctx context.Context, env *cli.Env, f *File, hold bool) (*submitted, 
 	}
 	s := &submitted{env: env, order: order, numbers: map[string]int64{}}
 	for i := range f.Jobs {
-		j := &f.Jobs[i]
-		own, holds := []string{"--parsable", "--job-name=" + j.Name}, false
-		if dependency := j.dependency(s.numbers); dependency != "" {
-			own = append(own, "--dependency="+dependency)
-		} else if hold {
-			own, holds = append(own, "--hold"), true
-		}
-		cmd := shell(ctx, env, `sbatch "$@" `+j.Sbatch, own...)
-		var out bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, env.Stderr
-		err := cmd.Run()
-		number, _, _ := strings.Cut(strings.TrimSpace(out.String()), ";")
-		id, unread := strconv.ParseInt(number, 10, 64)
-		if err == nil && unread != nil {
-			err = fmt.Errorf("it has printed %.40q instead of a job's number", out.String())
-		}
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("job %s is not submitted: sbatch: %w", j.Name, err), s.cancel())
-		}
-		s.numbers[j.Name] = id
-		s.jobs = append(s.jobs, id)
-		if holds {
-			s.held = append(s.held, id)
-		}
-		if err := s.order.Tell(sbatch.Report{Job: id}); err != nil {
-			return nil, errors.Join(err, s.cancel())
+		if err := s.submit(&f.Jobs[i], hold); err != nil || ctx.Err() != nil {
+			return nil, s.undo(ctx, err)
 		}
 	}
 	return s, nil
+}
+
+// submitting bounds how long one job is submitted. An sbatch that is stopped may have submitted it.
+const submitting = 5 * time.Minute
+
+// submit submits a job, also if the command itself is being stopped.
+func (s *submitted) submit(j *Job, hold bool) error {
+	own, holds := []string{"--parsable", "--job-name=" + j.Name}, false
+	if dependency := j.dependency(s.numbers); dependency != "" {
+		own = append(own, "--dependency="+dependency)
+	} else if hold {
+		own, holds = append(own, "--hold"), true
+	}
+	ctx, done := context.WithTimeout(context.Background(), submitting)
+	defer done()
+	cmd := shell(ctx, s.env, `sbatch "$@" `+j.Sbatch, own...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, s.env.Stderr
+	err := cmd.Run()
+	number, _, _ := strings.Cut(strings.TrimSpace(out.String()), ";")
+	id, unread := strconv.ParseInt(number, 10, 64)
+	if err == nil && unread != nil {
+		err = fmt.Errorf("it has printed %.40q instead of a job's number", out.String())
+	}
+	if err != nil {
+		return fmt.Errorf("job %s is not submitted: sbatch: %w", j.Name, err)
+	}
+	s.numbers[j.Name] = id
+	s.jobs = append(s.jobs, id)
+	if holds {
+		s.held = append(s.held, id)
+	}
+	return s.order.Tell(sbatch.Report{Job: id})
 }
 
 // stopping bounds how long the jobs of a flow are cancelled.
@@ -87,6 +98,18 @@ func (s *submitted) cancel() error {
 		return fmt.Errorf("the jobs that were submitted before it are still there: scancel %s: %w: %s", strings.Join(texts(s.jobs), " "), err, bytes.TrimSpace(out))
 	}
 	return s.order.Tell(sbatch.Report{Cancelled: true})
+}
+
+// undo cancels the jobs after an error, or as ctx is done, and returns which.
+func (s *submitted) undo(ctx context.Context, why error) error {
+	failed := s.cancel()
+	switch {
+	case ctx.Err() == nil:
+		return errors.Join(why, failed)
+	case failed != nil:
+		return fmt.Errorf("%w: %w", cli.ErrInterrupted, failed)
+	}
+	return fmt.Errorf("%w: the jobs that were submitted are cancelled again", cli.ErrInterrupted)
 }
 
 // release lets the jobs go that are held.
