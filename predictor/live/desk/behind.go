@@ -38,6 +38,7 @@ type flows struct {
 type awaited struct {
 	place    int    // in the flow, if unknown is ""
 	unknown  string // why nothing is forecast of it
+	root     string // the job that it waits for, by way of others or not, of which nothing is
 	evidence forecast.Evidence
 	success  float64
 	after    []api.Awaited
@@ -196,7 +197,11 @@ func (f *flows) conditions(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unkn
 				if d.Any {
 					continue
 				}
-				return fmt.Sprintf("it waits for job %s, of which nothing is forecast: %s", squeueID(other), first.unknown)
+				if a.root = first.root; a.root != "" {
+					return "it waits, by way of others, for " + a.root
+				}
+				a.root = fmt.Sprintf("job %s, of which nothing is forecast: %s", squeueID(other), first.unknown)
+				return "it waits for " + a.root
 			}
 			event := events[c.Kind]
 			job.Conditions = append(job.Conditions, flow.Condition{Event: event, Job: first.place, Delay: c.Delay})

@@ -61,7 +61,7 @@ func TestWhenBehindOthers(t *testing.T) {
 		behind(24, "afterok:x", nil),
 		behind(25, "afterany:25(unfulfilled)", nil),
 		behind(26, "afterany:3(unfulfilled)?afterany:1(unfulfilled)", nil),
-		behind(27, "afterany:21(unfulfilled)", nil),
+		behind(27, "afterany:21(unfulfilled)", nil), behind(28, "afterany:27(unfulfilled)", nil),
 	)
 	told := map[int64]api.Waiting{}
 	for _, j := range s.when("alice", api.WhenQuery{}).Jobs {
@@ -87,7 +87,8 @@ func TestWhenBehindOthers(t *testing.T) {
 	for id, want := range map[int64]string{
 		21: "it waits for job 3, of which nothing is forecast: its user holds it", 22: "it waits for job 4, of which nothing is forecast: it is suspended",
 		23: "it never starts", 24: "its dependency is not understood", 25: "it waits for itself",
-		27: "it waits for job 21, of which nothing is forecast: it waits for job 3, of which nothing is forecast: its user holds it",
+		27: "it waits, by way of others, for job 3, of which nothing is forecast: its user holds it",
+		28: "it waits, by way of others, for job 3, of which nothing is forecast: its user holds it",
 	} {
 		if j := told[id]; !strings.Contains(j.Unknown, want) || j.Start != nil || j.By != nil || j.After != nil {
 			t.Errorf("job %d: %+v", id, j)
