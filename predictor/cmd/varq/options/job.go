@@ -98,10 +98,13 @@ func (e *exclusive) Set(text string) error {
 func (e *exclusive) String() string { return e.mode }
 func (e *exclusive) Type() string   { return "bool" }
 
-// AddOthers adds all other options of sbatch's to the command, whose help does not show them.
-// Request takes those that change nothing, and says why it does not take the others.
-func (f *Job) AddOthers() {
+// AddOthers adds all other options of sbatch's to the command, or those of some names. Its help does
+// not show them. Request takes those that change nothing, and says why it does not take the others.
+func (f *Job) AddOthers(names ...string) {
 	for _, o := range option.Flags {
+		if len(names) > 0 && !slices.Contains(names, o.Name) {
+			continue
+		}
 		flag := f.flags.VarPF(new(other), o.Name, o.Letter, "")
 		if flag.Hidden = true; !o.Must {
 			flag.NoOptDefVal = withoutValue
@@ -141,8 +144,8 @@ func (f *Job) conflicts() error {
 		if !given || flag.Name == "clusters" {
 			return
 		}
-		if flag.Name == array && f.tasks == nil && value != "" {
-			errs = append(errs, fmt.Errorf("--array does not go together with %s, which tells of one job; varq quote tells of arrays", f.cmd.CommandPath()))
+		if why := quoted[flag.Name]; why != "" && f.tasks == nil && value != "" {
+			errs = append(errs, fmt.Errorf("--%s does not go together with %s, which tells of %s", flag.Name, f.cmd.CommandPath(), why))
 		}
 		if named, why := option.Refused(flag.Name, value); why != "" {
 			errs = append(errs, fmt.Errorf("%s does not go together with %s: %s", named, f.cmd.CommandPath(), why))
@@ -153,6 +156,12 @@ func (f *Job) conflicts() error {
 
 // array is sbatch's option of job arrays.
 const array = "array"
+
+// quoted are options that go with a promise only: of what else a command tells, and what to do.
+var quoted = map[string]string{
+	array:        "one job; varq quote tells of arrays",
+	"dependency": "a job that waits for no other; 'varq quote -d' tells of one that does",
+}
 
 // AddPromised adds what goes with a promise only: several accounts, job arrays, and how many of the
 // tasks of one are to run. AddOthers comes before it. The number of nodes is one.

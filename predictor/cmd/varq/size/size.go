@@ -43,6 +43,7 @@ waits, and gives it another size if it is then expected to end sooner.`,
 	f.add(cmd)
 	asJSON := options.AddJSON(cmd.Flags())
 	job := options.AddJob(cmd, link.Cluster)
+	job.AddOthers("array", "dependency")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		asked, err := f.question(env, *asJSON)
 		if err != nil {
