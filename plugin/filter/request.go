@@ -46,7 +46,7 @@ type Submission struct {
 
 	now   int64 // when the command was given, Unix seconds
 	zone  *time.Location
-	order *sbatch.Order // nil if neither varq reserve nor varq every runs the command
+	order *sbatch.Order // nil if none of varq's commands runs the command
 	line  line          // the command line
 	notes []string      // what the user is told of options that give way
 	// accounts is the list of --accounts, or empty.
@@ -220,7 +220,7 @@ func (s *Submission) readJob(o options) error {
 		return err
 	}
 	if s.order != nil && (s.accounts != "" || strings.Contains(job.QOS, ",")) {
-		return errors.New("varq reserve and varq every take one account and one QOS: name them with --account and --qos")
+		return errors.New("varq reserve, varq every and varq chain take one account and one QOS: name them with --account and --qos")
 	}
 	job.Account = cmp.Or(s.accounts, job.Account) // many have an account in their environment
 	if s.order != nil {

@@ -175,6 +175,21 @@ func TestOrderOfAnotherSite(t *testing.T) {
 	}
 }
 
+// What each link of a chain cannot have is refused in its words.
+func TestOrderOfChain(t *testing.T) {
+	order := []string{"VARQ_RESERVE" + `={"report":"/nowhere","chain":true}`}
+	for options, want := range map[string]string{
+		`{"spank:begin-by":"now+1hour","array":"1-3"}`:      "--array does not go together with varq chain: each link of a chain is one job; leave it out",
+		`{"spank:begin-by":"now+1hour","quiet":"set"}`:      "--quiet does not go together with varq chain: ",
+		`{"spank:begin-by":"now+1hour","hold":"set"}`:       "--hold does not go together with varq chain: ",
+		`{"spank:begin-by":"now+1hour","clusters":"gamma"}`: "--clusters does not go together with varq chain: varqd tells, and promises, of its own cluster alone",
+	} {
+		if _, err := Read([]byte(options), "sbatch", order, now, time.UTC, ours); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: error %v, wanted %s", options, err, want)
+		}
+	}
+}
+
 // A job that recurs is promised as by any sbatch, and its plan is reported before sbatch knows of
 // it. What keeps sbatch from submitting the job, or from ending, is refused, wherever it is said.
 func TestOrderOfSeries(t *testing.T) {

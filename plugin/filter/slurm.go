@@ -36,6 +36,14 @@ var unwelcomeToEvery = []option.Why{
 	{Name: "quiet", Why: "sbatch would not print the job's number, not even with --parsable; leave it out"},
 }
 
+// unwelcomeToChain has those that varq chain excludes as well.
+var unwelcomeToChain = []option.Why{
+	{Name: "array", Why: "each link of a chain is one job; leave it out"},
+	{Name: "wait", Why: "sbatch has to submit the next link, and end; leave it out"},
+	{Name: "test-only", Why: "sbatch would submit no job; leave it out (varq quote tells what can be promised)"},
+	{Name: "quiet", Why: "sbatch would not print the job's number, not even with --parsable; leave it out"},
+}
+
 // unwelcomeToSize has those that exclude the choice of a size, which promises nothing: with them,
 // the forecasts would be of jobs of other sizes, or of another cluster.
 var unwelcomeToSize = []string{"cluster-constraint", "clusters", "ntasks-per-tres", "spread-job", "time-min", "tres-per-task"}
@@ -79,7 +87,7 @@ func variable(command, name string, environment []string) string {
 }
 
 // byReserve reports whether varq reserve runs the command.
-func byReserve(order *sbatch.Order) bool { return order != nil && !order.Recurs }
+func byReserve(order *sbatch.Order) bool { return order != nil && !order.Recurs && !order.Chain }
 
 // conflicts returns an error for the options that a reservation excludes. Slurm's JSON has those
 // that come from the environment too, except --switches.
@@ -90,6 +98,8 @@ func conflicts(o options, command string, environment []string, order *sbatch.Or
 	switch {
 	case reserves:
 		with, all = "varq reserve", slices.Concat(option.Unwelcome, unwelcomeToReserve)
+	case order != nil && order.Chain:
+		with, all = "varq chain", slices.Concat(option.Unwelcome, unwelcomeToChain)
 	case order != nil:
 		with, all = "varq every", slices.Concat(option.Unwelcome, unwelcomeToEvery)
 	}

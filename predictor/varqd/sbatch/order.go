@@ -37,6 +37,8 @@ type Order struct {
 	// Recurs says that varq every runs sbatch, and not varq reserve: the promise is one as of any
 	// sbatch, and its plan is reported.
 	Recurs bool `json:"recurs,omitempty"`
+	// Chain says that varq chain runs sbatch.
+	Chain bool `json:"chain,omitempty"`
 	// Member, if its Group is not empty, makes the promise that of a member of a group.
 	Member
 	// Report is the file to which varq-filter appends its Reports, one JSON value a line.

@@ -69,7 +69,7 @@ link that comes late leaves a gap, in which nothing runs and nothing is charged.
 Compute nodes have to be able to submit jobs. sbatch must be given a time limit (--time).
 
 Without -- it tells of your chains: for each link when its work began and ended, and
-how long after the one before it.`,
+how long after the one before it. A chain of which no job is in the queue is over.`,
 		Example: `  varq chain --links=10 -- sbatch -N1 --gpus=4 -t 24:00:00 train.sh
   varq chain
   varq chain stop abcdef`,
@@ -87,7 +87,7 @@ how long after the one before it.`,
 			if cmd.Flags().Changed("links") || cmd.Flags().Changed("prob") {
 				return cli.Usage(cmd, errors.New("give sbatch and its job after --: varq chain --links=10 -- sbatch -t 24:00:00 train.sh"))
 			}
-			return list(env)
+			return list(cmd.Context(), env)
 		}
 		if links < 1 || links > mostLinks {
 			return cli.Usage(cmd, fmt.Errorf("--links: a chain has 1 to %d jobs", mostLinks))
@@ -117,7 +117,7 @@ func begin(ctx context.Context, env *cli.Env, links int, p float64, args []strin
 	if i := slices.IndexFunc(program.Args, promises); i >= 0 {
 		return fmt.Errorf("%s: what is promised of each link the chain asks for: leave it out, and give --prob before --", program.Args[i])
 	}
-	job, err := program.Describe(ctx, sbatch.Order{})
+	job, err := program.Describe(ctx, sbatch.Order{Chain: true})
 	switch {
 	case err != nil:
 		return err
@@ -146,7 +146,7 @@ func begin(ctx context.Context, env *cli.Env, links int, p float64, args []strin
 	}
 	number, _, _ := strings.Cut(strings.TrimSpace(string(out)), ";")
 	fmt.Fprintf(env.Stdout, "chain %s: job %s, and up to %d after it\n", l.ID, number, links-1)
-	return nil
+	return os.WriteFile(filepath.Join(l.Folder, "next."+strconv.Itoa(links)), out, 0o600)
 }
 
 // ladder are probabilities that are asked for when a higher one is refused.

@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 )
 
 // commands are Slurm's, as far as a link uses them: sbatch refuses what has a word of the file
@@ -130,6 +133,57 @@ func TestLinkStopped(t *testing.T) {
 	}
 	if runs := parse(b.read("links")); len(runs) != 1 || runs[0].done || len(b.asked()) != 1 {
 		t.Errorf("%+v, %q", runs, b.asked())
+	}
+}
+
+// A chain that is stopped says what has become of its jobs, and is told of as over when none is in
+// the queue: one whose first link was cancelled, too. A job that ends meanwhile is no error.
+func TestStop(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("squeue", "#!/bin/sh\ncd "+dir+" && cat queue\n")
+	write("scancel", "#!/bin/sh\ncd "+dir+" && shift; for job; do sed -i \"s/^$job|PENDING/$job|CANCELLED/\" queue; done; ! grep -q '^5|' queue\n")
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	var out strings.Builder
+	env := &cli.Env{Stdout: &out, Stderr: &out, Zone: time.UTC, Now: func() int64 { return 2000 }, Getenv: func(string) string { return dir }}
+	chain := filepath.Join("varq", "chains", "abcdef")
+	write(filepath.Join(chain, "link"), "")
+	for _, c := range []struct {
+		queue, links string
+		said, told   string
+	}{
+		{"7|PENDING\n", "limit 600\n", "job 7, which waited, is cancelled", ": over, and its first link never began"},
+		{"", "limit 600\n", "no job of it runs or waits", ": over, and its first link never began"},
+		{"7|RUNNING\n8|PENDING\n9|RUNNING\n", "start 7 1000\n", "job 8, which waited, is cancelled; job 7 goes on, and none comes after it", ""},
+		{"7|COMPLETED\n8|PENDING\n5|PENDING\n", "start 7 1000\n", "job 8, which waited, is cancelled", ": over"}, // scancel fails
+		{"7|COMPLETED\n", "start 7 1000\nend 7 1100 1\n", "no job of it runs or waits", ": over"},
+	} {
+		write("queue", c.queue)
+		write(filepath.Join(chain, "links"), c.links)
+		write(filepath.Join(chain, "next.3"), "7\n")
+		write(filepath.Join(chain, "next.2"), "8;cluster\n")
+		stop := newStop(env)
+		stop.SetArgs([]string{"abcdef"})
+		if err := errors.Join(stop.ExecuteContext(t.Context()), list(t.Context(), env)); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if !strings.HasPrefix(out.String(), "chain abcdef is stopped: "+c.said+"\nchain abcdef"+c.told+"\n") {
+			t.Errorf("%+v: %s", c, out.String())
+		}
+		out.Reset()
+	}
+	write("queue", "7|PENDING\n")
+	write("scancel", "#!/bin/sh\necho denied; exit 1\n")
+	stop := newStop(env)
+	stop.SetArgs([]string{"abcdef"})
+	if err := stop.ExecuteContext(t.Context()); err == nil || err.Error() != "no link submits another any more, but one may wait: scancel: exit status 1: denied" {
+		t.Error(err)
 	}
 }
 

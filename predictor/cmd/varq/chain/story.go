@@ -1,6 +1,9 @@
 package chain
 
 import (
+	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,12 +11,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // folder returns where the chains of a user are, by the environment.
@@ -63,8 +69,74 @@ func parse(story string) (runs []run) {
 	return runs
 }
 
-// list tells of all chains.
-func list(env *cli.Env) error {
+// jobs returns the jobs of a chain, by what its folder has: of the runs, and those that wait.
+func jobs(dir string, runs []run) (all []int64, err error) {
+	for _, r := range runs {
+		all = append(all, r.job)
+	}
+	submitted, err := filepath.Glob(filepath.Join(dir, "next.*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range submitted {
+		text, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		number, _, _ := strings.Cut(strings.TrimSpace(string(text)), ";")
+		if job, err := strconv.ParseInt(number, 10, 64); err == nil && !slices.Contains(all, job) {
+			all = append(all, job)
+		}
+	}
+	return all, nil
+}
+
+// control runs one of Slurm's commands, without what users preset for themselves, and returns what it
+// prints.
+func control(ctx context.Context, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SQUEUE_") || strings.HasPrefix(v, "SCANCEL_") })
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%s: %w: %.200s", name, err, bytes.TrimSpace(out))
+	}
+	return string(out), err
+}
+
+// queue are the user's jobs that are in Slurm's queue, and whether each waits.
+type queue map[int64]bool
+
+func readQueue(ctx context.Context) (queue, error) {
+	out, err := control(ctx, "squeue", "--noheader", "--me", "--states=all", "--format=%i|%T")
+	if err != nil {
+		return nil, err
+	}
+	q := queue{}
+	for line := range strings.Lines(out) {
+		id, word, _ := strings.Cut(strings.TrimSpace(line), "|")
+		state := slurm.ParseState(word)
+		if job, err := strconv.ParseInt(id, 10, 64); err == nil && !state.Finished() {
+			q[job] = state == workload.Pending
+		}
+	}
+	return q, nil
+}
+
+// of returns those of some jobs that wait, and those that run.
+func (q queue) of(jobs []int64) (wait, run []string) {
+	for _, job := range jobs {
+		switch waits, in := q[job]; {
+		case waits:
+			wait = append(wait, strconv.FormatInt(job, 10))
+		case in:
+			run = append(run, strconv.FormatInt(job, 10))
+		}
+	}
+	return wait, run
+}
+
+// list tells of all chains. Without Slurm it does not tell which are over.
+func list(ctx context.Context, env *cli.Env) error {
 	folder, err := folder(env)
 	if err != nil {
 		return err
@@ -76,6 +148,7 @@ func list(env *cli.Env) error {
 	if len(chains) == 0 {
 		fmt.Fprintln(env.Stderr, "varq: you have no chains: 'varq chain --links=10 -- sbatch -t 24:00:00 train.sh' begins one")
 	}
+	q, unknown := readQueue(ctx)
 	for i, path := range chains {
 		dir := filepath.Dir(path)
 		text, err := os.ReadFile(filepath.Join(dir, "links"))
@@ -85,20 +158,31 @@ func list(env *cli.Env) error {
 		if i > 0 {
 			fmt.Fprintln(env.Stdout)
 		}
-		fmt.Fprint(env.Stdout, tell(env, filepath.Base(dir), parse(string(text))))
+		runs := parse(string(text))
+		all, err := jobs(dir, runs)
+		if err != nil {
+			return err
+		}
+		wait, run := q.of(all)
+		fmt.Fprint(env.Stdout, tell(env, filepath.Base(dir), runs, unknown == nil && len(wait)+len(run) == 0))
 	}
 	return nil
 }
 
 // tell tells of a chain: a line for each run of a link, with the gap before it, which is from the
-// end of the run before, or from the end of its time limit.
-func tell(env *cli.Env, id string, runs []run) string {
+// end of the run before, or from the end of its time limit. It may be over.
+func tell(env *cli.Env, id string, runs []run, over bool) string {
 	var s strings.Builder
-	if len(runs) == 0 {
-		fmt.Fprintf(&s, "chain %s: its first link has not begun\n", id)
-		return s.String()
+	s.WriteString("chain " + id)
+	switch {
+	case over && len(runs) == 0:
+		s.WriteString(": over, and its first link never began")
+	case over:
+		s.WriteString(": over")
+	case len(runs) == 0:
+		s.WriteString(": its first link has not begun")
 	}
-	fmt.Fprintf(&s, "chain %s\n", id)
+	s.WriteByte('\n')
 	for i, r := range runs {
 		end := "-"
 		if r.end != 0 {
@@ -144,25 +228,48 @@ func newStop(env *cli.Env) *cobra.Command {
 			if err := os.WriteFile(filepath.Join(dir, "stop"), nil, 0o600); err != nil {
 				return err
 			}
-			waiting, err := filepath.Glob(filepath.Join(dir, "next.*"))
-			if err != nil || len(waiting) == 0 {
-				return err
+			done, err := cancelWaiting(cmd.Context(), dir)
+			if err != nil {
+				return fmt.Errorf("no link submits another any more, but one may wait: %w", err)
 			}
-			jobs := []string{"--state=PENDING"}
-			for _, path := range waiting {
-				text, err := os.ReadFile(path)
-				if err != nil {
-					return err
-				}
-				number, _, _ := strings.Cut(strings.TrimSpace(string(text)), ";")
-				if number != "" {
-					jobs = append(jobs, number)
-				}
-			}
-			if out, err := exec.CommandContext(cmd.Context(), "scancel", jobs...).CombinedOutput(); err != nil {
-				return fmt.Errorf("no link submits another any more, but one may wait: scancel: %w: %s", err, strings.TrimSpace(string(out)))
-			}
+			fmt.Fprintf(env.Stdout, "chain %s is stopped: %s\n", args[0], done)
 			return nil
 		},
 	}
+}
+
+// cancelWaiting cancels the jobs of a chain that wait, and tells what has become of all.
+func cancelWaiting(ctx context.Context, dir string) (done string, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, "links"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	all, err := jobs(dir, parse(string(text)))
+	if err != nil {
+		return "", err
+	}
+	q, err := readQueue(ctx)
+	if err != nil {
+		return "", err
+	}
+	wait, run := q.of(all)
+	var said []string
+	if len(wait) > 0 {
+		_, failed := control(ctx, "scancel", append([]string{"--state=PENDING"}, wait...)...)
+		if q, err = readQueue(ctx); err != nil {
+			return "", err
+		}
+		var left []string
+		if left, run = q.of(all); len(left) > 0 {
+			return "", cmp.Or(failed, fmt.Errorf("job %s is still in the queue: 'scancel %[1]s' cancels it", strings.Join(left, " ")))
+		}
+		wait = slices.DeleteFunc(wait, func(job string) bool { return slices.Contains(run, job) })
+	}
+	if len(wait) > 0 {
+		said = append(said, fmt.Sprintf("job %s, which waited, is cancelled", strings.Join(wait, ", ")))
+	}
+	if len(run) > 0 {
+		said = append(said, fmt.Sprintf("job %s goes on, and none comes after it", strings.Join(run, ", ")))
+	}
+	return cmp.Or(strings.Join(said, "; "), "no job of it runs or waits"), nil
 }

@@ -17,9 +17,12 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestMain puts a fake sbatch, and an scontrol that does nothing, where the scripts find them.
+// TestMain puts a fake sbatch, a squeue that shows one job, and an scontrol that does nothing, where
+// the scripts find them.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sbatch": func() { os.Exit(fakeSbatch(os.Args[1:])) }, "scontrol": func() {}})
+	testscript.Main(m, map[string]func(){
+		"sbatch": func() { os.Exit(fakeSbatch(os.Args[1:])) }, "scontrol": func() {}, "squeue": func() { fmt.Println("4701|RUNNING") },
+	})
 }
 
 // fakeSbatch is an sbatch with varq's filter. It submits job 4711 of plan abcdefgh2345, but for
@@ -45,6 +48,10 @@ func fakeSbatch(args []string) int {
 	}
 	if script == "held.sh" {
 		fmt.Fprintln(os.Stderr, "varq: --hold does not go together with --begin-by: a held job does not start")
+		return 1
+	}
+	if order.Chain && slices.Contains(args, "--array=1-3") {
+		fmt.Fprintln(os.Stderr, "varq: --array does not go together with varq chain: each link of a chain is one job; leave it out")
 		return 1
 	}
 	if script == "stdin.sh" {
