@@ -166,17 +166,17 @@ func show(env *cli.Env, query *api.WhenQuery, answer *api.When, columns []table.
 
 // missing names the jobs of a query that do not wait. It returns cli.ErrNo if there are any.
 func missing(env *cli.Env, query *api.WhenQuery, found []api.Waiting) (err error) {
-	check := func(job string, is func(api.Waiting) bool) {
+	check := func(job string, number int64, is func(api.Waiting) bool) {
 		if !slices.ContainsFunc(found, is) {
-			fmt.Fprintf(env.Stderr, "varq: job %s does not wait: it has started, has not been seen yet, or is not yours to see\n", job)
+			fmt.Fprintf(env.Stderr, "varq: job %s does not wait: it has started, has not been seen yet, or is not yours to see; if it is new, ask again in a few seconds ('squeue -j %d' tells)\n", job, number)
 			err = cli.ErrNo
 		}
 	}
 	for _, id := range query.Jobs {
-		check(strconv.FormatInt(id, 10), func(w api.Waiting) bool { return w.Job == id || w.Array == id })
+		check(strconv.FormatInt(id, 10), id, func(w api.Waiting) bool { return w.Job == id || w.Array == id })
 	}
 	for _, t := range query.ArrayTasks {
-		check(told.JobID(0, t.Array, t.Tasks), func(w api.Waiting) bool {
+		check(told.JobID(0, t.Array, t.Tasks), t.Array, func(w api.Waiting) bool {
 			common, _, _ := slurm.CommonTasks(w.Tasks, t.Tasks)
 			return w.Array == t.Array && common != ""
 		})
