@@ -14,7 +14,7 @@ type toy struct {
 }
 
 func toyStudies() map[string]study.Study {
-	return map[string]study.Study{"checkpoints": toy{"checkpoints", true}, "deadlines": toy{"deadlines", true}, "downey": toy{"downey", false}, "faults": toy{"faults", false}, "forecasters": toy{"forecasters", true}, "joint": toy{"joint", true}, "moldable": toy{"moldable", true}, "oliner": toy{"oliner", false}, "roblitz": toy{"roblitz", true}, "smith": toy{"smith", true}, "varq": toy{"varq", false}}
+	return map[string]study.Study{"chains": toy{"chains", true}, "checkpoints": toy{"checkpoints", true}, "deadlines": toy{"deadlines", true}, "downey": toy{"downey", false}, "faults": toy{"faults", false}, "forecasters": toy{"forecasters", true}, "joint": toy{"joint", true}, "moldable": toy{"moldable", true}, "oliner": toy{"oliner", false}, "roblitz": toy{"roblitz", true}, "smith": toy{"smith", true}, "varq": toy{"varq", false}}
 }
 
 func (t toy) Cases(o study.Options) []study.Case {

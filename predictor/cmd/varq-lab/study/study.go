@@ -62,9 +62,13 @@ Distribution-based Cluster Scheduling for Runtime Uncertainty" (2018). Joint tel
 how often promises about two sites are kept, a start at any of both or at both, with
 probabilities as of independent sites, and with dependence that is measured.
 Moldable tells what jobs gain whose sizes are chosen by forecasts of their waits, as
-varq size does, against Downey's strategies, on his machine and on real logs.
+varq size does, against Downey's strategies, on his machine and on real logs. Chains
+tells how often a job goes on without a gap where the one before it had to stop, as
+in Ding et al.'s "Mirage: Towards Low-interruption Services on Batch GPU Clusters
+with Reinforcement Learning" (2023).
 
-Checkpoints, deadlines, forecasters, joint, moldable, oliner, roblitz, smith and varq replay logs of
+Chains, checkpoints, deadlines, forecasters, joint, moldable, oliner, roblitz, smith
+and varq replay logs of
 ` + trace.Archive + `.
 Checkpoints, faults and oliner also read failures/LANL-*.csv.gz in their folder, of
 ` + trace.LosAlamos + `; faults and oliner with --failures a table of a site's

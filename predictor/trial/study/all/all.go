@@ -3,6 +3,7 @@ package all
 
 import (
 	"github.com/varq-project/varq/predictor/trial/study"
+	"github.com/varq-project/varq/predictor/trial/study/chains"
 	"github.com/varq-project/varq/predictor/trial/study/checkpoints"
 	"github.com/varq-project/varq/predictor/trial/study/deadlines"
 	"github.com/varq-project/varq/predictor/trial/study/faults"
@@ -17,6 +18,7 @@ import (
 // Studies returns all studies by name, which is that of their reports.
 func Studies() map[string]study.Study {
 	return map[string]study.Study{
+		"chains":      chains.Study{},
 		"checkpoints": checkpoints.Study{},
 		"deadlines":   deadlines.Study{},
 		"downey":      moldable.Downey{},
