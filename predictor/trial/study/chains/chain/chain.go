@@ -81,21 +81,27 @@ type Result struct {
 
 // Run simulates jobs, which must be in the order of their submission, and the chains. It does not
 // keep the jobs.
-func (e *Experiment) Run(jobs []sched.Job, way Way) Result {
-	r := &run{
-		Experiment: e, way: way, links: make(map[*sched.Job]*link), waits: make(waits),
-		last: jobs[len(jobs)-1].Submit, from: sched.Never,
-	}
-	for i := range jobs {
-		r.id = max(r.id, jobs[i].ID)
-	}
+func (e *Experiment) Run(jobs []sched.Job, way Way) Result { return newRun(e, way).replay(jobs) }
+
+// newRun returns a run that has no job yet.
+func newRun(e *Experiment, way Way) *run {
+	r := &run{Experiment: e, way: way, links: make(map[*sched.Job]*link), waits: make(waits), from: sched.Never}
 	r.sim = sim.New(sched.Config{Procs: e.Procs, Order: sched.FCFS(), Backfill: sched.EASY}, r)
 	if way == Promised {
 		r.varqd = newVarqd(e)
 	}
+	return r
+}
+
+// replay is Experiment.Run.
+func (r *run) replay(jobs []sched.Job) Result {
+	for i := range jobs {
+		r.id = max(r.id, jobs[i].ID)
+	}
+	r.last = jobs[len(jobs)-1].Submit
 	r.sim.Reset(jobs[0].Submit)
-	for i := range e.Chains {
-		c := &e.Chains[i]
+	for i := range r.Chains {
+		c := &r.Chains[i]
 		r.from = min(r.from, c.Begin)
 		r.submit(r.link(c, nil), c.Begin)
 	}
@@ -105,7 +111,7 @@ func (e *Experiment) Run(jobs []sched.Job, way Way) Result {
 		r.enqueue(&j)
 	}
 	r.sim.Drain()
-	r.result.Machine = float64(e.Procs) * float64(r.last-jobs[0].Submit)
+	r.result.Machine = float64(r.Procs) * float64(r.last-jobs[0].Submit)
 	return r.result
 }
 

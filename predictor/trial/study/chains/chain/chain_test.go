@@ -82,7 +82,7 @@ func TestPromised(t *testing.T) {
 	jobs = append(jobs, sched.Job{ID: learning + 1, Submit: last + 100_000, Limit: 1, Run: 1, Procs: 1})
 	e := Experiment{Procs: 8, Request: request, Chains: []Chain{{Begin: last + 10_000, Links: 3, Link: sched.Job{Procs: 2, Limit: 7200}}}}
 	got := e.Run(jobs, Promised)
-	if got.Work != 3*2*7200 || len(got.Pairs) != 2 {
+	if got.Work != 3*2*7200 || got.Idle == 0 || got.Chains != got.Work+got.Idle || len(got.Pairs) != 2 {
 		t.Errorf("%+v", got)
 	}
 	for _, p := range got.Pairs {
@@ -92,7 +92,42 @@ func TestPromised(t *testing.T) {
 	}
 }
 
-// Links idle or come late, and not both. Without chains the ways do not differ.
+// calm forecasts starts by the deadline of all jobs that come a number of seconds before it, and from
+// a time on of all jobs that come by then.
+type calm struct{ from, deadline, before int64 }
+
+func (f calm) Forecast(_ workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	for i := range c {
+		if now >= f.from || c[i].Submit <= f.deadline-f.before {
+			est[i].Prob = 1
+		}
+	}
+}
+
+// A link is put off when it need not come as early any more.
+func TestReplan(t *testing.T) {
+	jobs := []sched.Job{{ID: 1, Procs: 1, Limit: 1, Run: 1}, end}
+	for from, idle := range map[int64]int64{7000: 3000, 3000: 30} {
+		e := Experiment{Procs: 4, Request: request, Chains: []Chain{{Begin: 1000, Links: 2, Link: sched.Job{Procs: 2, Limit: 7200}}}}
+		r := newRun(&e, Promised)
+		r.varqd.planner.Forecaster = calm{from, 8200, 3000}
+		want := []Pair{{Idle: idle, Prob: Ladder[0]}}
+		if d := cmp.Diff(want, r.replay(jobs).Pairs); d != "" {
+			t.Errorf("from %d on: %s", from, d)
+		}
+	}
+}
+
+// When the log is over, no link is submitted.
+func TestAfterTheLog(t *testing.T) {
+	jobs := []sched.Job{{ID: 1, Procs: 1, Limit: 1, Run: 1}, end}
+	e := Experiment{Procs: 4, Request: request, Chains: []Chain{{Begin: end.Submit - 50, Links: 3, Link: sched.Job{Procs: 2, Limit: 100}}}}
+	if got := e.Run(jobs, AtEnd); len(got.Pairs) != 0 || got.Work != 200 || got.Chains != 100 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Links idle or come late, and not both.
 func TestBusy(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	var jobs []sched.Job
