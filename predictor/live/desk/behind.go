@@ -192,7 +192,10 @@ func (f *flows) conditions(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unkn
 			continue
 		}
 		for _, other := range on {
-			first := f.of(other)
+			first := &awaited{unknown: "it is not yours to see"}
+			if f.sees(other) {
+				first = f.of(other)
+			}
 			if first.unknown != "" {
 				if d.Any {
 					continue
@@ -205,15 +208,19 @@ func (f *flows) conditions(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unkn
 			}
 			event := events[c.Kind]
 			job.Conditions = append(job.Conditions, flow.Condition{Event: event, Job: first.place, Delay: c.Delay})
-			if other.User == f.user || f.desk.Premises.MaySeeJobs(f.user) {
-				a.after = append(a.after, f.tellAwaited(other, first, c))
-			}
+			a.after = append(a.after, f.tellAwaited(other, first, c))
 		}
 	}
 	if d.Any && len(job.Conditions) == 0 {
 		return "of none of the jobs that it waits for (" + j.Dependency + ") anything is forecast"
 	}
 	return ""
+}
+
+// sees reports whether the user may see a job of the queue. Of others nothing is told, and nothing
+// that follows from them.
+func (f *flows) sees(j *slurm.QueueEntry) bool {
+	return j.User == f.user || f.desk.Premises.MaySeeJobs(f.user)
 }
 
 // tellAwaited tells of one that a job waits for.
@@ -280,7 +287,7 @@ func (q *question) waitForOthers() (*api.Refusal, error) {
 	}
 	for _, c := range d.Conditions {
 		for _, other := range f.awaitedBy(j, c) {
-			if other.User != user && !q.desk.Premises.MaySeeJobs(user) {
+			if !f.sees(other) {
 				return &api.Refusal{Reason: fmt.Sprintf("job %d is not yours to see, so nothing is promised of one that waits for it", c.Job)}, nil
 			}
 		}

@@ -218,15 +218,30 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// Of a job that she may not see a user is told nothing but that hers waits for it, as Slurm tells.
+// Of a job that she may not see, and of what follows from it, a user is told nothing but that hers
+// waits for it, as Slurm tells. It is as if there were no job of that number.
 func TestWhenBehindPrivate(t *testing.T) {
 	s := newSite(t)
 	s.Slurm.PrivateJobs = true
 	s.Refresh()
-	s.observe(entry(1, "bob", 0, nil), entry(2, "alice", 0, nil), behind(3, "afterany:1(unfulfilled),afterany:2(unfulfilled)", nil))
+	s.observe(
+		entry(1, "bob", 0, func(j *slurm.QueueEntry) { j.Held = true }), entry(2, "alice", 0, nil),
+		behind(3, "afterany:1(unfulfilled),afterany:2(unfulfilled)", nil), behind(4, "afterok:3(unfulfilled)", nil),
+	)
 	for _, j := range s.when("alice", api.WhenQuery{}).Jobs {
-		if j.Job == 3 && (j.Start == nil || len(j.After) != 1 || j.After[0].Job != 2) {
+		const hidden = "job 1, of which nothing is forecast: it is not yours to see"
+		if want := map[int64]string{3: "it waits for " + hidden, 4: "it waits, by way of others, for " + hidden}[j.Job]; j.Unknown != want || (j.Start == nil) != (want != "") {
 			t.Errorf("%+v", j)
 		}
+	}
+	if f := s.when("alice", api.WhenQuery{Jobs: []int64{1}, Flow: true}).Flow; len(f.Jobs) != 0 {
+		t.Errorf("%+v", f)
+	}
+	_, err := Flows{s.desk}.Quote(t.Context(), "alice", &api.FlowRequest{Jobs: []int64{1}, FinishBy: desktest.Epoch + 86400})
+	if !errors.Is(err, api.ErrNotFound) {
+		t.Error(err)
+	}
+	if a, err := (Flows{s.desk}).Quote(t.Context(), "alice", &api.FlowRequest{Jobs: []int64{3}, FinishBy: desktest.Epoch + 86400}); err != nil || a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "not yours to see") {
+		t.Errorf("%+v, %v", a, err)
 	}
 }

@@ -45,5 +45,9 @@ func (f *flows) whole(members, counting []*slurm.QueueEntry) *api.Flow {
 // members returns the jobs of a flow: some jobs of the queue, those that they wait for, and those
 // that wait for them, as far as the user may see them.
 func (f *flows) members(named []int64) []*slurm.QueueEntry {
-	return slices.DeleteFunc(f.flow(named), func(j *slurm.QueueEntry) bool { return j.User != f.user && !f.desk.Premises.MaySeeJobs(f.user) })
+	named = slices.DeleteFunc(slices.Clone(named), func(id int64) bool {
+		j := f.entries[id]
+		return j != nil && !f.sees(j) || slices.ContainsFunc(f.arrays[id], func(j *slurm.QueueEntry) bool { return !f.sees(j) })
+	})
+	return slices.DeleteFunc(f.flow(named), func(j *slurm.QueueEntry) bool { return !f.sees(j) })
 }
