@@ -79,8 +79,14 @@ func (d *Desk) planAlternatives(ctx context.Context, user string, req *api.PlanR
 	}
 	nearest := refused.nearest()
 	answer, err := d.planAny(ctx, user, nearest.request, promise)
-	if err == nil && answer.Refusal != nil { // with the offers of the nearest
-		answer.Refusal.Reason = "none of the " + what + " will do: " + refused.String()
+	if err == nil && answer.Refusal != nil { // with the offers of the nearest, or what to do without
+		reason := "none of the " + what + " will do: " + refused.String()
+		for _, instead := range []string{trajectory.NoOffer, allForbidden} {
+			if strings.Contains(answer.Refusal.Reason, instead) && !strings.HasSuffix(reason, instead) {
+				reason += instead
+			}
+		}
+		answer.Refusal.Reason = reason
 	}
 	return nearest.chosen(req, answer), err
 }

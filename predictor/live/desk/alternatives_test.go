@@ -42,6 +42,13 @@ func TestPartitions(t *testing.T) {
 	if _, err := s.desk.Plan(t.Context(), "alice", in("main,nosuch", desktest.Epoch+7200), true); err == nil || !strings.Contains(err.Error(), `no partition "nosuch" (there are `) {
 		t.Errorf("a partition that does not exist: %v", err)
 	}
+	soon := s.Outlook.Delay
+	s.Outlook.Delay = 1e6 // nothing can be offered
+	a, err = s.desk.Plan(t.Context(), "alice", in("short,main", desktest.Epoch+60), true)
+	if err != nil || a.Refusal == nil || len(a.Refusal.Offers) > 0 || !strings.HasSuffix(a.Refusal.Reason, "try a much later deadline or a smaller job, ask again later, or do without a promise") {
+		t.Errorf("without offers: %+v, %v", a.Refusal, err)
+	}
+	s.Outlook.Delay = soon
 	s.Slurm.EachPartition = true
 	s.Refresh()
 	a, err = s.desk.Plan(t.Context(), "alice", in("short,main", desktest.Epoch+7200), true)

@@ -203,7 +203,7 @@ func TestPlanProperties(t *testing.T) {
 					t.Fatalf("refused, but %+v would do for %+v", pt, q)
 				}
 			}
-			a.Refusal.Offers, a.Refusal.Reason = nil, strings.TrimSuffix(a.Refusal.Reason, noOffer)
+			a.Refusal.Offers, a.Refusal.Reason = nil, strings.TrimSuffix(a.Refusal.Reason, NoOffer)
 		} else {
 			planned++
 			checkPlan(t, p, q, a)

@@ -113,9 +113,9 @@ type Point struct {
 	free workload.Estimate
 }
 
-// noOffer ends the sentence of a refusal without offers, unless it names a limit that no forecast
+// NoOffer ends the sentence of a refusal without offers, unless it names a limit that no forecast
 // matters to, or says that history is what is missing.
-const noOffer = ", and nothing like it can be promised now: try a much later deadline or a smaller job, ask again later, or do without a promise"
+const NoOffer = ", and nothing like it can be promised now: try a much later deadline or a smaller job, ask again later, or do without a promise"
 
 // Plan computes the probability trajectory. It chooses the cheapest point that has at least
 // the probability asked for, and the earliest of equally cheap points. The cost of a point
@@ -135,7 +135,7 @@ func (p *Planner) Plan(r Request) Answer {
 	if a.Refusal != nil && !hopeless {
 		a.Refusal.Offers = p.offers(r)
 		if len(a.Refusal.Offers) == 0 && !a.Refusal.Young && (a.Refusal.Limit == "" || len(a.Trajectory) > 0) {
-			a.Refusal.Reason += noOffer
+			a.Refusal.Reason += NoOffer
 		}
 	}
 	return a
