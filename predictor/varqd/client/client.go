@@ -30,8 +30,8 @@ import (
 // DefaultTimeout bounds one request, credential included.
 const DefaultTimeout = 2 * time.Second
 
-// acceptTimeout bounds a request of Accept, in which varqd changes a job in Slurm. It is as long as
-// varqd works on a request.
+// acceptTimeout bounds a request of Accept, in which varqd changes a job in Slurm, and of
+// PromiseFlow, in which it may read hundreds. It is as long as varqd works on a request.
 const acceptTimeout = 20 * time.Second
 
 // relayTime is how much longer than a request may take that another site is to answer, this one's
@@ -314,7 +314,7 @@ func (c *Client) When(ctx context.Context, q api.WhenQuery) (w api.When, err err
 
 // PromiseFlow asks for a promise that the jobs of a flow have ended by a time, or for a quote.
 func (c *Client) PromiseFlow(ctx context.Context, r api.FlowRequest) (a api.FlowAnswer, err error) {
-	err = c.doWithin(ctx, max(c.Timeout, probeTimeout), http.MethodPost, api.PathFlows, r, &a)
+	err = c.doWithin(ctx, max(c.Timeout, acceptTimeout), http.MethodPost, api.PathFlows, r, &a)
 	return a, err
 }
 

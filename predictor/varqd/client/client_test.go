@@ -253,13 +253,13 @@ func TestTimeForSizes(t *testing.T) {
 }
 
 // A varqd that is to relay is told for how long its answer is waited for, which is a little longer
-// than the other site's.
+// than the other site's. A promise of a flow may take as long as varqd works on it.
 func TestRelayedInTime(t *testing.T) {
 	var within string
 	stop := make(chan struct{})
 	c, err := New(serve(t, func(w http.ResponseWriter, r *http.Request) {
 		within = r.Header.Get(api.Within)
-		if r.URL.Path != api.PathRelay+"beta"+api.PathHealth {
+		if r.URL.Path == api.PathRelay+"beta"+api.PathPlan {
 			<-stop
 		}
 		_, _ = w.Write([]byte(`{}`))
@@ -276,6 +276,12 @@ func TestRelayedInTime(t *testing.T) {
 		t.Errorf("it is told %q", within)
 	}
 	c.Timeout = time.Millisecond
+	if _, err := c.PromiseFlow(t.Context(), api.FlowRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if ms, err := strconv.Atoi(within); err != nil || ms <= int(probeTimeout.Milliseconds()) {
+		t.Errorf("of a flow it is told %q", within)
+	}
 	if _, err := c.Plan(t.Context(), api.PlanRequest{}); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), ", which is to relay to site beta: no answer within 1.001s") {
 		t.Error(err)
 	}

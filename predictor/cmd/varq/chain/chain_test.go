@@ -136,8 +136,8 @@ func TestLinkStopped(t *testing.T) {
 	}
 }
 
-// A chain that is stopped says what has become of its jobs, and is told of as over when none is in
-// the queue: one whose first link was cancelled, too. A job that ends meanwhile is no error.
+// A chain that is stopped says what has become of its jobs, and is over when none is in the queue:
+// one whose first link was cancelled, too. A job that ends meanwhile is no error.
 func TestStop(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -161,7 +161,8 @@ func TestStop(t *testing.T) {
 		{"7|PENDING\n", "limit 600\n", "job 7, which waited, is cancelled", ": over, and its first link never began"},
 		{"", "limit 600\n", "no job of it runs or waits", ": over, and its first link never began"},
 		{"7|RUNNING\n8|PENDING\n9|RUNNING\n", "start 7 1000\n", "job 8, which waited, is cancelled; job 7 goes on, and none comes after it", ""},
-		{"7|COMPLETED\n8|PENDING\n5|PENDING\n", "start 7 1000\n", "job 8, which waited, is cancelled", ": over"}, // scancel fails
+		// scancel fails
+		{"7|COMPLETED\n8|PENDING\n5|PENDING\n", "start 7 1000\n", "job 8, which waited, is cancelled", ": over"},
 		{"7|COMPLETED\n", "start 7 1000\nend 7 1100 1\n", "no job of it runs or waits", ": over"},
 	} {
 		write("queue", c.queue)

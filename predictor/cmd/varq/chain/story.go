@@ -91,8 +91,8 @@ func jobs(dir string, runs []run) (all []int64, err error) {
 	return all, nil
 }
 
-// control runs one of Slurm's commands, without what users preset for themselves, and returns what it
-// prints.
+// control runs one of Slurm's commands, without what users preset for themselves, and returns what
+// it prints.
 func control(ctx context.Context, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SQUEUE_") || strings.HasPrefix(v, "SCANCEL_") })
@@ -106,6 +106,7 @@ func control(ctx context.Context, name string, args ...string) (string, error) {
 // queue are the user's jobs that are in Slurm's queue, and whether each waits.
 type queue map[int64]bool
 
+// readQueue reads the queue from squeue.
 func readQueue(ctx context.Context) (queue, error) {
 	out, err := control(ctx, "squeue", "--noheader", "--me", "--states=all", "--format=%i|%T")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// TestMain puts a fake sbatch, a squeue that shows one job, and an scontrol that does nothing, where
+// TestMain puts a fake sbatch, a squeue that shows one job, and an scontrol that does nothing where
 // the scripts find them.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){

@@ -98,8 +98,8 @@ func (e *exclusive) Set(text string) error {
 func (e *exclusive) String() string { return e.mode }
 func (e *exclusive) Type() string   { return "bool" }
 
-// AddOthers adds all other options of sbatch's to the command, or those of some names. Its help does
-// not show them. Request takes those that change nothing, and says why it does not take the others.
+// AddOthers adds all other options of sbatch's to the command, or those of some names, and its help
+// does not show them. Request takes those that change nothing, and says why it takes no others.
 func (f *Job) AddOthers(names ...string) {
 	for _, o := range option.Flags {
 		if len(names) > 0 && !slices.Contains(names, o.Name) {
