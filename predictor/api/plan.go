@@ -79,6 +79,10 @@ type PlanRequest struct {
 	GroupProb float64 `json:"group_prob,omitempty"`
 	// Trajectory asks for the whole probability trajectory in the answer.
 	Trajectory bool `json:"trajectory,omitempty"`
+	// Advisory asks what is likely of a job that starts as soon as it can, and of which nothing is
+	// promised: what promises allow for does not count, nor what is promised or offered to others that
+	// wait. Only a quote may be that.
+	Advisory bool `json:"advisory,omitempty"`
 }
 
 // The values of PlanRequest.RiskyNodes.

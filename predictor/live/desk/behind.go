@@ -377,8 +377,15 @@ func (v *view) after(j *slurm.QueueEntry) bool {
 // which on it is likely to be eligible.
 func (q *question) prospect(r *trajectory.Request, circumstances completion.Circumstances, avoided []string, claims []workload.Claim, wait *forecast.Answer) (p ending, blocked *api.Blocked, ok bool) {
 	room := q.desk.room(claims, r.ID == 0)
+	prospect := func(r *trajectory.Request, wait *forecast.Answer) (ending, *api.Blocked, bool) {
+		p, blocked, ok := q.desk.prospect(q.Cluster, r, 0, circumstances, avoided, room, wait)
+		if q.asked.Advisory {
+			p.Prospect, p.bound = p.forecast, p.forecast
+		}
+		return p, blocked, ok
+	}
 	if q.eligible == nil {
-		return q.desk.prospect(q.Cluster, r, 0, circumstances, avoided, room, wait)
+		return prospect(r, wait)
 	}
 	var endings []ending
 	waits := make([]forecast.Answer, len(q.eligible))
@@ -388,7 +395,7 @@ func (q *question) prospect(r *trajectory.Request, circumstances completion.Circ
 		}
 		later := *r
 		later.Now = max(r.Now, at)
-		each, why, ok := q.desk.prospect(q.Cluster, &later, 0, circumstances, avoided, room, &waits[i])
+		each, why, ok := prospect(&later, &waits[i])
 		if !ok {
 			*wait = waits[i]
 			return p, why, false

@@ -210,3 +210,32 @@ func TestWaits(t *testing.T) {
 		})
 	}
 }
+
+// What is likely of a job is what is forecast, without what promises allow for, and without the room
+// of those that wait. It is not promised.
+func TestAdvisory(t *testing.T) {
+	const epoch = desktest.Epoch
+	s := learnt(t, 150)
+	for name, of := range map[string]api.PlanRequest{"a start": {BeginBy: epoch + 3600, BestEffort: true, Prob: .02}, "an end": {FinishBy: epoch + 7200, Prob: .02}} {
+		careful := s.planned(of)
+		of.Advisory = true
+		s.desk.Shadow = true // which promises nothing
+		likely := s.planned(of)
+		s.desk.Shadow = false
+		if careful.Plan == nil || likely.Plan == nil || math.Abs(likely.Plan.Estimate-careful.Plan.Forecast) > .011 || likely.Plan.Estimate < careful.Plan.Estimate+.05 {
+			t.Errorf("%s: %+v, and with care %+v", name, likely.Plan, careful.Plan)
+		}
+	}
+	all := workload.Request{Size: workload.Size{Nodes: 4, CPUs: 4}, Limit: 36000}
+	if a, err := s.desk.Plan(t.Context(), "bob", &api.PlanRequest{Job: all, BeginBy: epoch + 7200, Prob: .02, MaxCost: api.MaxCost{}}, true); err != nil || a.Plan == nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	late := api.PlanRequest{BeginBy: epoch + 4*3600, BestEffort: true, Prob: .5, Advisory: true}
+	if a := s.planned(late); a.Plan == nil {
+		t.Errorf("beside a promise that waits: %+v", a.Refusal)
+	}
+	late.Job = workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 3600}
+	if _, err := s.desk.Plan(t.Context(), "alice", &late, true); err == nil {
+		t.Error("it is promised")
+	}
+}

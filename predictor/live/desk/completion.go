@@ -56,13 +56,15 @@ func (d *Desk) planCompletion(ctx context.Context, user string, req *api.PlanReq
 	if missing := q.Cluster.Job(r.Job, r.Needs).Missing(); missing != "" {
 		return q.refuse(&api.Refusal{Reason: missing})
 	}
-	r.Now = d.outOfTheWay(r, q.Room, q.now)
+	if !req.Advisory {
+		r.Now = d.outOfTheWay(r, q.Room, q.now)
+	}
 	q.from = max(q.from, r.Now)
 	plan, refusal := q.agreeOnEnd()
-	if refusal == nil && d.Shadow {
+	if refusal == nil && d.Shadow && !req.Advisory {
 		refusal = onlyWatching(plan, d.Zone)
 	}
-	if refusal == nil {
+	if refusal == nil && !req.Advisory {
 		refusal, err = d.checkRules(ctx, q.terms, plan)
 	}
 	if promise && refusal == nil && err == nil {

@@ -20,6 +20,9 @@ func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, prom
 	if err := d.checkHome(req); err != nil {
 		return api.PlanAnswer{}, err
 	}
+	if promise && req.Advisory {
+		return api.PlanAnswer{}, api.Fault(api.ErrInvalid, "advisory: nothing is promised of what is only likely")
+	}
 	no, err := d.mayPromise(ctx, user)
 	if err != nil {
 		return api.PlanAnswer{}, err
@@ -150,7 +153,7 @@ func (d *Desk) plan(ctx context.Context, user string, req *api.PlanRequest, prom
 		return q.refuse(no)
 	}
 	plan := q.startPlan(&got)
-	if d.Shadow {
+	if d.Shadow && !req.Advisory {
 		return q.refuse(onlyWatching(&plan, d.Zone))
 	}
 	no, err := q.grantStart(&got, &plan, promise)
@@ -228,7 +231,10 @@ func (q *question) asOffered(plan *api.Plan) {
 // grantStart checks a plan of a start against the site's policy. If promise is true, it makes the
 // promise. If others have taken the room meanwhile, it makes none, and the error is errCrowded.
 func (q *question) grantStart(got *trajectory.Answer, plan *api.Plan, promise bool) (*api.Refusal, error) {
-	if !promise {
+	switch {
+	case q.asked.Advisory:
+		return nil, nil
+	case !promise:
 		return q.desk.checkRules(q.ctx, q.terms, plan)
 	}
 	granted, err := q.desk.StartGranting(q.ctx)

@@ -39,7 +39,23 @@ func (d *Desk) view(ctx context.Context, user string, req *api.PlanRequest) (*vi
 	v.Room = d.room(v.taken, true)
 	v.Jobs, v.unread = d.jobs(ctx, "")
 	v.Forecaster = attended{v.Forecaster, ctx}
+	if req != nil && req.Advisory {
+		v.claims, v.taken, v.until = d.held(), d.held(), 0
+		v.Room, v.Forecaster = d.room(v.taken, false), frank{v.Forecaster}
+	}
 	return v, nil
+}
+
+// frank is a Forecaster of jobs of which nothing is promised: what is forecast of them is not
+// lowered.
+type frank struct{ trajectory.Forecaster }
+
+// Forecast implements trajectory.Forecaster.
+func (f frank) Forecast(r workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
+	f.Forecaster.Forecast(r, now, c, est)
+	for i := range est {
+		est[i].Prob, est[i].Bound = est[i].Forecast, est[i].Forecast
+	}
 }
 
 // err returns an error if the results of the view do not count: nobody waits for them any more, or

@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/told"
 	"github.com/varq-project/varq/predictor/prob"
+	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
 
@@ -27,9 +28,15 @@ func advisable(r *api.PlanRequest) error {
 	case r.BeginAfter != 0:
 		return errors.New("--begin-after: with --advisory nobody holds the work; leave it out, and submit with sbatch --begin")
 	}
-	r.BestEffort = !r.Finishes()
+	r.BestEffort, r.Advisory = !r.Finishes(), true
 	return nil
 }
+
+// likely puts what a refusal says of promises into words about what is likely.
+var likely = strings.NewReplacer(
+	" can be promised with probability ", " has a probability of ", "not even a probability of 0.01 can be promised for ", "there is not even a probability of 0.01 of ",
+	trajectory.NoOffer, "",
+)
 
 // showAdvice shows what is likely of a job with these options of sbatch.
 func showAdvice(env *cli.Env, asked *api.PlanRequest, answer *api.PlanAnswer, job []string) error {
@@ -47,7 +54,7 @@ func showAdvice(env *cli.Env, asked *api.PlanRequest, answer *api.PlanAnswer, jo
 			tellOffer(env, &s, asked, &answer.Offers[i], job)
 		}
 	case no != nil:
-		fmt.Fprintf(&s, "Not as likely as that: %s.\n", told.Reason(answer, env.Now(), env.Zone))
+		fmt.Fprintf(&s, "Not as likely as that: %s.\n", likely.Replace(told.Reason(answer, env.Now(), env.Zone)))
 		for i := range no.Offers {
 			tellOffer(env, &s, asked, &no.Offers[i], job)
 		}
