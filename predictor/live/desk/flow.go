@@ -25,6 +25,9 @@ type Flows struct{ *Desk }
 // Quote tells whether a user can be promised that all jobs of a flow have ended by a time, and with
 // which estimate, and forecasts them. The errors are faults of package api.
 func (d Flows) Quote(ctx context.Context, user string, req *api.FlowRequest) (answer api.FlowAnswer, err error) {
+	if err := d.checkAhead(req.FinishBy); err != nil {
+		return answer, err
+	}
 	v, err := d.view(ctx, user, nil)
 	if err != nil {
 		return answer, err

@@ -20,6 +20,9 @@ func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, prom
 	if err := d.checkHome(req); err != nil {
 		return api.PlanAnswer{}, err
 	}
+	if err := d.checkAhead(req.FinishBy); err != nil {
+		return api.PlanAnswer{}, err
+	}
 	if promise && req.Advisory {
 		return api.PlanAnswer{}, api.Fault(api.ErrInvalid, "advisory: nothing is promised of what is only likely")
 	}
@@ -39,6 +42,18 @@ func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, prom
 		d.offered.promise(user, req, answer.Plan.ID, d.Now())
 	}
 	return answer, err
+}
+
+// furthest is how far ahead the deadline of an end may be, in seconds: a year. That of a start is
+// bounded by the planner's horizon.
+const furthest = 366 * 86400
+
+// checkAhead returns a fault of package api if the deadline of an end is too far ahead, or nil.
+func (d *Desk) checkAhead(deadline int64) error {
+	if deadline > d.Now()+furthest {
+		return api.Fault(api.ErrInvalid, fmt.Sprintf("the deadline %s is more than a year ahead, for which nobody can tell what the queue will be like: name an earlier one", slurmtime.Format(deadline, d.Zone)))
+	}
+	return nil
 }
 
 // answer is Plan for a user who may have promises. If others take the room of its offers while it

@@ -204,3 +204,14 @@ func TestEarlierIsInTime(t *testing.T) {
 		}
 	}
 }
+
+// No end is promised by a deadline that is more than a year ahead.
+func TestDeadlineFarAhead(t *testing.T) {
+	s := newSite(t)
+	for ahead, want := range map[int64]bool{furthest: true, furthest + 1: false} {
+		req := &api.PlanRequest{Job: desktest.Request(0).Job, FinishBy: desktest.Epoch + ahead}
+		if _, err := s.desk.Plan(t.Context(), "alice", req, false); (err == nil) != want || err != nil && (!errors.Is(err, api.ErrInvalid) || !strings.Contains(err.Error(), "more than a year ahead")) {
+			t.Errorf("%d s: %v", ahead, err)
+		}
+	}
+}
