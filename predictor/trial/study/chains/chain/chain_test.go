@@ -92,8 +92,8 @@ func TestPromised(t *testing.T) {
 	}
 }
 
-// calm forecasts that jobs start by the deadline if they come some seconds before it. From a time on
-// all do that come by then.
+// calm forecasts that jobs start by the deadline if they come some seconds before it. From a time
+// on it is enough that they come by it.
 type calm struct{ from, deadline, before int64 }
 
 func (f calm) Forecast(_ workload.Request, now int64, c []workload.Candidate, est []workload.Estimate) {
