@@ -80,8 +80,8 @@ type PlanRequest struct {
 	// Trajectory asks for the whole probability trajectory in the answer.
 	Trajectory bool `json:"trajectory,omitempty"`
 	// Advisory asks what is likely of a job that starts as soon as it can, and of which nothing is
-	// promised: what promises allow for does not count, nor what is promised or offered to others that
-	// wait. Only a quote may be that.
+	// promised: what promises allow for does not count, nor what is promised or offered to others
+	// that wait. Only a quote may be that.
 	Advisory bool `json:"advisory,omitempty"`
 }
 

@@ -120,8 +120,8 @@ func every(t *testing.T, s *site.Site) {
 	}
 }
 
-// everyFlow: a flow that recurs is promised for its time, and followed until that is settled. The jobs
-// of a varq flow that is killed while it holds them are cancelled, and then submitted anew.
+// everyFlow: a flow that recurs is promised for its time, and followed until that is settled. The
+// jobs of a varq flow that is killed while it holds them are cancelled, and then submitted anew.
 func everyFlow(t *testing.T, s *site.Site) {
 	every, _ := seriesOf(t, s)
 	varq := filepath.Join(filepath.Dir(s.Wrapper()), "varq")

@@ -211,8 +211,8 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// What is likely of a job is what is forecast, without what promises allow for, and without the room
-// of those that wait. It is not promised.
+// What is likely of a job is what is forecast, without what promises allow for, and without the
+// room of those that wait. It is not promised.
 func TestAdvisory(t *testing.T) {
 	const epoch = desktest.Epoch
 	s := learnt(t, 150)

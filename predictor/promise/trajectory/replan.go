@@ -104,8 +104,8 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 	return revised
 }
 
-// reopened revises a promise by the opening in which it is most probable, if that is more than it is
-// without.
+// reopened revises a promise by the opening in which it is most probable, if that is more than it
+// is without.
 func (p *Planner) reopened(r *Request, b bounds, current Submission, revised *Revision) {
 	for _, o := range p.openings(r, revised.Prob) {
 		b.last = 0

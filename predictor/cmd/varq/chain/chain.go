@@ -55,7 +55,7 @@ func New(env *cli.Env) *cobra.Command {
 		Long: `Chain submits a script as a chain of jobs, as of a training run that goes on from its
 last checkpoint. When the work of a link begins, it submits the next one, to be running
 when its own time limit ends: with --begin-by, so that the next link becomes eligible
-early enough by the forecast of its wait, and late enough that its nodes hardly idle.
+early enough by the forecast of its wait, and no earlier than that.
 If that cannot be promised with --prob, lower probabilities are asked for, .75, .5 and
 .25, and at last the next link is submitted to start after this one (afterany).
 

@@ -27,13 +27,15 @@ const defaultAhead = "1-0"
 
 // command is what the subcommands share.
 type command struct {
-	env  *cli.Env
-	dial func() (Varqd, error)
+	env       *cli.Env
+	dial      func() (Varqd, error)
+	checkFlow func(path string) error
 }
 
-// New returns the command every with its subcommands. dial connects to varqd.
-func New(env *cli.Env, dial func() (Varqd, error)) *cobra.Command {
-	c := &command{env, dial}
+// New returns the command every with its subcommands. dial connects to varqd, and checkFlow says
+// what is wrong with the file of a flow.
+func New(env *cli.Env, dial func() (Varqd, error), checkFlow func(path string) error) *cobra.Command {
+	c := &command{env, dial, checkFlow}
 	var prob, ahead string
 	cmd := &cobra.Command{
 		Use:   "every SCHEDULE [--prob=P] [--ahead=DURATION] -- sbatch ... SCRIPT | varq flow FILE.yaml",
@@ -120,7 +122,12 @@ func (c *command) add(cmd *cobra.Command, args []string, probability, ahead stri
 	if _, err := s.check(now, host); err != nil {
 		return usage(err)
 	}
-	if err := s.try(cmd.Context(), s.Next(now, host), cleaned(os.Environ())); err != nil {
+	if s.Flow {
+		err = c.checkFlow(s.Args[0])
+	} else {
+		err = s.try(cmd.Context(), s.Next(now, host), cleaned(os.Environ()))
+	}
+	if err != nil {
 		return usage(err)
 	}
 	return c.locked(cmd.Context(), func(r *runner) error {

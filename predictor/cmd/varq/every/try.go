@@ -5,18 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/varq-project/varq/predictor/cmd/varq/flow"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
-// try makes sure that the job would be submitted for the occurrence at a time: sbatch and
-// varq-filter read the options as they will then, or the file of a flow is read, and nothing is
-// submitted.
+// try makes sure that sbatch would submit the job for the occurrence at a time: sbatch and
+// varq-filter read the options as they will then, and nothing is submitted.
 func (s *Series) try(ctx context.Context, at int64, environ []string) error {
-	if s.Flow {
-		_, err := flow.ReadFile(s.Args[0], nil)
-		return err
-	}
 	program := sbatch.Program{Path: s.Program, Env: environ, Own: s.own(at), Args: s.Args}
 	job, err := program.Describe(ctx, sbatch.Order{Recurs: true})
 	if err != nil {

@@ -91,6 +91,13 @@ func ReadFile(path string, stdin io.Reader) (*File, error) {
 	return f, nil
 }
 
+// Check returns what is wrong with a file of a flow: its error names the file, and the job or the
+// line.
+func Check(path string) error {
+	_, err := ReadFile(path, nil)
+	return err
+}
+
 // Parse reads a flow. Its jobs are then in an order in which each comes after those that it waits
 // for.
 func Parse(text []byte) (*File, error) {
