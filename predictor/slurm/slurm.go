@@ -8,6 +8,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/slurm/dependency"
+	"github.com/varq-project/varq/predictor/slurm/engine"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -45,7 +46,8 @@ type Progress struct {
 type QueueEntry struct {
 	workload.Job
 	Name       string
-	Reason     string // why it is pending, as Slurm writes it ("BeginTime", "Priority")
+	Engine     engine.Job // what a workflow engine that has submitted it says of it
+	Reason     string     // why it is pending, as Slurm writes it ("BeginTime", "Priority")
 	Dependency string
 	// Features, NodeList and Excluded are the nodes that its user has asked for, as sbatch's
 	// --constraint, --nodelist and --exclude have them.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/engine"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -88,6 +89,7 @@ func TestQueue(t *testing.T) {
 		requeued.Submit += 9
 		requeued.Eligible += 130
 		requeued.Comment = "again"
+		requeued.Engine = engine.Job{Name: engine.Nextflow, Run: "/scratch/alice/work"}
 		running := slurm.QueueEntry{
 			Job:  job(104, "bob", "chem", "main", workload.Size{Nodes: 2, CPUs: 4, Memory: 600}, 7200),
 			Name: "running", Reason: "None",

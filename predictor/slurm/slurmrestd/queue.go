@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/engine"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -30,6 +31,7 @@ type queueJob struct {
 	NodeList     string  `json:"required_nodes"`
 	Excluded     string  `json:"excluded_nodes"`
 	Comment      comment `json:"comment"`
+	Dir          string  `json:"current_working_directory"`
 	Priority     number  `json:"priority"`
 	Nodes        string  `json:"nodes"`
 	NodeCount    number  `json:"node_count"`
@@ -169,6 +171,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 			Series:   workload.SeriesOf(j.Name),
 		},
 		Name:         j.Name,
+		Engine:       engine.Of(j.Name, string(j.Comment), j.Dir),
 		Reason:       j.Reason,
 		Dependency:   j.Dependency,
 		Features:     j.Features,

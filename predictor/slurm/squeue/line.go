@@ -10,6 +10,7 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/hostlist"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/engine"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -28,7 +29,7 @@ func (l line) entry() (slurm.QueueEntry, error) {
 			Submit: l.number("SubmitTime"), Eligible: l.number("EligibleTime"), State: slurm.ParseState(l["State"]),
 			Array: l.array(), On: nodes(l["NodeList"]), Series: workload.SeriesOf(l["Name"]),
 		},
-		Name: l["Name"], Reason: l["Reason"], Dependency: l["Dependency"],
+		Name: l["Name"], Engine: engine.Of(l["Name"], l["Comment"], l["WorkDir"]), Reason: l["Reason"], Dependency: l["Dependency"],
 		Features: l["Feature"], NodeList: l["ReqNodes"], Excluded: l["ExcNodes"],
 		ArrayJob: l.array(), HetJob: l.number("HetJobID"), RestartCount: int(l.number("RestartCnt")),
 		Exclusive:   l.exclusive(),

@@ -23,15 +23,19 @@ type Command struct {
 // separator ends each field of a line. No name of anything in Slurm has it.
 const separator = "\x1f"
 
-// fields are those that are read, as squeue --Format calls them. The last is a text of the user's.
+// fields are those that are read, as squeue --Format calls them. The last three are texts of the
+// user's: one with a line break cuts off what comes after it.
 // Of one that it does not know squeue prints that there is none: Slurm 22.05 knows no ExcNodes, and
 // none before 26.05 Exclusive.
 var fields = []string{
 	"JobID", "ArrayJobID", "ArrayTaskID", "HetJobID", "UserName", "Account", "Partition", "QOS", "State", "Reason", "PriorityLong", "Nice",
 	"SubmitTime", "EligibleTime", "StartTime", "TimeLimit", "NumNodes", "NumCPUs", "NumTasks", "cpus-per-task", "MinCpus", "MinMemory", "MinTmpDisk",
 	"tres-alloc", "tres-per-node", "tres-per-job", "tres-per-task", "Licenses", "Feature", "ReqNodes", "ExcNodes", "NodeList", "Reservation",
-	"Dependency", "OverSubscribe", "Exclusive", "BatchFlag", "RestartCnt", "Name",
+	"Dependency", "OverSubscribe", "Exclusive", "BatchFlag", "RestartCnt", "Name", "WorkDir", "Comment",
 }
+
+// needed is how many fields a line has at least: up to the name.
+var needed = len(fields) - 2
 
 // Arguments returns those of squeue, which are always the same.
 func Arguments() []string {
@@ -98,11 +102,11 @@ func parse(out string) ([]slurm.QueueEntry, error) {
 // parseLine reads a line.
 func parseLine(text string) (slurm.QueueEntry, error) {
 	values := strings.Split(text, separator)
-	if len(values) < len(fields) {
-		return slurm.QueueEntry{}, fmt.Errorf("%.60q: %d fields, want %d", text, len(values), len(fields))
+	if len(values) < needed {
+		return slurm.QueueEntry{}, fmt.Errorf("%.60q: %d fields, want %d", text, len(values), needed)
 	}
 	l := make(line, len(fields))
-	for i, f := range fields {
+	for i, f := range fields[:min(len(fields), len(values))] {
 		l[f] = known(values[i])
 	}
 	return l.entry()

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/engine"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -58,6 +59,7 @@ func TestWaiting(t *testing.T) {
 
 // Each case is a job that differs from the one of TestWaiting.
 func TestJobs(t *testing.T) {
+	const run = "0c1f7a52-9be4-4d0e-8f6d-3a2b1c0d9e8f"
 	for name, c := range map[string]struct {
 		differs map[string]string
 		is      func(e *slurm.QueueEntry) bool
@@ -97,6 +99,12 @@ func TestJobs(t *testing.T) {
 		}},
 		"has no CPUs of a task": {map[string]string{"cpus-per-task": "65534"}, func(e *slurm.QueueEntry) bool { return e.Needs.NodeCPUs.Amount == 1 }},
 		"has a strange name":    {map[string]string{"Name": "a|b\nc"}, func(e *slurm.QueueEntry) bool { return e.Name == "a|b" }},
+		"is of Snakemake": {map[string]string{"Name": run, "WorkDir": "/home/alice", "Comment": "rule_align_wildcards_s1"}, func(e *slurm.QueueEntry) bool {
+			return e.Name == run && e.Engine == engine.Job{Name: engine.Snakemake, Run: run, Task: "align_wildcards_s1"}
+		}},
+		"is of Nextflow": {map[string]string{"Name": "nf-ALIGN_(1)", "WorkDir": "/w/3f/9a2c4e6b8d0f1a3c5e7b9d1f2a4c6e", "Comment": "a\nb"}, func(e *slurm.QueueEntry) bool {
+			return e.Engine == engine.Job{Name: engine.Nextflow, Run: "/w"}
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := read(t, shown(c.differs))

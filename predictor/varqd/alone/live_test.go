@@ -21,6 +21,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/engine"
 	"github.com/varq-project/varq/predictor/slurm/program"
 	"github.com/varq-project/varq/predictor/slurm/slurmrestd"
 	"github.com/varq-project/varq/predictor/varqd/alone"
@@ -118,8 +119,8 @@ func (l live) submitAll() (waits int64) {
 	l.submit("alice", "--begin=now+2hours", "--time=10", "--wrap=true")
 	l.submit("alice", "--hold", "--time=10", "--wrap=true")
 	l.submit("bob", "--dependency=afterok:"+strconv.FormatInt(waits, 10), "--time=10", "--wrap=true")
-	l.submit("bob", "--exclude=node1,node2", "--exclusive", "--time=10", "--wrap=true")
-	l.submit("alice", "--nodelist=node3", "--time=10", "--wrap=true")
+	l.submit("bob", "--exclude=node1,node2", "--exclusive", "--time=10", "--chdir=/work/3f/9a2c4e6b8d0f1a3c5e7b9d1f2a4c6e", "--wrap=true")
+	l.submit("alice", "--nodelist=node3", "--time=10", "--job-name=0c1f7a52-9be4-4d0e-8f6d-3a2b1c0d9e8f", "--comment=rule_align", "--wrap=true")
 	return waits
 }
 
@@ -209,6 +210,7 @@ func (l live) same(t *testing.T) {
 		}),
 	}
 	var diff string
+	var queue []slurm.QueueEntry
 	for range 10 {
 		want, err := rest.Queue(ctx)
 		if err != nil {
@@ -223,6 +225,7 @@ func (l live) same(t *testing.T) {
 		}
 		l.untold(want)
 		l.untold(got)
+		queue = got
 		if diff = cmp.Diff(want, got, unread); diff == "" {
 			break
 		}
@@ -230,6 +233,11 @@ func (l live) same(t *testing.T) {
 	}
 	if diff != "" {
 		t.Errorf("queue (-slurmrestd +squeue):\n%s", diff)
+	}
+	for _, of := range []engine.Job{{Name: engine.Nextflow, Run: "/work"}, {Name: engine.Snakemake, Run: "0c1f7a52-9be4-4d0e-8f6d-3a2b1c0d9e8f", Task: "align"}} {
+		if !slices.ContainsFunc(queue, func(j slurm.QueueEntry) bool { return j.Engine == of }) {
+			t.Errorf("no job is %+v", of)
+		}
 	}
 
 	wantNodes, err := rest.Nodes(ctx)
