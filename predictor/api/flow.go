@@ -1,9 +1,10 @@
 package api
 
 // FlowRequest asks for a promise that all jobs of a flow have ended by a time: of some of the
-// user's own jobs that wait or run, and of those of hers that wait for them. They have to end by
-// themselves. A job that waits for another to fail does not count, and one that never starts, as
-// others do not end as it needs, breaks the promise.
+// user's own jobs that wait or run, of those that a workflow engine has submitted for the same
+// runs, and of those of hers that wait for them. They have to end by themselves. A job that waits
+// for another to fail does not count, and one that never starts, as others do not end as it needs,
+// breaks the promise.
 type FlowRequest struct {
 	// Name is what the user calls the flow, or "".
 	Name string  `json:"name,omitempty"`
@@ -93,6 +94,10 @@ type Flows struct {
 type Flow struct {
 	// Jobs are in an order in which each comes after those that it waits for.
 	Jobs []FlowJob `json:"jobs"`
+	// Engines names the workflow engine of whose run jobs are ("Snakemake"), of several with an
+	// "and". It submits each when its inputs are there: those that it has yet to submit are not among
+	// Jobs.
+	Engines string `json:"engines,omitempty"`
 	// End is when the last of them is forecast to end. Lost is the probability that one of them never
 	// starts, because others do not do what it needs.
 	End  *Forecast `json:"end,omitempty"`
@@ -103,9 +108,10 @@ type Flow struct {
 
 // FlowJob is a job of a flow, or some tasks of an array.
 type FlowJob struct {
-	Job   int64     `json:"job"`
-	Array int64     `json:"array,omitempty"`
-	Tasks string    `json:"tasks,omitempty"`
+	Job   int64  `json:"job"`
+	Array int64  `json:"array,omitempty"`
+	Tasks string `json:"tasks,omitempty"`
+	// Name is the job's, or what a workflow engine calls its task where the name is that of the run.
 	Name  string    `json:"name"`
 	User  string    `json:"user"`
 	Runs  bool      `json:"runs,omitempty"`

@@ -59,6 +59,7 @@ func TestSite(t *testing.T) {
 			"array":             array,
 			"dependencies":      dependencies,
 			"flows":             flows,
+			"engines":           engines,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -21,8 +21,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// mostAwaited is the greatest number of jobs that the jobs of one answer may wait for, directly or
-// not, so that their starts are forecast.
+// mostAwaited is the greatest number of jobs of one answer, with those that they wait for, directly
+// or not, of which anything is forecast.
 const mostAwaited = 500
 
 // flows forecasts jobs that wait for others, with all that these wait for.
@@ -66,7 +66,7 @@ func (f *flows) of(j *slurm.QueueEntry) *awaited {
 	a := &awaited{unknown: "it waits for itself"} // until more is known
 	f.known[j.ID] = a
 	if len(f.known) > mostAwaited {
-		a.unknown = fmt.Sprintf("it waits, with others of this answer, for more than %d jobs", mostAwaited)
+		a.unknown = fmt.Sprintf("it is one of more than %d jobs that this answer is about, or that these wait for", mostAwaited)
 		return a
 	}
 	job := flow.Job{ID: j.ID, Earliest: max(f.now, j.Eligible), Success: f.desk.Outlook.Success(&j.Job)}

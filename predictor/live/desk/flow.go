@@ -53,9 +53,11 @@ func (d Flows) Quote(ctx context.Context, user string, req *api.FlowRequest) (an
 			return answer, api.Fault(api.ErrNotFound, fmt.Sprintf("job %d is not in the queue, or is not yours: a flow is promised of your own jobs that wait or run", id))
 		}
 	}
-	all := f.members(req.Jobs)
+	named, engines := f.named(req.Jobs)
+	all := f.members(named)
 	counting := f.counting(all)
 	answer.Flow, answer.AsOf = f.whole(all, counting), d.Outlook.Seen()
+	answer.Flow.Engines = engines
 	if err := v.err(); err != nil {
 		return answer, err
 	}
@@ -104,6 +106,7 @@ func (d Flows) Now(ctx context.Context, p *api.FlowPromise) (now *float64, told 
 	}
 	all := f.members(p.Jobs)
 	told = f.whole(all, f.counting(all))
+	_, told.Engines = f.named(p.Jobs)
 	members := slices.DeleteFunc(all, func(j *slurm.QueueEntry) bool { return !isOf(p.Jobs, j) })
 	if end := f.last(members); end != nil {
 		share := flow.Prob(end, p.FinishBy)

@@ -11,6 +11,7 @@ import (
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/slurm/engine"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -156,5 +157,69 @@ func TestFlowNow(t *testing.T) {
 	p.FinishBy -= 300
 	if now, _, _, err := (Flows{s.desk}).Now(t.Context(), &p); err != nil || now == nil || *now > .01 {
 		t.Errorf("%v, %v", now, err)
+	}
+}
+
+// Jobs that an engine has submitted for one run belong together, and no job of another run or user,
+// nor one that was not there when the promise was made.
+func TestFlowOfEngine(t *testing.T) {
+	const epoch = desktest.Epoch
+	s := newSite(t)
+	s.Outlook.Delay, s.Outlook.RunTime = 600, 1800
+	of := func(id int64, user, run, task string) *slurm.QueueEntry {
+		return entry(id, user, 0, func(j *slurm.QueueEntry) {
+			j.Name, j.Engine = "called "+run, engine.Job{Name: engine.Snakemake, Run: run, Task: task}
+		})
+	}
+	nextflow := entry(8, "alice", 0, func(j *slurm.QueueEntry) { j.Engine = engine.Job{Name: engine.Nextflow, Run: "x"} })
+	queue := []*slurm.QueueEntry{
+		of(1, "alice", "x", "align_1"), of(2, "alice", "x", "align_2"), of(3, "alice", "x", ""), behind(4, "afterok:3(unfulfilled)", nil),
+		of(5, "alice", "y", "align_1"), of(6, "bob", "x", "align_1"), entry(7, "alice", 0, nil), nextflow,
+	}
+	s.observe(queue...)
+	tell := func(user string, jobs ...int64) (ids []int64, f *api.Flow) {
+		t.Helper()
+		f = s.when(user, api.WhenQuery{Jobs: jobs, Flow: true}).Flow
+		for _, j := range f.Jobs {
+			ids = append(ids, j.Job)
+		}
+		slices.Sort(ids)
+		return ids, f
+	}
+	for _, c := range []struct {
+		named   []int64
+		want    []int64
+		engines string
+	}{
+		{[]int64{1}, []int64{1, 2, 3, 4}, "Snakemake"}, {[]int64{5, 7}, []int64{5, 7}, "Snakemake"}, {[]int64{6}, []int64{6}, "Snakemake"},
+		{[]int64{7}, []int64{7}, ""}, {[]int64{4}, []int64{3, 4}, ""}, {[]int64{5, 8}, []int64{5, 8}, "Nextflow and Snakemake"},
+	} {
+		if got, f := tell("alice", c.named...); !slices.Equal(got, c.want) || f.Engines != c.engines || f.End == nil {
+			t.Errorf("%v: %v, %+v", c.named, got, f)
+		}
+	}
+	if _, f := tell("alice", 1); f.Jobs[0].Name != "align_1" || f.Jobs[2].Name != "called x" || f.End.Median < epoch+2*2400-60 {
+		t.Errorf("%+v", f)
+	}
+	a, err := Flows{s.desk}.Quote(t.Context(), "alice", &api.FlowRequest{Jobs: []int64{2}, FinishBy: epoch + 3*2400, Prob: .8})
+	if err != nil || a.Promised == nil || !slices.Equal(a.Promised.Jobs, []int64{1, 2, 3, 4}) || a.Flow.Engines != "Snakemake" {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	s.observe(append(queue[1:], of(9, "alice", "x", "sum"))...)
+	if _, told, _, err := (Flows{s.desk}).Now(t.Context(), a.Promised); err != nil || told.Engines != "Snakemake" || len(told.Jobs) != 3 {
+		t.Errorf("%+v, %v", told, err)
+	}
+	s.Slurm.PrivateJobs = true
+	s.Refresh()
+	if got, f := tell("alice", 6); len(got) != 0 || f.Engines != "" {
+		t.Errorf("bob's run is told of: %+v", f)
+	}
+	queue = nil
+	for id := range int64(mostAwaited + 1) {
+		queue = append(queue, of(1+id, "alice", "x", ""))
+	}
+	s.observe(queue...)
+	if got, f := tell("alice", 1); len(got) != mostAwaited+1 || f.End != nil || !strings.HasSuffix(f.Unknown, "it is one of more than 500 jobs that this answer is about, or that these wait for") {
+		t.Errorf("%d jobs, %s", len(got), f.Unknown)
 	}
 }

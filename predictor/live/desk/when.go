@@ -70,8 +70,10 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 	}
 	if q.Flow {
 		f := w.graph()
-		members := f.members(q.Jobs)
+		named, engines := f.named(q.Jobs)
+		members := f.members(named)
 		answer.Flow = f.whole(members, f.counting(members))
+		answer.Flow.Engines = engines
 	}
 	return answer, v.err()
 }

@@ -3,6 +3,7 @@ package desk
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -29,7 +30,7 @@ func (f *flows) whole(members, counting []*slurm.QueueEntry) *api.Flow {
 	told.Lost = f.Lost(places)
 	for _, j := range members {
 		a := f.of(j)
-		job := api.FlowJob{Job: j.ID, Array: j.ArrayJob, Tasks: j.ArrayTasks, Name: j.Name, User: j.User, Runs: j.Start != 0, After: a.after, Unknown: a.unknown}
+		job := api.FlowJob{Job: j.ID, Array: j.ArrayJob, Tasks: j.ArrayTasks, Name: cmp.Or(j.Engine.Task, j.Name), User: j.User, Runs: j.Start != 0, After: a.after, Unknown: a.unknown}
 		if a.unknown == "" {
 			courses := f.Courses(a.place)
 			job.Start, job.End, job.Critical = forecastOf(courses.Start), forecastOf(courses.End), critical[a.place]
@@ -42,12 +43,39 @@ func (f *flows) whole(members, counting []*slurm.QueueEntry) *api.Flow {
 	return told
 }
 
+// named returns the numbers of those of some jobs that the user may see, and of all that a workflow
+// engine has submitted for the same runs. engines has the names of these engines, or is empty.
+func (f *flows) named(jobs []int64) (all []int64, engines string) {
+	type run struct{ user, engine, run string }
+	of := func(j *slurm.QueueEntry) run { return run{j.User, j.Engine.Name, j.Engine.Run} }
+	runs, names := map[run]bool{}, []string{}
+	for _, id := range jobs {
+		entries := f.arrays[id]
+		if j := f.entries[id]; j != nil {
+			entries = append(entries[:len(entries):len(entries)], j)
+		}
+		entries = slices.DeleteFunc(slices.Clone(entries), func(j *slurm.QueueEntry) bool { return !f.sees(j) })
+		for _, j := range entries {
+			all = append(all, j.ID)
+			if j.Engine.Run != "" {
+				runs[of(j)] = true
+				names = append(names, j.Engine.Name)
+			}
+		}
+	}
+	if len(runs) > 0 {
+		for _, j := range f.entries {
+			if runs[of(j)] {
+				all = append(all, j.ID)
+			}
+		}
+	}
+	slices.Sort(names)
+	return all, strings.Join(slices.Compact(names), " and ")
+}
+
 // members returns the jobs of a flow: some jobs of the queue, those that they wait for, and those
 // that wait for them, as far as the user may see them.
 func (f *flows) members(named []int64) []*slurm.QueueEntry {
-	named = slices.DeleteFunc(slices.Clone(named), func(id int64) bool {
-		j := f.entries[id]
-		return j != nil && !f.sees(j) || slices.ContainsFunc(f.arrays[id], func(j *slurm.QueueEntry) bool { return !f.sees(j) })
-	})
 	return slices.DeleteFunc(f.flow(named), func(j *slurm.QueueEntry) bool { return !f.sees(j) })
 }

@@ -103,7 +103,11 @@ func (k *Keeper) PromiseFlow(ctx context.Context, user string, req api.FlowReque
 	}
 	p := answer.Promised
 	p.ID = api.NewPlanID()
-	p.Events = []api.Event{{At: p.Promised, Kind: eventNote, Text: fmt.Sprintf("promised, with an estimate of %s", prob.Format(p.Estimate))}}
+	text := fmt.Sprintf("promised, with an estimate of %s", prob.Format(p.Estimate))
+	if answer.Flow.Engines != "" {
+		text += ": the jobs of a run of " + answer.Flow.Engines + " that were in the queue, and none that came later"
+	}
+	p.Events = []api.Event{{At: p.Promised, Kind: eventNote, Text: text}}
 	switch err := k.Store.add(ctx, &row{*p}); {
 	case errors.Is(err, errTooMany):
 		return api.FlowAnswer{}, api.Fault(api.ErrConflict, fmt.Sprintf("you have %d promises of flows that are open, and nobody gets more: wait until one is settled (varq flow)", MaxOpen))

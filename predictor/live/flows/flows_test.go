@@ -27,6 +27,7 @@ type site struct {
 	batches bool // accounting is asked about many jobs at a time
 	notices []api.Notice
 	slots   []workload.Claim
+	engines string
 }
 
 func newSite(t *testing.T) *site {
@@ -44,7 +45,7 @@ func newSite(t *testing.T) *site {
 }
 
 func (s *site) Quote(_ context.Context, user string, r *api.FlowRequest) (api.FlowAnswer, error) {
-	return api.FlowAnswer{Promised: &api.FlowPromise{
+	return api.FlowAnswer{Flow: &api.Flow{Engines: s.engines}, Promised: &api.FlowPromise{
 		User: user, Name: r.Name, Jobs: r.Jobs, FinishBy: r.FinishBy, Prob: r.Prob, Estimate: .95, Promised: s.clock, State: api.StatePending,
 	}}, nil
 }
@@ -247,5 +248,14 @@ func TestFlows(t *testing.T) {
 	}
 	if _, err := s.Flows(t.Context(), "alice", api.FlowsQuery{All: true}); !errors.Is(err, api.ErrForbidden) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A promise of a run of an engine says that jobs which come later are not promised.
+func TestEngines(t *testing.T) {
+	s := newSite(t)
+	s.engines = "Snakemake"
+	if p := s.promise(1, 2); len(p.Events) != 1 || p.Events[0].Text != "promised, with an estimate of 0.95: the jobs of a run of Snakemake that were in the queue, and none that came later" {
+		t.Errorf("%+v", p.Events)
 	}
 }

@@ -411,6 +411,8 @@ func flowFor(q api.WhenQuery) *api.Flow {
 				{Job: 4713, Name: "report", User: "alice", Start: at(190), End: at(200), Critical: 1, After: []api.Awaited{{Job: 4712, Array: 4712, Tasks: "0-9", Kind: "afterok", Prob: .94, By: at(180)}, {Job: 4711, Kind: "after", By: at(-10)}}},
 			},
 		}
+	case 4730:
+		return &api.Flow{Engines: "Snakemake", End: at(20), Jobs: []api.FlowJob{{Job: 4730, Name: "align", User: "alice", End: at(20)}, {Job: 4731, Name: "align", User: "alice", End: at(20)}}}
 	case 4720:
 		return &api.Flow{Unknown: "of job 4720 nothing is forecast: its user holds it", Jobs: []api.FlowJob{{Job: 4720, Name: "held", User: "alice", Unknown: "its user holds it"}}}
 	}
@@ -447,6 +449,8 @@ func flows(q api.FlowsQuery) (api.Flows, error) {
 	if q.Old {
 		a.Flows = append(a.Flows, api.FlowPromise{
 			ID: "bcdefghijklm", User: "alice", Jobs: []int64{4600}, FinishBy: now - 86400, Prob: .8, State: api.StateMissed, Note: "job 4600 still runs at the deadline",
+		}, api.FlowPromise{
+			ID: "cdefghijklmn", User: "alice", Jobs: []int64{4730}, FinishBy: now + 86400, Prob: .8, State: api.StatePending, Flow: flowFor(api.WhenQuery{Jobs: []int64{4730}}),
 		})
 	}
 	return a, nil

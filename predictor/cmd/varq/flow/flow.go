@@ -28,6 +28,11 @@ that they wait for (sbatch --dependency), and of those that wait for them. With
 --finish-by it has promised that they all have ended by a time. Slurm lets each run in
 its turn; nothing is moved or held for the promise, and it costs nothing.
 
+Snakemake and Nextflow submit a job when its inputs are there. Of a run of theirs name
+one job: flow takes in all jobs of the run that are in the queue, which it knows by
+their names, comments and folders. Jobs that the engine has yet to submit are neither
+forecast nor promised.
+
 Without jobs it lists the flows that were promised to you, each as a tree.
 
 A FILE.yaml has jobs that flow submits first, one after another, as
@@ -153,6 +158,9 @@ func headline(env *cli.Env, f *api.Flow) string {
 		fmt.Fprintf(&s, "When all of %s have ended is not forecast: %s.\n", jobs, f.Unknown)
 	} else {
 		fmt.Fprintf(&s, "All of %s have ended %s.\n", jobs, told.Likely(f.End, env.Zone))
+	}
+	if f.Engines != "" {
+		fmt.Fprintf(&s, "They are of a run of %s: jobs that it has yet to submit are neither forecast nor promised.\n", f.Engines)
 	}
 	if f.Lost > 0 {
 		fmt.Fprintf(&s, "With probability %s some of them never start, as others do not end as they need.\n", prob.Format(f.Lost))

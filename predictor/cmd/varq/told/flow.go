@@ -33,6 +33,9 @@ func FlowTree(f *api.FlowPromise, zone *time.Location) string {
 	if f.Flow == nil {
 		return w.String()
 	}
+	if f.Flow.Engines != "" {
+		fmt.Fprintf(&w, "  of a run of %s: jobs that it has submitted since are not promised\n", f.Flow.Engines)
+	}
 	jobs := f.Flow.Jobs
 	under, has := map[int64][]int{}, map[int64]bool{}
 	for i := range jobs {
