@@ -31,11 +31,7 @@ type crowdOf struct {
 
 // Gather tells the Twin that many jobs which wait are asked about by PointAt at a time. With n of n
 // jobs in a queue that takes O(n log n) in all, instead of for each. The Points are the same.
-func (t *Twin) Gather(now int64) {
-	if now != t.crowd.at {
-		t.crowd = crowd{at: now}
-	}
-}
+func (t *Twin) Gather(now int64) { t.crowd = crowd{at: now} }
 
 // disperse forgets the Points of the jobs that wait, as the queue has changed.
 func (c *crowd) disperse() { c.of = nil }

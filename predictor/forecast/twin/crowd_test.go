@@ -30,7 +30,6 @@ func TestGather(t *testing.T) {
 				t.Fatalf("%d jobs, job %d: %s", n, jobs[i].ID, diff)
 			}
 		}
-		w.Gather(now) // which others have asked for
 		if len(w.crowd.of) == 0 {
 			t.Errorf("%d jobs: none were asked about together", n)
 		}

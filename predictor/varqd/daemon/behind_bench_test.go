@@ -56,7 +56,7 @@ func flowOf(n int, now int64, random *rand.Rand) (jobs []slurm.QueueEntry) {
 		add("singleton(unfulfilled)")
 	}
 	for i := len(jobs) - 7; i < len(jobs); i++ {
-		jobs[i].Name = "singleton"
+		jobs[i].Name = fmt.Sprint("singleton", n)
 	}
 	add("")
 	array := last()
@@ -189,6 +189,12 @@ func BenchmarkDependent(b *testing.B) {
 		b.Fatal(err)
 	}
 	promised := &queue[slices.IndexFunc(queue, func(j slurm.QueueEntry) bool { return j.ID == job })]
+	var dependent []int64
+	for i := range queue {
+		if j := &queue[i]; j.User == flowUser(0) && j.Dependency != "" {
+			dependent = append(dependent, j.ID)
+		}
+	}
 	for _, c := range []struct {
 		what string
 		ask  func() (told int, err error) // of so many jobs
@@ -203,7 +209,7 @@ func BenchmarkDependent(b *testing.B) {
 			return told, err
 		}},
 		{"when=500", func() (told int, err error) {
-			a, err := d.desk.When(b.Context(), flowUser(0), api.WhenQuery{})
+			a, err := d.desk.When(b.Context(), flowUser(0), api.WhenQuery{Jobs: dependent})
 			return len(a.Jobs), err
 		}},
 		{"when=1", func() (told int, err error) {
