@@ -64,8 +64,8 @@ func engines(t *testing.T, s *site.Site) {
 	}
 }
 
-// TestSnakemake is a workflow of five jobs, and of one after them, that a real Snakemake submits: each
-// way that this one knows.
+// TestSnakemake is a workflow of five jobs, and of one after them, that a real Snakemake submits:
+// each way that this one knows.
 func TestSnakemake(t *testing.T) {
 	thorough.Only(t)
 	snakemake, err := exec.LookPath("snakemake")

@@ -39,7 +39,8 @@ var forms = []struct {
 	// Snakemake 3 to 7 with --cluster, and snakemake-executor-plugin-cluster-generic 1.0: the job is
 	// called as its script, snakejob.RULE.NUMBER.sh. Snakemake 7.19 to 7.24 with --slurm:
 	// --job-name=snakejob_RULE_NUMBER. The profile smk-simple-slurm, and those copied from it:
-	// --job-name=smk-{rule}-{wildcards}. All are from the folder of the workflow, which one run locks.
+	// --job-name=smk-{rule}-{wildcards}. All are from the folder of the workflow, which one run
+	// locks.
 	{Snakemake, func(name, _, dir string) string {
 		for _, prefix := range []string{"snakejob.", "snakejob_", "smk-"} {
 			if strings.HasPrefix(name, prefix) {
