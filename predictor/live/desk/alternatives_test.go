@@ -45,7 +45,7 @@ func TestPartitions(t *testing.T) {
 	soon := s.Outlook.Delay
 	s.Outlook.Delay = 1e6 // nothing can be offered
 	a, err = s.desk.Plan(t.Context(), "alice", in("short,main", desktest.Epoch+60), true)
-	if err != nil || a.Refusal == nil || len(a.Refusal.Offers) > 0 || !strings.HasSuffix(a.Refusal.Reason, "try a much later deadline or a smaller job, ask again later, or do without a promise") {
+	if err != nil || a.Refusal == nil || len(a.Refusal.Offers) > 0 || !strings.HasSuffix(a.Refusal.Reason, "try a lower --prob, a much later deadline or a smaller job, ask again later, or do without a promise") {
 		t.Errorf("without offers: %+v, %v", a.Refusal, err)
 	}
 	s.Outlook.Delay = soon

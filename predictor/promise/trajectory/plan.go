@@ -115,7 +115,7 @@ type Point struct {
 
 // NoOffer ends the sentence of a refusal without offers, unless it names a limit that no forecast
 // matters to, or says that history is what is missing.
-const NoOffer = ", and nothing like it can be promised now: try a much later deadline or a smaller job, ask again later, or do without a promise"
+const NoOffer = ", and nothing like it is certain enough to be offered instead: try a lower --prob, a much later deadline or a smaller job, ask again later, or do without a promise"
 
 // Plan computes the probability trajectory. It chooses the cheapest point that has at least
 // the probability asked for, and the earliest of equally cheap points. The cost of a point

@@ -96,7 +96,7 @@ func TestOffers(t *testing.T) {
 }
 
 func TestRefusedWithoutHistory(t *testing.T) {
-	const nothing = ", and nothing like it can be promised now: try a much later deadline or a smaller job, ask again later, or do without a promise"
+	const nothing = ", and nothing like it is certain enough to be offered instead: try a lower --prob, a much later deadline or a smaller job, ask again later, or do without a promise"
 	for _, c := range []struct {
 		sample int
 		mean   float64
