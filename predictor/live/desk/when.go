@@ -324,11 +324,23 @@ const unknownWait = "too little is known yet of how long such jobs wait"
 func (w *waiting) outlookOf(j *slurm.QueueEntry, as *limits.Job, hold int64, c completion.Circumstances) (from int64, wait forecast.Answer, end negotiate.Prospect, blocked *api.Blocked, unknown string) {
 	from = max(w.now, j.Eligible)
 	r := trajectory.Request{Job: as.Request, Pieces: as.Pieces(), ID: j.ID, Now: from, HoldUntil: hold}
-	end, blocked, ok := w.desk.prospect(w.Cluster, &r, from-j.Eligible, c, nil, w.room, &wait)
+	room := w.room
+	if j.Eligible > w.now {
+		room = w.desk.room(w.goingBefore(j), false)
+	}
+	end, blocked, ok := w.desk.prospect(w.Cluster, &r, from-j.Eligible, c, nil, room, &wait)
 	if !ok {
 		return from, wait, nil, nil, cmp.Or(wait.Down, unknownWait)
 	}
 	return from, wait, end, blocked, ""
+}
+
+// goingBefore returns the claims of jobs that run, and of promised and plain jobs that have their
+// nodes, as is expected, before a job becomes eligible that waits for its begin time.
+func (w *waiting) goingBefore(j *slurm.QueueEntry) []workload.Claim {
+	return slices.DeleteFunc(slices.Clone(w.claims), func(c workload.Claim) bool {
+		return c.Job == j.ID || !c.Runs && !c.Plain && c.Start >= j.Eligible
+	})
 }
 
 // waitFrom forecasts the wait of a job as one of a request, or that of the first of some rounds of

@@ -370,3 +370,22 @@ func TestWhenOfFewerNodes(t *testing.T) {
 		t.Errorf("%s", j.Unknown)
 	}
 }
+
+// A job that waits for its begin time has to do with the room that jobs leave which were promised
+// their nodes before that.
+func TestWhenBehindPromises(t *testing.T) {
+	s := newSite(t)
+	if a, err := s.desk.Plan(t.Context(), "bob", desktest.Request(desktest.Epoch+7200), true); err != nil || a.Plan == nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	s.Outlook.Rooms = 1 // beside a claim there is none
+	begins := func(id, at int64) *slurm.QueueEntry {
+		return entry(id, "alice", 0, func(j *slurm.QueueEntry) { j.Eligible, j.Reason = desktest.Epoch+at, "BeginTime" })
+	}
+	s.observe(entry(1, "alice", 0, nil), begins(2, 60), begins(3, 8000))
+	for _, j := range s.when("alice", api.WhenQuery{}).Jobs {
+		if starts := j.Start != nil && j.Start.Median != 0; starts != (j.Job != 3) {
+			t.Errorf("job %d: %+v", j.Job, j.Start)
+		}
+	}
+}
