@@ -117,7 +117,7 @@ func (r *runner) enqueue(j *sched.Job) {
 	r.queued++
 	r.sim.Submit(j)
 	if r.varqd != nil {
-		r.varqd.submitted(j)
+		r.varqd.Submitted(j)
 	}
 }
 
@@ -167,7 +167,7 @@ func (r *runner) Started(now int64, j *sched.Job) {
 		if promised && c.promise.tasks != nil {
 			array = c.promise.ID
 		}
-		r.varqd.started(j, array)
+		r.varqd.Started(j, array)
 	}
 	if promised {
 		r.startPromised(now, j, c.promise)
@@ -213,7 +213,7 @@ func (r *runner) Ended(now int64, j *sched.Job) {
 		r.Estimator.Learn(j)
 	}
 	if r.varqd != nil {
-		r.varqd.ended(j)
+		r.varqd.Ended(j)
 	}
 	if r.callbacks.Ended != nil {
 		r.callbacks.Ended(j)

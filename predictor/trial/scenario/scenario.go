@@ -102,7 +102,7 @@ func (o *Outcome) Kept() bool { return o.Refusal == "" && o.Start <= o.Deadline 
 func (s *Scenario) Run(jobs iter.Seq2[sched.Job, error], callbacks Callbacks) (*Result, error) {
 	r := newRunner(s, callbacks)
 	if s.Reservations.arrays() != NoArrays {
-		for tasks, err := range bursts(jobs, r.varqd.request) {
+		for tasks, err := range bursts(jobs, r.varqd.Request) {
 			if err != nil {
 				return nil, err
 			}

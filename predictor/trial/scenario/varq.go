@@ -4,10 +4,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/trial/follow"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -15,8 +15,7 @@ import (
 // queue, passes what happens to the forecaster, and plans reservations.
 type varqd struct {
 	*VARQ
-	request    func(*sched.Job) workload.Request
-	queue      queue.Queue
+	follow.Follower
 	forecaster forecaster
 	planner    trajectory.Planner
 
@@ -48,43 +47,15 @@ type promise struct {
 }
 
 func newVarqd(s *Scenario) *varqd {
-	v := &varqd{VARQ: s.Reservations.VARQ, request: s.Request, kinds: make(map[trajectory.Kind]int), moves: make([]int, 1)}
-	if v.request == nil {
-		v.request = func(j *sched.Job) workload.Request {
+	v := &varqd{VARQ: s.Reservations.VARQ, Follower: follow.Follower{Request: s.Request}, kinds: make(map[trajectory.Kind]int), moves: make([]int, 1)}
+	if v.Request == nil {
+		v.Request = func(j *sched.Job) workload.Request {
 			return workload.Request{Size: workload.Size{Nodes: j.Procs, CPUs: j.Procs}, Limit: j.Limit}
 		}
 	}
-	v.forecaster = v.Method.newForecaster(&v.queue, s.Background, rand.New(rand.NewPCG(s.Seed, 0x4652_4543)))
-	v.planner.Forecaster, v.planner.MaxHold = v.forecaster, v.MaxHold
+	v.forecaster = v.Method.newForecaster(&v.Queue, s.Background, rand.New(rand.NewPCG(s.Seed, 0x4652_4543)))
+	v.Observer, v.planner.Forecaster, v.planner.MaxHold = v.forecaster, v.forecaster, v.MaxHold
 	return v
-}
-
-// workloadJob returns j in the form that forecasters take, with neither start nor end.
-func (v *varqd) workloadJob(j *sched.Job) workload.Job {
-	return workload.Job{ID: j.ID, Request: v.request(j), Submit: j.Submit, Eligible: j.Submit}
-}
-
-// submitted observes that j joins the queue.
-func (v *varqd) submitted(j *sched.Job) {
-	job := v.workloadJob(j)
-	v.queue.Submit(job)
-	v.forecaster.Submitted(&job)
-}
-
-// started observes that j starts, a task of array if that is not 0.
-func (v *varqd) started(j *sched.Job, array int64) {
-	job := v.workloadJob(j)
-	job.Start, job.Array = j.Start, array
-	v.queue.Start(job)
-	v.forecaster.Started(&job)
-}
-
-// ended observes that j has ended.
-func (v *varqd) ended(j *sched.Job) {
-	job := v.workloadJob(j)
-	job.Start, job.End = j.Start, j.End
-	v.queue.Remove(job.ID)
-	v.forecaster.Ended(&job)
 }
 
 // register tells the forecaster the present plan of p. holds says whether the present
@@ -119,7 +90,7 @@ func (r *runner) reserve(j *sched.Job) {
 func (r *runner) ask(j *sched.Job, tasks int32) *promise {
 	v, now := r.varqd, j.Submit
 	v.asked++
-	request := trajectory.Request{Job: v.request(j), Tasks: tasks, ID: j.ID, Now: now, Deadline: (now/v.Every + 1) * v.Every, Prob: v.Prob}
+	request := trajectory.Request{Job: v.Request(j), Tasks: tasks, ID: j.ID, Now: now, Deadline: (now/v.Every + 1) * v.Every, Prob: v.Prob}
 	if !v.BestEffort {
 		request.HoldUntil = request.Deadline
 	}

@@ -161,7 +161,7 @@ func (r *run) submit(l *link, at int64) {
 func (r *run) enqueue(j *sched.Job) {
 	r.sim.Submit(j)
 	if r.varqd != nil {
-		r.varqd.submitted(j)
+		r.varqd.Submitted(j)
 	}
 }
 
@@ -220,7 +220,7 @@ func (r *run) Started(now int64, j *sched.Job) {
 	wait := now - j.Submit
 	r.waits.add(j.Procs, wait)
 	if r.varqd != nil {
-		r.varqd.started(j)
+		r.varqd.Started(j, 0)
 	}
 	l := r.links[j]
 	if l == nil {
@@ -251,6 +251,6 @@ func (r *run) Ended(_ int64, j *sched.Job) {
 		delete(r.links, j)
 	}
 	if r.varqd != nil {
-		r.varqd.ended(j)
+		r.varqd.Ended(j)
 	}
 }

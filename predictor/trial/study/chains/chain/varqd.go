@@ -3,12 +3,11 @@ package chain
 import (
 	"math/rand/v2"
 
-	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
-	"github.com/varq-project/varq/predictor/workload"
+	"github.com/varq-project/varq/predictor/trial/follow"
 )
 
 // Ladder has the probabilities that Promised asks for, one after the other, until one is promised:
@@ -20,46 +19,18 @@ const replanEvery = 600
 
 // varqd does in a simulation what the daemon varqd does on a live cluster.
 type varqd struct {
-	request    func(*sched.Job) workload.Request
-	queue      queue.Queue
+	follow.Follower
 	forecaster predictor.Trajectory
 	planner    trajectory.Planner
 }
 
 func newVarqd(e *Experiment) *varqd {
-	v := &varqd{request: e.Request}
+	v := &varqd{Follower: follow.Follower{Request: e.Request}}
 	random := rand.New(rand.NewPCG(e.Seed, 0x6368_6169))
-	v.forecaster = predictor.Trajectory{Predictor: predictor.Standard(&v.queue, predictor.Options{Background: e.Background}, random)}
+	v.forecaster = predictor.Trajectory{Predictor: predictor.Standard(&v.Queue, predictor.Options{Background: e.Background}, random)}
+	v.Observer = v.forecaster
 	v.planner = trajectory.Planner{Forecaster: v.forecaster, MaxHold: trajectory.DefaultMaxHold}
 	return v
-}
-
-// job returns j in the form that forecasters take, with neither start nor end.
-func (v *varqd) job(j *sched.Job) workload.Job {
-	return workload.Job{ID: j.ID, Request: v.request(j), Submit: j.Submit, Eligible: j.Submit}
-}
-
-// submitted observes that j joins the queue.
-func (v *varqd) submitted(j *sched.Job) {
-	job := v.job(j)
-	v.queue.Submit(job)
-	v.forecaster.Submitted(&job)
-}
-
-// started observes that j starts.
-func (v *varqd) started(j *sched.Job) {
-	job := v.job(j)
-	job.Start = j.Start
-	v.queue.Start(job)
-	v.forecaster.Started(&job)
-}
-
-// ended observes that j has ended.
-func (v *varqd) ended(j *sched.Job) {
-	job := v.job(j)
-	job.Start, job.End = j.Start, j.End
-	v.queue.Remove(job.ID)
-	v.forecaster.Ended(&job)
 }
 
 // register tells the forecaster the present plan of p. holds says whether the present forecast
@@ -80,7 +51,7 @@ type promise struct {
 // promise returns what is promised to j, to start by a deadline and to work from then on, or nil.
 func (v *varqd) promise(now int64, j *sched.Job, deadline int64) *promise {
 	for _, prob := range Ladder {
-		request := trajectory.Request{Job: v.request(j), ID: j.ID, Now: now, Deadline: deadline, HoldUntil: deadline, Prob: prob}
+		request := trajectory.Request{Job: v.Request(j), ID: j.ID, Now: now, Deadline: deadline, HoldUntil: deadline, Prob: prob}
 		if a := v.planner.Decide(request); a.Plan != nil {
 			request.Job = a.Job
 			request.Earliest = request.Ceiling(a.Plan.Begin, 1)

@@ -11,10 +11,10 @@ package deadline
 import (
 	"math/rand/v2"
 
-	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/cluster/sim"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/trial/follow"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -73,10 +73,11 @@ type Outcome struct {
 // not keep the jobs.
 func (e *Experiment) Run(jobs []sched.Job, by Admission) []Outcome {
 	r := &run{
-		Experiment: e, outcomes: make([]Outcome, len(jobs)), index: make(map[*sched.Job]int, len(jobs)),
+		Experiment: e, follower: follow.Follower{Request: e.Request}, outcomes: make([]Outcome, len(jobs)), index: make(map[*sched.Job]int, len(jobs)),
 	}
 	r.sim = sim.New(sched.Config{Procs: e.Procs, Order: sched.FCFS(), Backfill: sched.EASY}, r)
-	r.judge = by.begin(&r.queue, e)
+	r.judge = by.begin(&r.follower.Queue, e)
+	r.follower.Observer = r.judge
 	random := rand.New(rand.NewPCG(e.Seed, 0x6475_6564))
 	for i := range jobs {
 		j := jobs[i]
@@ -99,9 +100,7 @@ func (e *Experiment) Run(jobs []sched.Job, by Admission) []Outcome {
 		}
 		r.index[&j] = i
 		r.sim.Submit(&j)
-		job := r.job(&j)
-		r.queue.Submit(job)
-		r.judge.Submitted(&job)
+		r.follower.Submitted(&j)
 		if by.Withdraws && o.Promised {
 			r.sim.Call(o.Due-j.Limit+1, func(now int64) { r.withdraw(now, &j) })
 		}
@@ -113,31 +112,25 @@ func (e *Experiment) Run(jobs []sched.Job, by Admission) []Outcome {
 // run is the state of Experiment.Run. It observes its simulator.
 type run struct {
 	*Experiment
+	follower follow.Follower
 	sim      *sim.Simulator
-	queue    queue.Queue
 	judge    judge
 	outcomes []Outcome
 	index    map[*sched.Job]int // into outcomes, of the jobs that wait or run
 }
 
-// job returns j in the form that forecasters take, with neither start nor end.
-func (r *run) job(j *sched.Job) workload.Job {
-	return workload.Job{ID: j.ID, Request: r.Request(j), Submit: j.Submit, Eligible: j.Submit}
-}
-
 // withdraw withdraws j if it still waits.
 func (r *run) withdraw(now int64, j *sched.Job) {
 	i, ok := r.index[j]
-	if queued := r.queue.Job(j.ID); !ok || queued == nil || queued.Start != 0 {
+	if queued := r.follower.Queue.Job(j.ID); !ok || queued == nil || queued.Start != 0 {
 		return
 	}
 	delete(r.index, j)
 	r.outcomes[i].Withdrawn = true
 	r.sim.Scheduler().Withdraw(now, j)
-	job := r.job(j)
+	job := r.follower.Job(j)
 	job.End, job.State = now, workload.Cancelled
-	r.queue.Remove(job.ID)
-	r.judge.Ended(&job)
+	r.follower.Left(job)
 }
 
 // Reserved implements sim.Observer.
@@ -147,19 +140,11 @@ func (*run) Reserved(int64, *sched.Job, int64, int64) {}
 func (*run) Stopped(int64, *sched.Job) {}
 
 // Started implements sim.Observer.
-func (r *run) Started(_ int64, j *sched.Job) {
-	job := r.job(j)
-	job.Start = j.Start
-	r.queue.Start(job)
-	r.judge.Started(&job)
-}
+func (r *run) Started(_ int64, j *sched.Job) { r.follower.Started(j, 0) }
 
 // Ended implements sim.Observer.
 func (r *run) Ended(_ int64, j *sched.Job) {
 	r.outcomes[r.index[j]].End = j.End
 	delete(r.index, j)
-	job := r.job(j)
-	job.Start, job.End = j.Start, j.End
-	r.queue.Remove(job.ID)
-	r.judge.Ended(&job)
+	r.follower.Ended(j)
 }
