@@ -42,10 +42,10 @@ func (p *Program) cancel(ctx context.Context, plan string, job, putOff int64) (s
 		case s.state != "PENDING":
 			return false, nil
 		}
-		if _, failed = p.control(ctx, "scontrol", "update", "JobId="+id, "StartTime="+moment(putOff)); failed != nil {
+		if _, failed = p.Control(ctx, "scontrol", "update", "JobId="+id, "StartTime="+moment(putOff)); failed != nil {
 			continue // it may have started
 		}
-		_, failed = p.control(ctx, "scancel", "--state=PENDING", id)
+		_, failed = p.Control(ctx, "scancel", "--state=PENDING", id)
 	}
 	s, err := p.look(ctx, plan, id)
 	switch {
@@ -69,7 +69,7 @@ type look struct{ state, nodes string }
 // look asks for a job, which must be that of the plan: a slurmctld that has lost one gives its
 // number to another.
 func (p *Program) look(ctx context.Context, plan, id string) (look, error) {
-	out, err := p.control(ctx, "squeue", "--noheader", "--states=all", "--jobs="+id, "--format=%i|%T|%N|%k")
+	out, err := p.Control(ctx, "squeue", "--noheader", "--states=all", "--jobs="+id, "--format=%i|%T|%N|%k")
 	if err != nil {
 		return look{}, err
 	}
@@ -86,8 +86,9 @@ func (p *Program) look(ctx context.Context, plan, id string) (look, error) {
 	return look{}, fmt.Errorf("Slurm does not know job %s", id) //nolint:staticcheck // a name
 }
 
-// control runs another of Slurm's commands, the one beside sbatch, and returns what it prints.
-func (p *Program) control(ctx context.Context, name string, args ...string) (string, error) {
+// Control runs another of Slurm's commands, the one beside sbatch, and returns what it prints. Its
+// environment is that of sbatch, without what users preset for themselves.
+func (p *Program) Control(ctx context.Context, name string, args ...string) (string, error) {
 	path := name
 	if strings.Contains(p.Path, "/") {
 		path = filepath.Join(filepath.Dir(p.Path), name)

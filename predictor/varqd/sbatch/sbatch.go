@@ -188,8 +188,7 @@ func readResult(path string) (r result, err error) {
 func submitted(output string) int64 {
 	fields := strings.Fields(output)
 	for i := len(fields) - 1; i >= 0; i-- {
-		number, _, _ := strings.Cut(fields[i], ";") // --parsable: JOB;CLUSTER
-		if job, err := strconv.ParseInt(number, 10, 64); err == nil && job > 0 {
+		if job, ok := Number(fields[i]); ok {
 			return job
 		}
 	}
@@ -237,4 +236,12 @@ func failure(ctx context.Context, err error, said string) error {
 		return &Misuse{text}
 	}
 	return fmt.Errorf("sbatch: %s", text)
+}
+
+// Number reads the number of the job that sbatch --parsable has submitted from what it has printed:
+// the cluster may come after it. It returns false if there is none.
+func Number(printed string) (job int64, ok bool) {
+	number, _, _ := strings.Cut(strings.TrimSpace(printed), ";")
+	job, err := strconv.ParseInt(number, 10, 64)
+	return job, err == nil && job > 0
 }

@@ -153,7 +153,7 @@ func (p *Program) Take(ctx context.Context, t *Trial, job int64) error {
 	if t.held {
 		change = []string{"release", id}
 	}
-	_, err := p.control(ctx, "scontrol", change...)
+	_, err := p.Control(ctx, "scontrol", change...)
 	return err
 }
 
@@ -170,7 +170,7 @@ func (p *Program) Drop(ctx context.Context, t *Trial, job int64) (started bool, 
 
 // find returns the job of a plan, 0 if Slurm has none.
 func (p *Program) find(ctx context.Context, plan string) (job int64, err error) {
-	out, err := p.control(ctx, "squeue", "--noheader", "--me", "--states=all", "--format=%i|%k")
+	out, err := p.Control(ctx, "squeue", "--noheader", "--me", "--states=all", "--format=%i|%k")
 	if err != nil {
 		return 0, err
 	}

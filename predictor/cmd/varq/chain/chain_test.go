@@ -180,7 +180,7 @@ func TestStop(t *testing.T) {
 		out.Reset()
 	}
 	write("queue", "7|PENDING\n")
-	write("scancel", "#!/bin/sh\necho denied; exit 1\n")
+	write("scancel", "#!/bin/sh\necho denied >&2; exit 1\n")
 	stop := newStop(env)
 	stop.SetArgs([]string{"abcdef"})
 	if err := stop.ExecuteContext(t.Context()); err == nil || err.Error() != "no link submits another any more, but one may wait: scancel: exit status 1: denied" {

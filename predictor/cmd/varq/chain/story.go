@@ -1,13 +1,11 @@
 package chain
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,6 +17,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurmtime"
+	"github.com/varq-project/varq/predictor/varqd/sbatch"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -83,32 +82,22 @@ func jobs(dir string, runs []run) (all []int64, err error) {
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
-		number, _, _ := strings.Cut(strings.TrimSpace(string(text)), ";")
-		if job, err := strconv.ParseInt(number, 10, 64); err == nil && !slices.Contains(all, job) {
+		if job, ok := sbatch.Number(string(text)); ok && !slices.Contains(all, job) {
 			all = append(all, job)
 		}
 	}
 	return all, nil
 }
 
-// control runs one of Slurm's commands, without what users preset for themselves, and returns what
-// it prints.
-func control(ctx context.Context, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SQUEUE_") || strings.HasPrefix(v, "SCANCEL_") })
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%s: %w: %.200s", name, err, bytes.TrimSpace(out))
-	}
-	return string(out), err
-}
+// slurmCommands are those of Slurm, as a shell finds them.
+func slurmCommands() *sbatch.Program { return &sbatch.Program{Path: "sbatch", Env: os.Environ()} }
 
 // queue are the user's jobs that are in Slurm's queue, and whether each waits.
 type queue map[int64]bool
 
 // readQueue reads the queue from squeue.
 func readQueue(ctx context.Context) (queue, error) {
-	out, err := control(ctx, "squeue", "--noheader", "--me", "--states=all", "--format=%i|%T")
+	out, err := slurmCommands().Control(ctx, "squeue", "--noheader", "--me", "--states=all", "--format=%i|%T")
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +245,7 @@ func cancelWaiting(ctx context.Context, dir string) (done string, err error) {
 	wait, run := q.of(all)
 	var said []string
 	if len(wait) > 0 {
-		_, failed := control(ctx, "scancel", append([]string{"--state=PENDING"}, wait...)...)
+		_, failed := slurmCommands().Control(ctx, "scancel", append([]string{"--state=PENDING"}, wait...)...)
 		if q, err = readQueue(ctx); err != nil {
 			return "", err
 		}

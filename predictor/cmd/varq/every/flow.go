@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
@@ -36,7 +37,8 @@ func (r *runner) knownFlow(ctx context.Context, s *Series, o *Occurrence, report
 		return nil, err
 	}
 	if o.State == StateSubmitting && len(jobs) > 0 {
-		return nil, r.slurm(ctx, s, "scancel", texts(jobs)...)
+		_, err := r.slurm(s).Control(ctx, "scancel", cli.Numbers(jobs)...)
+		return nil, err
 	}
 	return nil, nil
 }

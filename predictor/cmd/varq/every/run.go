@@ -8,13 +8,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
@@ -245,11 +244,7 @@ func (s *Series) submitted(printed string) (job int64, refused string) {
 	if s.Flow {
 		return submittedFlow(printed)
 	}
-	number, _, _ := strings.Cut(strings.TrimSpace(printed), ";") // the cluster comes after it
-	job, err := strconv.ParseInt(number, 10, 64)
-	if err != nil {
-		return 0, ""
-	}
+	job, _ = sbatch.Number(printed)
 	return job, ""
 }
 
@@ -306,31 +301,17 @@ func (r *runner) cancel(ctx context.Context, s *Series) (jobs int, err error) {
 		}
 	}
 	if len(waiting) > 0 {
-		if err := r.slurm(ctx, s, "scancel", append([]string{"--state=PENDING"}, texts(waiting)...)...); err != nil {
+		if _, err := r.slurm(s).Control(ctx, "scancel", append([]string{"--state=PENDING"}, cli.Numbers(waiting)...)...); err != nil {
 			return 0, fmt.Errorf("%w; the series stays", err)
 		}
 	}
 	return len(waiting), r.store.remove(s.ID)
 }
 
-// slurm runs a command of Slurm's: of the same one as a series' sbatch.
-func (r *runner) slurm(ctx context.Context, s *Series, name string, args ...string) error {
-	path := name
-	if !s.Flow {
-		path = filepath.Join(filepath.Dir(s.Program), name)
+// slurm has Slurm's commands: those beside a series' sbatch.
+func (r *runner) slurm(s *Series) *sbatch.Program {
+	if s.Flow {
+		return &sbatch.Program{Path: "sbatch", Env: r.environ}
 	}
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = r.environ
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", name, err, said(string(out), r.zone))
-	}
-	return nil
-}
-
-// texts returns numbers as text.
-func texts(numbers []int64) (list []string) {
-	for _, n := range numbers {
-		list = append(list, strconv.FormatInt(n, 10))
-	}
-	return list
+	return &sbatch.Program{Path: s.Program, Env: r.environ}
 }

@@ -136,7 +136,7 @@ func promised(env *cli.Env, f *api.FlowPromise) string {
 	if f.ID == "" {
 		what = "Can be promised"
 	}
-	jobs := strings.Join(texts(f.Jobs), ", ")
+	jobs := strings.Join(cli.Numbers(f.Jobs), ", ")
 	return fmt.Sprintf("%s: all %s ended by %s with probability %s (estimate %s). They are %s.",
 		what, cli.Count(len(f.Jobs), "job has", "jobs have"), slurmtime.Format(f.FinishBy, env.Zone), prob.Format(f.Prob), prob.Format(f.Estimate), jobs)
 }

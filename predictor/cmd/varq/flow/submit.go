@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -68,9 +67,8 @@ func (s *submitted) submit(j *Job, hold bool) error {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, s.env.Stderr
 	err := cmd.Run()
-	number, _, _ := strings.Cut(strings.TrimSpace(out.String()), ";")
-	id, unread := strconv.ParseInt(number, 10, 64)
-	if err == nil && unread != nil {
+	id, read := sbatch.Number(out.String())
+	if err == nil && !read {
 		err = fmt.Errorf("it has printed %.40q instead of a job's number", out.String())
 	}
 	if err != nil {
@@ -94,8 +92,8 @@ func (s *submitted) cancel() error {
 	}
 	ctx, done := context.WithTimeout(context.Background(), stopping)
 	defer done()
-	if out, err := shell(ctx, s.env, `scancel "$@"`, texts(s.jobs)...).CombinedOutput(); err != nil {
-		return fmt.Errorf("the jobs that were submitted before it are still there: scancel %s: %w: %s", strings.Join(texts(s.jobs), " "), err, bytes.TrimSpace(out))
+	if out, err := shell(ctx, s.env, `scancel "$@"`, cli.Numbers(s.jobs)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("the jobs that were submitted before it are still there: scancel %s: %w: %s", strings.Join(cli.Numbers(s.jobs), " "), err, bytes.TrimSpace(out))
 	}
 	return s.order.Tell(sbatch.Report{Cancelled: true})
 }
@@ -117,17 +115,9 @@ func (s *submitted) release(ctx context.Context) error {
 	if len(s.held) == 0 {
 		return nil
 	}
-	list := strings.Join(texts(s.held), ",")
+	list := strings.Join(cli.Numbers(s.held), ",")
 	if out, err := shell(ctx, s.env, `scontrol release "$@"`, list).CombinedOutput(); err != nil {
 		return fmt.Errorf("the flow is promised, but its first jobs are held: 'scontrol release %s' lets them go: %w: %s", list, err, bytes.TrimSpace(out))
 	}
 	return nil
-}
-
-// texts returns numbers as text.
-func texts(numbers []int64) (list []string) {
-	for _, n := range numbers {
-		list = append(list, strconv.FormatInt(n, 10))
-	}
-	return list
 }
