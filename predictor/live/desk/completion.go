@@ -259,7 +259,7 @@ type starting struct {
 // starts sets wait to the forecast of the rest of the wait of the job of r where there is room, or
 // of the tasks that run at once in the first of some rounds. The job has waited for some seconds.
 // It reports false if too little is known; wait.Down may then say why.
-func (d *Desk) starts(c *limits.Cluster, r *trajectory.Request, waited int64, rounds int32, room func(c workload.Claim, now int64, least float64) workload.Room, wait *forecast.Answer) (s starting, ok bool) {
+func (d *occupancy) starts(c *limits.Cluster, r *trajectory.Request, waited int64, rounds int32, room func(c workload.Claim, now int64, least float64) workload.Room, wait *forecast.Answer) (s starting, ok bool) {
 	all, pieces, now := r.All(), r.Pieces.Times(max(1, r.Tasks)), min(r.Now, d.Now())
 	s.question = forecast.Question{Request: all, Now: now, Submit: r.Now, Job: r.ID}
 	if !d.Outlook.Wait(&s.question, waited, wait) {

@@ -25,7 +25,7 @@ type Flows struct{ *Desk }
 // Quote tells whether a user can be promised that all jobs of a flow have ended by a time, and with
 // which estimate, and forecasts them. The errors are faults of package api.
 func (d Flows) Quote(ctx context.Context, user string, req *api.FlowRequest) (answer api.FlowAnswer, err error) {
-	if err := d.checkAhead(req.FinishBy); err != nil {
+	if err := checkAhead(req.FinishBy, d.Desk.Now(), d.Zone); err != nil {
 		return answer, err
 	}
 	v, err := d.view(ctx, user, nil)
@@ -38,7 +38,7 @@ func (d Flows) Quote(ctx context.Context, user string, req *api.FlowRequest) (an
 	}
 	var unseen []int64
 	for _, id := range req.Jobs {
-		if f.entries[id] == nil && len(f.arrays[id]) == 0 {
+		if len(f.index.of(id)) == 0 {
 			unseen = append(unseen, id)
 		}
 	}
@@ -154,11 +154,7 @@ func numbers(jobs []*slurm.QueueEntry) (list []int64) {
 
 // has reports whether a job of the user's, or an array, is in the queue.
 func (f *flows) has(id int64) bool {
-	entries := f.arrays[id]
-	if j := f.entries[id]; j != nil {
-		entries = append(entries[:len(entries):len(entries)], j)
-	}
-	return slices.ContainsFunc(entries, func(j *slurm.QueueEntry) bool { return j.User == f.user })
+	return slices.ContainsFunc(f.index.of(id), func(j *slurm.QueueEntry) bool { return j.User == f.user })
 }
 
 // release lets the jobs go that the user holds.

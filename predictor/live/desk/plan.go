@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
@@ -20,7 +21,7 @@ func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, prom
 	if err := d.checkHome(req); err != nil {
 		return api.PlanAnswer{}, err
 	}
-	if err := d.checkAhead(req.FinishBy); err != nil {
+	if err := checkAhead(req.FinishBy, d.Now(), d.Zone); err != nil {
 		return api.PlanAnswer{}, err
 	}
 	if promise && req.Advisory {
@@ -49,9 +50,9 @@ func (d *Desk) Plan(ctx context.Context, user string, req *api.PlanRequest, prom
 const furthest = 366 * 86400
 
 // checkAhead returns a fault of package api if the deadline of an end is too far ahead, or nil.
-func (d *Desk) checkAhead(deadline int64) error {
-	if deadline > d.Now()+furthest {
-		return api.Fault(api.ErrInvalid, fmt.Sprintf("the deadline %s is more than a year ahead, for which nobody can tell what the queue will be like: name an earlier one", slurmtime.Format(deadline, d.Zone)))
+func checkAhead(deadline, now int64, zone *time.Location) error {
+	if deadline > now+furthest {
+		return api.Fault(api.ErrInvalid, fmt.Sprintf("the deadline %s is more than a year ahead, for which nobody can tell what the queue will be like: name an earlier one", slurmtime.Format(deadline, zone)))
 	}
 	return nil
 }

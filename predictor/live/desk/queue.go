@@ -123,6 +123,15 @@ func isOn(j *slurm.QueueEntry, c dependency.Condition, other *slurm.QueueEntry) 
 	return wanted == "" || common != ""
 }
 
+// of returns the jobs of the queue with a number: a job, and all that there is of an array.
+func (x *index) of(id int64) []*slurm.QueueEntry {
+	entries := x.arrays[id]
+	if j := x.entries[id]; j != nil && j.ArrayJob != id {
+		entries = append(entries[:len(entries):len(entries)], j)
+	}
+	return entries
+}
+
 // awaited returns the jobs of the queue that a job waits for.
 func (x *index) awaited(j *slurm.QueueEntry) (on []*slurm.QueueEntry) {
 	for _, c := range conditionsOf(j) {
@@ -147,10 +156,7 @@ func (x *index) behind(on *slurm.QueueEntry) (jobs []*slurm.QueueEntry) {
 // wait for them, in the order of their ids.
 func (x *index) flow(named []int64) (members []*slurm.QueueEntry) {
 	for _, id := range named {
-		members = append(members, x.arrays[id]...)
-		if j := x.entries[id]; j != nil {
-			members = append(members, j)
-		}
+		members = append(members, x.of(id)...)
 	}
 	roots := slices.Clone(members)
 	for _, next := range []func(*slurm.QueueEntry) []*slurm.QueueEntry{x.awaited, x.behind} {

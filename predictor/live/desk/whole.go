@@ -50,12 +50,10 @@ func (f *flows) named(jobs []int64) (all []int64, engines string) {
 	of := func(j *slurm.QueueEntry) run { return run{j.User, j.Engine.Name, j.Engine.Run} }
 	runs, names := map[run]bool{}, []string{}
 	for _, id := range jobs {
-		entries := f.arrays[id]
-		if j := f.entries[id]; j != nil {
-			entries = append(entries[:len(entries):len(entries)], j)
-		}
-		entries = slices.DeleteFunc(slices.Clone(entries), func(j *slurm.QueueEntry) bool { return !f.sees(j) })
-		for _, j := range entries {
+		for _, j := range f.index.of(id) {
+			if !f.sees(j) {
+				continue
+			}
 			all = append(all, j.ID)
 			if j.Engine.Run != "" {
 				runs[of(j)] = true

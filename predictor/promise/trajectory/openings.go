@@ -22,6 +22,14 @@ type opening struct {
 	room workload.Room
 }
 
+// bounds returns bounds within which the job of r has its nodes in the opening.
+func (o *opening) bounds(r *Request, b bounds) bounds {
+	if b.last = o.last; o.last == r.Deadline {
+		b.last = 0
+	}
+	return b
+}
+
 // openings returns the last openings of a request at which there is room with a probability above
 // least, the earliest first. A request whose work begins at one time alone has none. It costs up to
 // mostTried calls of Room.
@@ -74,11 +82,7 @@ func (p *Planner) openings(r *Request, least float64) (found []opening) {
 // most room.
 func (p *Planner) reopen(r *Request, b bounds, n int64, points []Point) {
 	for _, o := range p.openings(r, highest(points)) {
-		b.last = 0
-		if o.last < r.Deadline {
-			b.last = o.last
-		}
-		for i, pt := range p.forecasts(r, b, n) {
+		for i, pt := range p.forecasts(r, o.bounds(r, b), n) {
 			if pt.bound(r, o.at, &o.room); i < len(points) && pt.Prob > points[i].Prob {
 				points[i] = pt
 			}

@@ -108,10 +108,7 @@ func (p *Planner) Replan(r Request, current Submission) Revision {
 // is without.
 func (p *Planner) reopened(r *Request, b bounds, current Submission, revised *Revision) {
 	for _, o := range p.openings(r, revised.Prob) {
-		b.last = 0
-		if o.last < r.Deadline {
-			b.last = o.last
-		}
+		b = o.bounds(r, b)
 		in := p.replan(r, b, current)
 		in.bound(o.room.Within(o.at, o.last))
 		in.Stay, in.Forecast = max(in.Stay, revised.Stay), max(in.Forecast, revised.Forecast)
