@@ -1,5 +1,5 @@
-// Package follow tells forecasters what happens in a simulation, as varqd tells them what happens on
-// a cluster.
+// Package follow tells forecasters what happens in a simulation, as varqd tells them what happens
+// on a cluster.
 package follow
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// Follower follows the jobs of a simulation. Its queue knows of each event before the observer does,
-// which may read it.
+// Follower follows the jobs of a simulation. Its queue knows of each event before the observer
+// does, which may read it.
 type Follower struct {
 	Queue    queue.Queue
 	Observer forecast.Observer
