@@ -41,8 +41,9 @@ type Progress struct {
 }
 
 // QueueEntry is a job of the live queue. The Start of a pending job is 0. Its Eligible is
-// the time from which it may start, which is in the future if its begin time is. Eligible is
-// 0 while the job is held or depends on another job.
+// the time from which it may start, which is in the future if its begin time is, or its Submit where
+// Slurm tells none of a job that awaits its turn. Eligible is 0 while the job is held or depends on
+// another job.
 type QueueEntry struct {
 	workload.Job
 	Name       string

@@ -167,7 +167,8 @@ func rest(e *ledger.Entry, array int64, waiting []*slurm.QueueEntry, held bool) 
 	if !held || all {
 		j.ArrayTasks = ""
 	}
-	if j.Eligible == 0 && !isStopped(&j) { // the array's own limit keeps it back
+	// What the array's own limit keeps back tells none, and what awaits its turn may tell its Submit.
+	if (j.Eligible == 0 || j.Eligible == j.Submit) && !isStopped(&j) {
 		j.Eligible = e.Progress.BeginTime
 	}
 	j.AtOnce = cmp.Or(j.AtOnce, e.Array.AtOnce) // which Slurm tells of several tasks only

@@ -206,7 +206,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 	entry.Array = entry.ArrayJob
 	if entry.State == workload.Pending {
 		entry.Priority, entry.Expected = j.Priority.or(0), j.Start.or(0)
-		if entry.Eligible == 0 && j.unexamined() {
+		if entry.Eligible == 0 && slurm.AwaitsTurn(j.Reason) && j.Dependency == "" && j.Priority.value != 0 {
 			entry.Eligible = entry.Submit
 		}
 		if entry.ArrayJob != 0 {
@@ -232,13 +232,6 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		entry.ArrayTasks = strconv.FormatInt(j.ArrayTaskID.value, 10)
 	}
 	return entry
-}
-
-// unexamined reports whether nothing is known to keep a pending job from starting, since the
-// scheduler has not come to it yet. Slurm 24.11 then tells no eligible time; a long queue has many
-// such jobs.
-func (j *queueJob) unexamined() bool {
-	return j.Reason == "None" && j.Dependency == "" && j.Priority.value != 0
 }
 
 // nice returns what sbatch --nice says. Slurm 22.05 writes -5 as 4294967291.

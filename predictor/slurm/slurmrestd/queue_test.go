@@ -59,14 +59,15 @@ func TestFederatedJob(t *testing.T) {
 	}
 }
 
-// A job that the scheduler has not come to yet is eligible since its submission.
-func TestUnexamined(t *testing.T) {
+// A job that awaits its turn is eligible since its submission where Slurm does not tell it.
+func TestAwaitsTurn(t *testing.T) {
 	const submit = 100
 	for _, test := range []struct {
 		reason, dependency       string
 		priority, eligible, want int64
 	}{
 		{"None", "", 1, 0, submit},
+		{"Resources", "", 1, 0, submit},
 		{"None", "", 1, 150, 150},
 		{"None", "", 0, 0, 0},
 		{"None", "afterok:5", 1, 0, 0},

@@ -86,8 +86,8 @@ func (l line) state(e *slurm.QueueEntry) {
 	}
 	priority := l.number("PriorityLong")
 	e.Priority, e.Expected = priority, l.number("StartTime")
-	if e.Eligible == 0 && e.Reason == "None" && e.Dependency == "" && priority != 0 {
-		e.Eligible = e.Submit // the scheduler has not come to it yet
+	if e.Eligible == 0 && slurm.AwaitsTurn(e.Reason) && e.Dependency == "" && priority != 0 {
+		e.Eligible = e.Submit
 	}
 	if e.ArrayJob != 0 {
 		e.Tasks, e.AtOnce = slurm.CountTasks(e.ArrayTasks)

@@ -75,11 +75,12 @@ func TestJobs(t *testing.T) {
 		"is held": {map[string]string{"PriorityLong": "0", "Reason": "JobHeldUser", "EligibleTime": "N/A", "StartTime": "N/A"}, func(e *slurm.QueueEntry) bool {
 			return e.Held && e.Stopped == "" && e.Eligible == 0 && e.Expected == 0
 		}},
-		"is stopped":     {map[string]string{"PriorityLong": "0", "Reason": "JobHeldAdmin"}, func(e *slurm.QueueEntry) bool { return !e.Held && e.Stopped == "JobHeldAdmin" }},
-		"was not seen":   {map[string]string{"Reason": "None", "EligibleTime": "N/A"}, func(e *slurm.QueueEntry) bool { return e.Eligible == 1800000000 }},
-		"depends":        {map[string]string{"Reason": "Dependency", "EligibleTime": "N/A", "Dependency": "afterok:3(unfulfilled)"}, func(e *slurm.QueueEntry) bool { return e.Eligible == 0 && e.Dependency == "afterok:3(unfulfilled)" }},
-		"is at a limit":  {map[string]string{"Reason": "QOSMaxJobsPerUserLimit"}, func(e *slurm.QueueEntry) bool { return e.AtLimit && !e.QOSFull }},
-		"has a full QOS": {map[string]string{"Reason": "QOSGrpCpuLimit"}, func(e *slurm.QueueEntry) bool { return !e.AtLimit && e.QOSFull }},
+		"is stopped":      {map[string]string{"PriorityLong": "0", "Reason": "JobHeldAdmin"}, func(e *slurm.QueueEntry) bool { return !e.Held && e.Stopped == "JobHeldAdmin" }},
+		"was not seen":    {map[string]string{"Reason": "None", "EligibleTime": "N/A"}, func(e *slurm.QueueEntry) bool { return e.Eligible == 1800000000 }},
+		"awaits its turn": {map[string]string{"Reason": "Resources", "EligibleTime": "N/A"}, func(e *slurm.QueueEntry) bool { return e.Eligible == 1800000000 }},
+		"depends":         {map[string]string{"Reason": "Dependency", "EligibleTime": "N/A", "Dependency": "afterok:3(unfulfilled)"}, func(e *slurm.QueueEntry) bool { return e.Eligible == 0 && e.Dependency == "afterok:3(unfulfilled)" }},
+		"is at a limit":   {map[string]string{"Reason": "QOSMaxJobsPerUserLimit"}, func(e *slurm.QueueEntry) bool { return e.AtLimit && !e.QOSFull }},
+		"has a full QOS":  {map[string]string{"Reason": "QOSGrpCpuLimit"}, func(e *slurm.QueueEntry) bool { return !e.AtLimit && e.QOSFull }},
 		"is an array": {map[string]string{"JobID": "9", "ArrayJobID": "9", "ArrayTaskID": "1-10%2"}, func(e *slurm.QueueEntry) bool {
 			return e.ArrayJob == 9 && e.Tasks == 10 && e.AtOnce == 2 && e.ArrayTasks == "1-10%2"
 		}},
