@@ -119,14 +119,14 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// TestChain is a chain of three jobs, each of which is stopped at its time limit, and one of which
+// TestChain is a chain of five jobs, each of which is stopped at its time limit, and one of which
 // is requeued. The next one is running when that happens, or soon after.
 func TestChain(t *testing.T) {
 	thorough.Only(t)
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{Nodes: 4, History: brief()})
 	file, out := script(t, s, "chain", "", "trap 'exit 1' TERM; sleep 600 & wait")
-	begun := mustRun(t, s, "alice", "env", "XDG_STATE_HOME="+s.JobDir(), "varq", "chain", "--links=3", "--prob=0.5", "--", "sbatch", "--time=2", "--open-mode=append", "--requeue", file).Stdout
+	begun := mustRun(t, s, "alice", "env", "XDG_STATE_HOME="+s.JobDir(), "varq", "chain", "--links=5", "--prob=0.5", "--", "sbatch", "--time=1", "--open-mode=append", "--requeue", file).Stdout
 	var id string
 	var first int64
 	if _, err := fmt.Sscanf(begun, "chain %6s: job %d", &id, &first); err != nil {
@@ -141,15 +141,15 @@ func TestChain(t *testing.T) {
 	eventually(t, "the first link works", func() bool { return works() == 1 })
 	mustRun(t, s, "root", "scontrol", "requeue", strconv.FormatInt(first, 10))
 	var told string
-	eventually(t, "all three links have worked", func() bool {
+	eventually(t, "all five links have worked", func() bool {
 		told = mustRun(t, s, "alice", "env", "XDG_STATE_HOME="+s.JobDir(), "varq", "chain").Stdout
 		links := map[string]bool{}
 		for _, job := range regexp.MustCompile(`job \d+:`).FindAllString(told, -1) {
 			links[job] = true
 		}
-		return len(links) == 3
+		return len(links) == 5
 	})
-	if !strings.HasPrefix(told, "chain "+id+"\n") || strings.Count(told, "after the one before it") < 2 {
+	if !strings.HasPrefix(told, "chain "+id+"\n") || strings.Count(told, "after the one before it") < 4 {
 		t.Errorf("%s", told)
 	}
 	t.Log(told)

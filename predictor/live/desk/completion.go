@@ -223,7 +223,7 @@ func (q *question) agreeOnEnd() (*api.Plan, *api.Refusal) {
 			kept = q.keptUnless(!ok || free.Prob(within) <= prospect.Prob(within))
 		}
 		careful := trajectory.Careful(prospect.estimate(within))
-		reason := cmp.Or(q.young(prospect.sample), agreed.Reason+because(blocked, prospect, &waking, circumstances.Tasks > 0, careful)+kept)
+		reason := cmp.Or(q.young(prospect.sample), agreed.Reason+q.behind()+because(blocked, prospect, &waking, circumstances.Tasks > 0, careful)+kept)
 		if d.Outlook.Learning() {
 			reason += stillLearning
 		}
@@ -374,6 +374,15 @@ func because(blocked *api.Blocked, p negotiate.Prospect, waking *limits.Rule, ar
 		return "; " + careful
 	}
 	return ""
+}
+
+// behind is the clause of a refusal that says from when on the job may start, if it has to go behind
+// what was promised or offered before.
+func (q *question) behind() string {
+	if q.request.Now == q.now {
+		return ""
+	}
+	return fmt.Sprintf("; the job may start from %s on, when it takes no nodes from what was promised or offered before", slurmtime.Stamp(q.request.Now, q.desk.Zone))
 }
 
 // likelyStart returns when a job that is submitted at a time, and is forecast to wait, has started

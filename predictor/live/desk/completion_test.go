@@ -1,10 +1,12 @@
 package desk
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -56,8 +58,12 @@ func endsKeepOutOfTheWay(t *testing.T, busy int64) {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	for by, want := range map[int64]bool{4 * 3600: true, 3600 + 900: false} {
-		if a := end(by); (a.Plan != nil) != want || want && (a.Plan.BeginTime != over || a.Plan.Slot < over) {
+		a := end(by)
+		if (a.Plan != nil) != want || want && (a.Plan.BeginTime != over || a.Plan.Slot < over) {
 			t.Errorf("by %d s: %+v", by, a)
+		}
+		if behind := "the job may start from " + slurmtime.Stamp(over, s.desk.Zone); a.Refusal != nil && !strings.Contains(a.Refusal.Reason, behind) {
+			t.Errorf("by %d s: %s", by, a.Refusal.Reason)
 		}
 	}
 }
