@@ -29,11 +29,8 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case e.Job == b.Job:
-		return nil
-	case e.Refused == b.Job && e.Note != "":
-		return api.Fault(api.ErrConflict, e.Note)
+	if known, err := isBound(e, b.Job); known {
+		return err
 	}
 	asking, cancel := context.WithTimeout(ctx, bindTimeout)
 	defer cancel()
@@ -67,7 +64,10 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 	}
 	defer k.unlock()
 	// Meanwhile Watch may have found the job, and the plan may have been confirmed.
-	if e, err = k.planOf(ctx, user, b.Plan); err != nil || e.Job == b.Job {
+	if e, err = k.planOf(ctx, user, b.Plan); err != nil {
+		return err
+	}
+	if known, err := isBound(e, b.Job); known {
 		return err
 	}
 	if err := k.adopt(ctx, e, &j); err != nil {
@@ -81,6 +81,15 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 		return err
 	}
 	return nil
+}
+
+// isBound reports whether a job is known to be that of e's plan. The error is an api.ErrConflict that
+// says why nothing is promised about the job.
+func isBound(e *ledger.Entry, job int64) (bool, error) {
+	if e.Refused == job && e.Note != "" {
+		return true, api.Fault(api.ErrConflict, e.Note)
+	}
+	return e.Job == job, nil
 }
 
 // planOf returns the entry of user's plan, or a fault if she has no such plan.

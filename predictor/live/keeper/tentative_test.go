@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -65,5 +66,22 @@ func TestConfirmedWhileBound(t *testing.T) {
 	e, err := s.keeper.planOf(t.Context(), "alice", a.Plan.ID)
 	if err != nil || e.Progress.Confirmed == 0 || e.Progress.BeginTime != a.Plan.BeginTime {
 		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// A job that the queue has meanwhile shown to be otherwise than promised is refused once, and its
+// user is told why.
+func TestRefusedWhileBound(t *testing.T) {
+	s := &scene{site: newSite(t), plans: map[string]*api.Plan{}, events: map[string]int{}}
+	s.play("promise p by 10:00\nsubmit p as 7\nset 7 partition=short")
+	s.Slurm.ChangesAtRead = map[int64]func(*slurm.QueueEntry){7: func(*slurm.QueueEntry) {
+		s.Slurm.ChangesAtRead = nil
+		if err := s.watch(); err != nil {
+			t.Error(err)
+		}
+	}}
+	err := s.keeper.Bind(t.Context(), "alice", api.Binding{Plan: s.plans["p"].ID, Job: 7})
+	if !errors.Is(err, api.ErrConflict) || !strings.Contains(err.Error(), "its partition is short instead of main") {
+		t.Error(err)
 	}
 }
