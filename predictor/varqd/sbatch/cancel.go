@@ -86,6 +86,34 @@ func (p *Program) look(ctx context.Context, plan, id string) (look, error) {
 	return look{}, fmt.Errorf("Slurm does not know job %s", id) //nolint:staticcheck // a name
 }
 
+// CancelJobs cancels those of a user's jobs that are in the queue, or of these those that wait.
+// That some have ended meanwhile is no error.
+func (p *Program) CancelJobs(ctx context.Context, jobs []int64, wait bool) error {
+	states, which := "PENDING,RUNNING,SUSPENDED", []string(nil)
+	if wait {
+		states, which = "PENDING", []string{"--state=PENDING"}
+	}
+	args, numbers := which, map[string]bool{}
+	for _, job := range jobs {
+		id := strconv.FormatInt(job, 10)
+		args, numbers[id] = append(args, id), true
+	}
+	_, failed := p.Control(ctx, "scancel", args...)
+	if failed == nil {
+		return nil
+	}
+	queue, err := p.Control(ctx, "squeue", "--noheader", "--me", "--states="+states, "--format=%A %F")
+	if err != nil {
+		return failed
+	}
+	for line := range strings.Lines(queue) {
+		if slices.ContainsFunc(strings.Fields(line), func(id string) bool { return numbers[id] }) {
+			return failed
+		}
+	}
+	return nil
+}
+
 // Control runs another of Slurm's commands, the one beside sbatch, and returns what it prints. Its
 // environment is that of sbatch, without what users preset for themselves.
 func (p *Program) Control(ctx context.Context, name string, args ...string) (string, error) {

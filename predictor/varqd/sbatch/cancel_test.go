@@ -112,3 +112,24 @@ func TestCancelHangs(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Jobs that have ended are cancelled already; those that stay in the queue are an error.
+func TestCancelJobs(t *testing.T) {
+	const complains = "echo Invalid job id >&2; exit 1"
+	for queue, want := range map[string]string{
+		"7 7\n":        "scancel: exit status 1: Invalid job id", // waits still
+		"12 8\n":       "scancel: exit status 1: Invalid job id", // a task of array 8
+		"9 9\n17 17\n": "",                                       // others of the user's
+		"":             "",
+	} {
+		p, calls := fakeSlurm(t, queue, "cat job", "exit 1", complains)
+		said := ""
+		if err := p.CancelJobs(t.Context(), []int64{7, 8}, true); err != nil {
+			said = err.Error()
+		}
+		const asked = "scancel --state=PENDING 7 8\nsqueue --noheader --me --states=PENDING --format=%A %F"
+		if said != want || calls() != asked {
+			t.Errorf("%q: %q after %s", queue, said, calls())
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
@@ -37,8 +36,7 @@ func (r *runner) knownFlow(ctx context.Context, s *Series, o *Occurrence, report
 		return nil, err
 	}
 	if o.State == StateSubmitting && len(jobs) > 0 {
-		_, err := r.slurm(s).Control(ctx, "scancel", cli.Numbers(jobs)...)
-		return nil, err
+		return nil, r.slurm(s).CancelJobs(ctx, jobs, false)
 	}
 	return nil, nil
 }

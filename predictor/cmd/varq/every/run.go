@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
@@ -301,8 +300,8 @@ func (r *runner) cancel(ctx context.Context, s *Series) (jobs int, err error) {
 		}
 	}
 	if len(waiting) > 0 {
-		if _, err := r.slurm(s).Control(ctx, "scancel", append([]string{"--state=PENDING"}, cli.Numbers(waiting)...)...); err != nil {
-			return 0, fmt.Errorf("%w; the series stays", err)
+		if err := r.slurm(s).CancelJobs(ctx, waiting, true); err != nil {
+			return 0, fmt.Errorf("%w; the series stays, and so may some of its jobs: try again", err)
 		}
 	}
 	return len(waiting), r.store.remove(s.ID)

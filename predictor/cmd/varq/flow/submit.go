@@ -27,7 +27,7 @@ type submitted struct {
 // shell returns a command line of the user's, with further arguments where it has "$@". What varq
 // every orders is not for it, and no signal to this command's process group.
 func shell(ctx context.Context, env *cli.Env, line string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", "exec " + line, "varq"}, args...)...)
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", line, "varq"}, args...)...)
 	cmd.Env = append(sbatch.Without(os.Environ()), "PATH="+env.Getenv("PATH"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
@@ -53,6 +53,11 @@ func submit(ctx context.Context, env *cli.Env, f *File, hold bool) (*submitted, 
 // submitting bounds how long one job is submitted. An sbatch that is stopped may have submitted it.
 const submitting = 5 * time.Minute
 
+// telling is a command line that submits a job for varq every, and tells of it: also if varq flow is
+// killed meanwhile. Its parts are that of sbatch and the name of a file of sbatch.Reports.
+const telling = `{ number=$(%s
+) && printf '{"job":%%s}\n' "${number%%%%;*}" >> %s && echo "$number"; }`
+
 // submit submits a job, also if the command itself is being stopped.
 func (s *submitted) submit(j *Job, hold bool) error {
 	own, holds := []string{"--parsable", "--job-name=" + j.Name}, false
@@ -63,7 +68,11 @@ func (s *submitted) submit(j *Job, hold bool) error {
 	}
 	ctx, done := context.WithTimeout(context.Background(), submitting)
 	defer done()
-	cmd := shell(ctx, s.env, `sbatch "$@" `+j.Sbatch, own...)
+	line := `exec sbatch "$@" ` + j.Sbatch
+	if s.order != nil {
+		line = fmt.Sprintf(telling, line, cli.Quote(s.order.Report))
+	}
+	cmd := shell(ctx, s.env, line, own...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, s.env.Stderr
 	err := cmd.Run()
@@ -79,7 +88,7 @@ func (s *submitted) submit(j *Job, hold bool) error {
 	if holds {
 		s.held = append(s.held, id)
 	}
-	return s.order.Tell(sbatch.Report{Job: id})
+	return nil
 }
 
 // stopping bounds how long the jobs of a flow are cancelled.
@@ -92,7 +101,7 @@ func (s *submitted) cancel() error {
 	}
 	ctx, done := context.WithTimeout(context.Background(), stopping)
 	defer done()
-	if out, err := shell(ctx, s.env, `scancel "$@"`, cli.Numbers(s.jobs)...).CombinedOutput(); err != nil {
+	if out, err := shell(ctx, s.env, `exec scancel "$@"`, cli.Numbers(s.jobs)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("the jobs that were submitted before it are still there: scancel %s: %w: %s", strings.Join(cli.Numbers(s.jobs), " "), err, bytes.TrimSpace(out))
 	}
 	return s.order.Tell(sbatch.Report{Cancelled: true})
@@ -116,7 +125,7 @@ func (s *submitted) release(ctx context.Context) error {
 		return nil
 	}
 	list := strings.Join(cli.Numbers(s.held), ",")
-	if out, err := shell(ctx, s.env, `scontrol release "$@"`, list).CombinedOutput(); err != nil {
+	if out, err := shell(ctx, s.env, `exec scontrol release "$@"`, list).CombinedOutput(); err != nil {
 		return fmt.Errorf("the flow is promised, but its first jobs are held: 'scontrol release %s' lets them go: %w: %s", list, err, bytes.TrimSpace(out))
 	}
 	return nil

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
+	"github.com/varq-project/varq/predictor/varqd/sbatch"
 )
 
 // A command that is interrupted while sbatch submits a job lets it end, and cancels that job too. A
@@ -46,6 +48,39 @@ echo >> jobs; wc -l < jobs`,
 		t.Error(err)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "cancelled")); err != nil || string(text) != "1 2\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// What submits a job for varq every tells of it by itself, as varq flow may be killed meanwhile.
+func TestSubmitTells(t *testing.T) {
+	dir := t.TempDir()
+	report := filepath.Join(dir, "the report's")
+	for name, text := range map[string]string{
+		"sbatch":              "#!/bin/sh\n[ \"$3\" = 'a b.sh' ] && echo '7;alpha'\n",
+		"scancel":             "#!/bin/sh\n",
+		"scontrol":            "#!/bin/sh\n",
+		filepath.Base(report): "",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	order, err := (&sbatch.Order{Recurs: true, Report: report}).Variable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, value, _ := strings.Cut(order, "=")
+	t.Setenv(name, value)
+	env := &cli.Env{Stderr: t.Output(), Getenv: func(string) string { return dir + ":" + os.Getenv("PATH") }}
+	f, err := Parse([]byte("jobs: [{name: first, sbatch: \"'a b.sh' # a comment\"}, {name: second, afterok: first, sbatch: c.sh}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := submit(t.Context(), env, f, false); err == nil || !strings.Contains(err.Error(), "job second is not submitted") {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(report); err != nil || string(text) != "{\"job\":7}\n{\"cancelled\":true}\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 }
