@@ -74,6 +74,9 @@ func TestSnakemake(t *testing.T) {
 	}
 	inTurn(t, 1)
 	s := site.ForTest(t, site.Options{Nodes: 4, History: calmAndDoomed()})
+	if _, err := os.Stat(filepath.Join(s.Root(), snakemake)); err != nil {
+		t.Skip("there is no Snakemake beside this Slurm: ", err)
+	}
 	help := mustRun(t, s, "alice", snakemake, "--help").Stdout
 	for _, way := range []struct{ name, known, options string }{
 		{"slurm", "[--slurm]", "--slurm --default-resources slurm_partition=main slurm_account=phys runtime=60 mem_mb=50"},
