@@ -225,6 +225,16 @@ func TestAdvisory(t *testing.T) {
 		if careful.Plan == nil || likely.Plan == nil || math.Abs(likely.Plan.Estimate-careful.Plan.Forecast) > .011 || likely.Plan.Estimate < careful.Plan.Estimate+.05 {
 			t.Errorf("%s: %+v, and with care %+v", name, likely.Plan, careful.Plan)
 		}
+		of.Prob = .999
+		sure := s.planned(of)
+		if sure.Refusal == nil {
+			t.Fatalf("%s: %+v", name, sure)
+		}
+		for _, o := range sure.Refusal.Offers { // the reason tells what this deadline has
+			if o.Kind == api.OfferProb || o.Kind == api.OfferEnd && o.FinishBy == of.FinishBy {
+				t.Errorf("%s: %+v", name, o)
+			}
+		}
 	}
 	all := workload.Request{Size: workload.Size{Nodes: 4, CPUs: 4}, Limit: 36000}
 	if a, err := s.desk.Plan(t.Context(), "bob", &api.PlanRequest{Job: all, BeginBy: epoch + 7200, Prob: .02, MaxCost: api.MaxCost{}}, true); err != nil || a.Plan == nil {

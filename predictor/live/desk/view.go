@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
@@ -125,6 +126,11 @@ func promisedTasks(req *api.PlanRequest) int32 {
 func (q *question) refuse(no *api.Refusal) (api.PlanAnswer, error) {
 	if waits := q.answer.Awaits(q.desk.Zone); waits != "" {
 		no.Reason += "; " + waits
+	}
+	if q.asked.Advisory { // the reason tells what this deadline has
+		no.Offers = slices.DeleteFunc(no.Offers, func(o api.Offer) bool {
+			return o.Kind == api.OfferProb || o.Kind == api.OfferEnd && o.FinishBy == q.asked.FinishBy
+		})
 	}
 	q.answer.Refusal = no
 	return q.answer, nil

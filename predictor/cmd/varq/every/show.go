@@ -149,7 +149,11 @@ func (c *command) newShow() *cobra.Command {
 				list.Line("zone", "%s", one.Zone)
 			}
 			list.Line("prob", "%s", cmp.Or(one.Prob, "the site's default"))
-			list.Line("job", "%s", strings.Join(append([]string{one.Program}, one.Args...), " "))
+			command := []string{one.Program}
+			if one.Flow {
+				command = append(command, "flow")
+			}
+			list.Line("job", "%s", strings.Join(append(command, one.Args...), " "))
 			list.Line("in", "%s", one.Dir)
 			if _, err := fmt.Fprintln(c.env.Stdout, list.String()); err != nil {
 				return err

@@ -46,6 +46,7 @@ A FILE.yaml has jobs that flow submits first, one after another, as
 where sbatch is what follows sbatch on a command line, and after, afterok, afterany,
 afternotok and aftercorr are Slurm's own dependencies. With --finish-by the first jobs
 are held until the flow is promised. If it is refused, all jobs are cancelled again.
+If varq flow is killed before that (kill -9), its jobs stay, and scancel removes them.
 
 The promise is kept if all jobs have ended by themselves by then, whatever their exit
 codes. It is missed if one never starts, as others do not end as it needs, and void if
