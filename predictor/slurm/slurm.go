@@ -40,9 +40,9 @@ type Progress struct {
 	Jobs     int   // yielded so far
 }
 
-// QueueEntry is a job of the live queue. The Start of a pending job is 0. Its Eligible is
-// the time from which it may start, which is in the future if its begin time is, or its Submit where
-// Slurm tells none of a job that awaits its turn. Eligible is 0 while the job is held or depends on
+// QueueEntry is a job of the live queue. The Start of a pending job is 0. Its Eligible is the time
+// from which it may start, which is in the future if its begin time is, or its Submit where Slurm
+// tells none of a job that awaits its turn. Eligible is 0 while the job is held or depends on
 // another job.
 type QueueEntry struct {
 	workload.Job

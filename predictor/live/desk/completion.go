@@ -376,8 +376,8 @@ func because(blocked *api.Blocked, p negotiate.Prospect, waking *limits.Rule, ar
 	return ""
 }
 
-// behind is the clause of a refusal that says from when on the job may start, if it has to go behind
-// what was promised or offered before.
+// behind is the clause of a refusal that says from when on the job may start, if it has to go
+// behind what was promised or offered before.
 func (q *question) behind() string {
 	if q.request.Now == q.now {
 		return ""

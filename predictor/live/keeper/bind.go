@@ -83,8 +83,8 @@ func (k *Keeper) Bind(ctx context.Context, user string, b api.Binding) error {
 	return nil
 }
 
-// isBound reports whether a job is known to be that of e's plan. The error is an api.ErrConflict that
-// says why nothing is promised about the job.
+// isBound reports whether a job is known to be that of e's plan. The error is an api.ErrConflict
+// that says why nothing is promised about the job.
 func isBound(e *ledger.Entry, job int64) (bool, error) {
 	if e.Refused == job && e.Note != "" {
 		return true, api.Fault(api.ErrConflict, e.Note)

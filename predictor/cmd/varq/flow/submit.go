@@ -53,8 +53,8 @@ func submit(ctx context.Context, env *cli.Env, f *File, hold bool) (*submitted, 
 // submitting bounds how long one job is submitted. An sbatch that is stopped may have submitted it.
 const submitting = 5 * time.Minute
 
-// telling is a command line that submits a job for varq every, and tells of it: also if varq flow is
-// killed meanwhile. Its parts are that of sbatch and the name of a file of sbatch.Reports.
+// telling is a command line that submits a job for varq every, and tells of it: also if varq flow
+// is killed meanwhile. Its parts are that of sbatch and the name of a file of sbatch.Reports.
 const telling = `{ number=$(%s
 ) && printf '{"job":%%s}\n' "${number%%%%;*}" >> %s && echo "$number"; }`
 
