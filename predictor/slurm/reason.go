@@ -14,13 +14,6 @@ func AtLimit(reason string) bool {
 // of its QOS, or of that of its partition, may have at once.
 func QOSFull(reason string) bool { return strings.HasPrefix(reason, "QOSGrp") }
 
-// AwaitsTurn reports whether a job that is pending for this reason waits for nothing but its turn.
-// Slurm may tell no eligible time of such a job: before the scheduler has come to it, or of an
-// array's tasks after some have started.
-func AwaitsTurn(reason string) bool {
-	return reason == "None" || reason == "Priority" || reason == "Resources"
-}
-
 // BeyondLimit reports whether a job that is pending for this reason asks for more than a job may
 // have in its partition, QOS or association. It does not start unless the job or the limit is
 // changed.

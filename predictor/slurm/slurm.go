@@ -89,6 +89,16 @@ type QueueEntry struct {
 // NeverSatisfied is the Reason of a job whose dependency cannot come true any more.
 const NeverSatisfied = "DependencyNeverSatisfied"
 
+// SetEligible sets the eligible time of a pending job that waits for nothing but its turn, and of
+// which Slurm tells none: before the scheduler has come to it, or of an array's tasks after some
+// have started.
+func (j *QueueEntry) SetEligible() {
+	awaitsTurn := j.Reason == "None" || j.Reason == "Priority" || j.Reason == "Resources"
+	if j.Eligible == 0 && awaitsTurn && j.Dependency == "" && j.Priority != 0 {
+		j.Eligible = j.Submit
+	}
+}
+
 // NeverStarts reports whether what a pending job waits for cannot come true any more.
 func (j *QueueEntry) NeverStarts() bool {
 	return j.Reason == NeverSatisfied || dependency.NeverFulfilled(j.Dependency)

@@ -206,9 +206,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 	entry.Array = entry.ArrayJob
 	if entry.State == workload.Pending {
 		entry.Priority, entry.Expected = j.Priority.or(0), j.Start.or(0)
-		if entry.Eligible == 0 && slurm.AwaitsTurn(j.Reason) && j.Dependency == "" && j.Priority.value != 0 {
-			entry.Eligible = entry.Submit
-		}
+		entry.SetEligible()
 		if entry.ArrayJob != 0 {
 			entry.Tasks, entry.AtOnce = slurm.CountTasks(j.ArrayTasks)
 		}

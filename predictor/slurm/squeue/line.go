@@ -86,9 +86,7 @@ func (l line) state(e *slurm.QueueEntry) {
 	}
 	priority := l.number("PriorityLong")
 	e.Priority, e.Expected = priority, l.number("StartTime")
-	if e.Eligible == 0 && slurm.AwaitsTurn(e.Reason) && e.Dependency == "" && priority != 0 {
-		e.Eligible = e.Submit
-	}
+	e.SetEligible()
 	if e.ArrayJob != 0 {
 		e.Tasks, e.AtOnce = slurm.CountTasks(e.ArrayTasks)
 	}

@@ -89,11 +89,10 @@ func (p *Program) look(ctx context.Context, plan, id string) (look, error) {
 // CancelJobs cancels those of a user's jobs that are in the queue, or of these those that wait.
 // That some have ended meanwhile is no error.
 func (p *Program) CancelJobs(ctx context.Context, jobs []int64, wait bool) error {
-	states, which := "PENDING,RUNNING,SUSPENDED", []string(nil)
+	states, args, numbers := "PENDING,RUNNING,SUSPENDED", []string(nil), map[string]bool{}
 	if wait {
-		states, which = "PENDING", []string{"--state=PENDING"}
+		states, args = "PENDING", []string{"--state=PENDING"}
 	}
-	args, numbers := which, map[string]bool{}
 	for _, job := range jobs {
 		id := strconv.FormatInt(job, 10)
 		args, numbers[id] = append(args, id), true

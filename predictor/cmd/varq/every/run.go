@@ -309,8 +309,9 @@ func (r *runner) cancel(ctx context.Context, s *Series) (jobs int, err error) {
 
 // slurm has Slurm's commands: those beside a series' sbatch.
 func (r *runner) slurm(s *Series) *sbatch.Program {
+	path := s.Program
 	if s.Flow {
-		return &sbatch.Program{Path: "sbatch", Env: r.environ}
+		path = "sbatch"
 	}
-	return &sbatch.Program{Path: s.Program, Env: r.environ}
+	return &sbatch.Program{Path: path, Env: r.environ}
 }

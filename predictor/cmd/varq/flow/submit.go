@@ -56,7 +56,7 @@ const submitting = 5 * time.Minute
 // telling is a command line that submits a job for varq every, and tells of it: also if varq flow
 // is killed meanwhile. Its parts are that of sbatch and the name of a file of sbatch.Reports.
 const telling = `{ number=$(%s
-) && printf '{"job":%%s}\n' "${number%%%%;*}" >> %s && echo "$number"; }`
+) && echo "$number" && printf '{"job":%%s}\n' "${number%%%%;*}" >> %s; }`
 
 // submit submits a job, also if the command itself is being stopped.
 func (s *submitted) submit(j *Job, hold bool) error {
@@ -77,16 +77,17 @@ func (s *submitted) submit(j *Job, hold bool) error {
 	cmd.Stdout, cmd.Stderr = &out, s.env.Stderr
 	err := cmd.Run()
 	id, read := sbatch.Number(out.String())
-	if err == nil && !read {
+	if read { // also if it could not be told of
+		s.numbers[j.Name] = id
+		s.jobs = append(s.jobs, id)
+		if holds {
+			s.held = append(s.held, id)
+		}
+	} else if err == nil {
 		err = fmt.Errorf("it has printed %.40q instead of a job's number", out.String())
 	}
 	if err != nil {
 		return fmt.Errorf("job %s is not submitted: sbatch: %w", j.Name, err)
-	}
-	s.numbers[j.Name] = id
-	s.jobs = append(s.jobs, id)
-	if holds {
-		s.held = append(s.held, id)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func TestSubmitTells(t *testing.T) {
 	report := filepath.Join(dir, "the report's")
 	for name, text := range map[string]string{
 		"sbatch":              "#!/bin/sh\n[ \"$3\" = 'a b.sh' ] && echo '7;alpha'\n",
-		"scancel":             "#!/bin/sh\n",
+		"scancel":             "#!/bin/sh\ncd \"${0%/*}\"; echo \"$@\" > cancelled\n",
 		"scontrol":            "#!/bin/sh\n",
 		filepath.Base(report): "",
 	} {
@@ -81,6 +81,16 @@ func TestSubmitTells(t *testing.T) {
 		t.Error(err)
 	}
 	if text, err := os.ReadFile(report); err != nil || string(text) != "{\"job\":7}\n{\"cancelled\":true}\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	// A job that nobody can be told of is cancelled again.
+	if err := errors.Join(os.Remove(report), os.Mkdir(report, 0o700), os.Remove(filepath.Join(dir, "cancelled"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := submit(t.Context(), env, f, false); err == nil {
+		t.Error("it goes on")
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "cancelled")); err != nil || string(text) != "7\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 }

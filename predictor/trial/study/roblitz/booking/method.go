@@ -4,12 +4,12 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/varq-project/varq/predictor/cluster/queue"
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
 	"github.com/varq-project/varq/predictor/promise/elastic"
 	"github.com/varq-project/varq/predictor/promise/esr"
+	"github.com/varq-project/varq/predictor/trial/follow"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -49,8 +49,9 @@ func Load() Method { return Method{func() method { return &load{} }} }
 // chance does, and background is that of predictor.Options.
 func Forecast(request func(*sched.Job) workload.Request, seed uint64, background func(task func())) Method {
 	return Method{func() method {
-		m := &varq{request: request}
-		m.forecaster = predictor.Standard(&m.queue, predictor.Options{Background: background}, rand.New(rand.NewPCG(seed, 0x726f_626c))).Present()
+		m := &varq{Follower: follow.Follower{Request: request}}
+		m.forecaster = predictor.Standard(&m.Queue, predictor.Options{Background: background}, rand.New(rand.NewPCG(seed, 0x726f_626c))).Present()
+		m.Observer = m.forecaster
 		return m
 	}}
 }
@@ -111,41 +112,32 @@ func (m *history) rates(r *run, _ int64, _ *sched.Job, _ float64) func(*elastic.
 }
 
 type varq struct {
-	request    func(*sched.Job) workload.Request
-	queue      queue.Queue
+	follow.Follower
 	forecaster forecast.Forecaster
 }
 
 func (*varq) begin(*run, int64, int64) {}
 
-func (m *varq) job(j *sched.Job) workload.Job {
-	return workload.Job{ID: j.ID, Request: m.request(j), Submit: j.Submit, Eligible: j.Submit}
-}
-
-func (m *varq) submitted(j *sched.Job) {
-	job := m.job(j)
-	m.queue.Submit(job)
-	m.forecaster.Submitted(&job)
-}
+func (m *varq) submitted(j *sched.Job) { m.Submitted(j) }
 
 // started tells the forecaster of jobs that have waited. Of reservations the queue alone knows, as
 // of processors that are taken.
 func (m *varq) started(r *run, j *sched.Job) {
-	job := m.job(j)
-	job.Start = j.Start
-	m.queue.Start(job)
 	if _, ok := r.others[j]; ok {
-		m.forecaster.Started(&job)
+		m.Started(j, 0)
+		return
 	}
+	job := m.Job(j)
+	job.Start = j.Start
+	m.Queue.Start(job)
 }
 
 func (m *varq) ended(r *run, j *sched.Job) {
-	job := m.job(j)
-	job.Start, job.End = j.Start, j.End
-	m.queue.Remove(job.ID)
 	if _, ok := r.others[j]; ok {
-		m.forecaster.Ended(&job)
+		m.Ended(j)
+		return
 	}
+	m.Queue.Remove(j.ID)
 }
 
 func (m *varq) rates(_ *run, now int64, j *sched.Job, _ float64) func(*elastic.Slot) float64 {
@@ -155,7 +147,7 @@ func (m *varq) rates(_ *run, now int64, j *sched.Job, _ float64) func(*elastic.S
 		if !ok {
 			asked := *j
 			asked.Procs, asked.Limit = s.Nodes, s.Limit
-			q := forecast.Question{Request: m.request(&asked), Now: now, Submit: now, Job: j.ID}
+			q := forecast.Question{Request: m.Request(&asked), Now: now, Submit: now, Job: j.ID}
 			answer = new(forecast.Answer)
 			if !m.forecaster.Forecast(&q, answer) {
 				answer = nil
