@@ -32,8 +32,14 @@ func (f *Flow) Critical(last []int) []float64 {
 	return share
 }
 
-// before returns the job whose event made another eligible in a course, or -1.
+// before returns the job whose event made another eligible in a course, of several together the one
+// that ends last, or -1.
 func (f *Flow) before(i, d int) int {
+	for _, part := range f.parts[i] {
+		if f.courses[part].End[d] == f.courses[i].End[d] {
+			return part
+		}
+	}
 	at := f.courses[i].Eligible[d]
 	for _, c := range f.jobs[i].Conditions {
 		if done, _ := f.courses[c.Job].done(c, d); done == at {

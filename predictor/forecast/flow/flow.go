@@ -11,6 +11,7 @@
 package flow
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -42,10 +43,10 @@ type Job struct {
 	// ID is its number. The random numbers of a job follow from it, so that its courses are the same
 	// in each flow that has the same jobs before it.
 	ID int64
-	// Conditions are about jobs that come before it in the flow. All of them are needed or, if Any is
-	// true, one. Once none can come true any more of those needed, the job never starts.
+	// Conditions are about jobs that come before it in the flow. So many of them are Needed, or all if
+	// that is 0. Once fewer can come true, the job never starts.
 	Conditions []Condition
-	Any        bool
+	Needed     int
 	// Earliest is before when the job does not become eligible in any case.
 	Earliest int64
 	// Started is when a job has started that runs, or 0. It needs no Conditions then, and a Wait only
@@ -91,13 +92,14 @@ type Flow struct {
 	correlation float64
 	queue       []float64 // how long its jobs wait in each course, normally distributed
 	jobs        []Job
-	courses     []Courses // of the jobs
+	courses     []Courses     // of the jobs
+	parts       map[int][]int // of those that Join has added
 }
 
 // New returns a Flow without jobs. correlation is that between the ranks of the waits of two jobs,
 // in [0,1).
 func New(correlation float64) *Flow {
-	return &Flow{correlation: correlation, queue: normals(rand.New(rand.NewPCG(1, 1)))}
+	return &Flow{correlation: correlation, queue: normals(rand.New(rand.NewPCG(1, 1))), parts: map[int][]int{}}
 }
 
 // Add draws the courses of one more job, and returns its place in the flow. It takes
@@ -105,6 +107,23 @@ func New(correlation float64) *Flow {
 func (f *Flow) Add(j Job) int {
 	f.courses, f.jobs = append(f.courses, f.draw(&j)), append(f.jobs, j)
 	return len(f.courses) - 1
+}
+
+// Join returns the place of a job that is several together, at least one, such as the tasks of an
+// array: it begins when the first of them does, and ends when all have. It takes O(Draws) for each.
+func (f *Flow) Join(parts []int) int {
+	whole := &f.courses[parts[0]]
+	c := Courses{slices.Clone(whole.Eligible), slices.Clone(whole.Start), slices.Clone(whole.End), slices.Clone(whole.good), slices.Clone(whole.lost)}
+	for _, i := range parts[1:] {
+		part := &f.courses[i]
+		for d := range Draws {
+			c.Eligible[d], c.Start[d], c.End[d] = min(c.Eligible[d], part.Eligible[d]), min(c.Start[d], part.Start[d]), max(c.End[d], part.End[d])
+			c.good[d], c.lost[d] = c.good[d] && part.good[d], c.lost[d] || part.lost[d]
+		}
+	}
+	place := len(f.courses)
+	f.courses, f.jobs, f.parts[place] = append(f.courses, c), append(f.jobs, f.jobs[parts[0]]), parts
+	return place
 }
 
 // Courses returns what happens to the i-th job. It must not be changed.
@@ -173,22 +192,26 @@ func later(at int64, seconds float64) int64 {
 }
 
 // eligible returns when the job becomes eligible in a course, or Never. lost is true if it cannot.
+// With n conditions it takes O(n), and O(n log n) if not all are needed.
 func (j *Job) eligible(all []Courses, d int) (at int64, lost bool) {
 	if len(j.Conditions) == 0 {
 		return j.Earliest, false
 	}
-	last, first, failed := int64(math.MinInt64), int64(Never), 0
-	for _, c := range j.Conditions {
+	times, failed := make([]int64, len(j.Conditions)), 0
+	for i, c := range j.Conditions {
 		done, cannot := all[c.Job].done(c, d)
-		last, first = max(last, done), min(first, done)
-		if cannot {
+		if times[i] = done; cannot {
 			failed++
 		}
 	}
-	if j.Any {
-		return max(first, j.Earliest), failed == len(j.Conditions)
+	needed := cmp.Or(j.Needed, len(times))
+	if needed < len(times) {
+		slices.Sort(times)
+		at = times[needed-1]
+	} else {
+		at = slices.Max(times)
 	}
-	return max(last, j.Earliest), failed > 0
+	return max(at, j.Earliest), failed > len(times)-needed
 }
 
 // done returns when a condition comes true in a course, or Never. cannot is true if it cannot. A

@@ -59,7 +59,9 @@ func TestConditions(t *testing.T) {
 		"afternotok":            {first, hour(Condition{Event: Failed}), Never, 0, 1},
 		"afterok, often":        {Job{Earliest: epoch, Wait: none, Run: lasting(3600), Success: .75}, hour(Condition{Event: Succeeded}), end, .75, .25},
 		"afternotok, seldom":    {Job{Earliest: epoch, Wait: none, Run: lasting(3600), Success: .75}, hour(Condition{Event: Failed}), end, .25, .75},
-		"any of both":           {first, Job{Any: true, Conditions: []Condition{{Event: Failed}, {Event: Ended}}, Earliest: epoch, Wait: none, Run: lasting(1), Success: 1}, end, 1, 0},
+		"any of both":           {first, Job{Needed: 1, Conditions: []Condition{{Event: Failed}, {Event: Ended}}, Earliest: epoch, Wait: none, Run: lasting(1), Success: 1}, end, 1, 0},
+		"two of three":          {first, Job{Needed: 2, Conditions: []Condition{{Event: Begun}, {Event: Failed}, {Event: Ended}}, Earliest: epoch, Wait: none, Run: lasting(1), Success: 1}, end, 1, 0},
+		"two of two that fail":  {first, Job{Needed: 2, Conditions: []Condition{{Event: Begun}, {Event: Failed}, {Event: Failed}}, Earliest: epoch, Wait: none, Run: lasting(1), Success: 1}, Never, 0, 1},
 		"both":                  {first, hour(Condition{Event: Begun}, Condition{Event: Ended}), end, 1, 0},
 		"it begins later":       {first, Job{Conditions: []Condition{{Event: Ended}}, Earliest: end + 7200, Wait: none, Run: lasting(1), Success: 1}, end + 7200, 1, 0},
 		"beyond what is known":  {Job{Earliest: epoch, Wait: func(int64) delay.Distribution { return delay.Distribution{} }, Run: lasting(1), Success: 1}, hour(Condition{Event: Ended}), Never, 0, 0},
@@ -76,6 +78,22 @@ func TestConditions(t *testing.T) {
 		if ever := Prob(got.Eligible, Never); math.Abs(ever-c.ever) > 1./Draws || math.Abs(lost-c.lost) > 1./Draws {
 			t.Errorf("%s: in %v of the courses, and lost in %v", name, ever, lost)
 		}
+	}
+}
+
+// Several jobs together begin with the first of them and end with the last, which is the critical one.
+func TestJoin(t *testing.T) {
+	f := New(0)
+	short := f.Add(Job{ID: 1, Earliest: epoch + 100, Wait: none, Run: lasting(10), Success: 1})
+	long := f.Add(Job{ID: 2, Earliest: epoch + 50, Wait: none, Run: lasting(1000), Success: .5})
+	both := f.Join([]int{short, long})
+	then := f.Add(hour(Condition{Event: Succeeded, Job: both}))
+	c := f.Courses(both)
+	if c.Eligible[0] != epoch+50 || c.Start[0] != epoch+50 || c.End[0] != epoch+1050 || Prob(f.Courses(then).Start, Never) != .5 {
+		t.Errorf("together: eligible %d, start %d, end %d", c.Eligible[0]-epoch, c.Start[0]-epoch, c.End[0]-epoch)
+	}
+	if critical := f.Critical([]int{then}); critical[long] != 1 || critical[short] != 0 {
+		t.Errorf("critical: %v", critical)
 	}
 }
 
@@ -96,12 +114,12 @@ func graph(random *rand.Rand) []Job {
 	for i := range jobs {
 		run, spread := 600+3600*random.Float64(), .1+random.Float64()
 		jobs[i] = Job{
-			Earliest: epoch, Any: random.IntN(4) == 0, Success: .9 + .1*random.Float64(),
+			Earliest: epoch, Needed: random.IntN(3), Success: .9 + .1*random.Float64(),
 			Wait: lognormal(300+3000*random.Float64(), .5+random.Float64()),
 			Run:  func(p float64) float64 { return run * (1 - spread*math.Log(1-p)) },
 		}
 		for before := range i {
-			if random.IntN(3) == 0 {
+			if random.IntN(2) == 0 {
 				jobs[i].Conditions = append(jobs[i].Conditions, Condition{Event: Event(random.IntN(3)), Job: before, Delay: int64(random.IntN(2)) * 60})
 			}
 		}

@@ -42,6 +42,7 @@ type awaited struct {
 	evidence forecast.Evidence
 	success  float64
 	after    []api.Awaited
+	series   series // if it waits
 }
 
 // flowsOf returns the flows of a queue.
@@ -72,12 +73,14 @@ func (f *flows) of(j *slurm.QueueEntry) *awaited {
 	job := flow.Job{ID: j.ID, Earliest: max(f.now, j.Eligible), Success: f.desk.Outlook.Success(&j.Job)}
 	a.success = job.Success
 	if j.Start != 0 {
-		a.unknown = f.running(j, &job)
-	} else {
-		a.unknown = f.pending(j, &job, a)
+		if a.unknown = f.running(j, &job); a.unknown == "" {
+			a.place = f.Add(job)
+		}
+		return a
 	}
-	if a.unknown == "" {
-		a.place = f.Add(job)
+	a.series = series{Job: job}
+	if a.unknown = f.pending(j, &a.series, a); a.unknown == "" {
+		a.place = a.series.add(f, int32(j.Count()))
 	}
 	return a
 }
@@ -120,7 +123,7 @@ func (f *flows) failureRate(as *limits.Job) float64 {
 
 // pending sets what a job that waits waits for, how long it waits after that, and how long it runs.
 // It says why if that is not known.
-func (f *flows) pending(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unknown string) {
+func (f *flows) pending(j *slurm.QueueEntry, s *series, a *awaited) (unknown string) {
 	if unknown = f.keeps(j); unknown != "" {
 		return unknown
 	}
@@ -132,36 +135,39 @@ func (f *flows) pending(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unknown
 	if rule := ruleAgainst(as); rule != nil {
 		return rule.Says
 	}
-	if unknown = f.conditions(j, job, a); unknown != "" {
+	if unknown = f.conditions(j, &s.Job, a); unknown != "" {
 		return unknown
 	}
-	var all completion.Circumstances
-	if n := int32(j.Count()); n > 1 {
-		round := max(1, as.MostTogether(tasks(j)))
-		all.Tasks, all.Rounds = n, rounds(n, round)
+	s.atOnce = max(1, as.MostTogether(tasks(j)))
+	if isFull(j) && !s.places(f, j) {
+		return "its array has as many tasks running as it lets run at once, and too little is known of when these end"
 	}
+	all := rounds(int32(j.Count()), s.atOnce)
 	// the first forecast says whether anything is known
 	from, waited := max(f.now, j.Eligible), int64(0)
-	if j.Dependency == "" {
+	if j.Dependency == "" && !s.full {
 		waited = from - j.Eligible
 	}
-	wait, unknown := f.waitFrom(from, waited, j, as, all.Rounds)
+	wait, unknown := f.waitFrom(from, waited, j, as, all)
 	if unknown != "" {
 		return unknown
 	}
 	a.evidence = wait.Evidence
-	job.Wait = func(eligible int64) delay.Distribution {
+	s.Wait = func(eligible int64) delay.Distribution {
 		if eligible <= from {
 			return wait.Wait
 		}
-		wait, _ := f.waitFrom(eligible, 0, j, as, all.Rounds)
+		wait, _ := f.waitFrom(eligible, 0, j, as, all)
 		return wait.Wait
 	}
-	job.FailureRate = float64(j.Count()) * f.failureRate(as)
+	s.FailureRate = float64(min(int32(j.Count()), s.atOnce)) * f.failureRate(as)
 	q := forecast.Question{Request: as.Request, Now: f.now, Submit: from, Job: j.ID}
-	var ok bool
-	if job.Run, ok = f.desk.Outlook.Run(&q, 0, all); !ok {
+	if _, known := f.desk.Outlook.Run(&q, 0, completion.Circumstances{}); !known {
 		return "too little is known yet of how long such jobs run"
+	}
+	s.run = func(c completion.Circumstances) func(prob float64) float64 {
+		run, _ := f.desk.Outlook.Run(&q, 0, c)
+		return run
 	}
 	return ""
 }
@@ -178,7 +184,9 @@ func (f *flows) conditions(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unkn
 	if err != nil {
 		return "its dependency is not understood: " + err.Error()
 	}
-	job.Any = d.Any
+	if d.Any {
+		job.Needed = 1
+	}
 	for _, c := range d.Conditions {
 		if c.Never {
 			continue // another is enough, or keeps would have said so
@@ -419,18 +427,29 @@ func (w *waiting) graph() *flows {
 	return w.flows
 }
 
-// follow sets what is forecast of a job that waits for others, or says why nothing is.
-func (w *waiting) follow(told *api.Waiting, j *slurm.QueueEntry) (unknown string) {
+// follow sets what is forecast of a part that waits for others, or says why nothing is.
+func (w *waiting) follow(told *api.Waiting, p part) (unknown string) {
+	j := w.jobs[p.job]
 	a := w.graph().of(j)
 	if a.unknown != "" {
 		return a.unknown
 	}
 	courses := w.flows.Courses(a.place)
+	start, end := courses.Start, courses.End
+	if p.before > 0 {
+		start = a.series.after(w.flows, p.before)
+	}
+	if p.through < int32(j.Count()) {
+		end = w.flows.Courses(a.series.add(w.flows, p.through)).End
+	}
+	if a.series.full {
+		told.Why = append(told.Why, fmt.Sprintf("its array lets no more tasks run at once than run now (%d)", a.series.atOnce))
+	}
 	told.After, told.AfterAny = a.after, strings.Contains(j.Dependency, "?")
-	told.Eligible, told.Start, told.End = forecastOf(courses.Eligible), forecastOf(courses.Start), forecastOf(courses.End)
+	told.Eligible, told.Start, told.End = forecastOf(courses.Eligible), forecastOf(start), forecastOf(end)
 	told.Evidence, told.Lost = apiEvidence(&a.evidence), w.flows.Lost([]int{a.place})
 	for _, at := range times(w.now, w.desk.Zone) {
-		told.By = append(told.By, api.StartBy{At: at, Prob: flow.Prob(courses.Start, at)})
+		told.By = append(told.By, api.StartBy{At: at, Prob: flow.Prob(start, at)})
 	}
 	return ""
 }

@@ -162,7 +162,7 @@ func (w *waiting) stage(j *slurm.QueueEntry) stage {
 	switch {
 	case w.keeps(j) != "":
 		return kept
-	case j.Eligible > w.now, j.Dependency != "":
+	case j.Eligible > w.now, j.Dependency != "", isFull(j):
 		return begins
 	}
 	return eligible
@@ -183,7 +183,7 @@ func (w *waiting) gather(queue func(yield func(*slurm.QueueEntry) bool)) {
 	for _, j := range w.jobs {
 		t := turn{stage: w.stage(j), rank: rankOf(w.Cluster, &j.Job, w.now), id: j.ID}
 		switch {
-		case j.Dependency != "":
+		case j.Dependency != "", isFull(j):
 			t.since = math.MaxInt64
 		case t.stage == begins:
 			t.since = j.Eligible
@@ -210,8 +210,6 @@ func (w *waiting) keeps(j *slurm.QueueEntry) string {
 		return "Slurm does not say from when on it may start (" + j.Reason + ")"
 	case slurm.BeyondLimit(j.Reason):
 		return "it asks for more than a job may have there (" + j.Reason + "), and does not start unless that changes"
-	case j.ArrayJob != 0 && j.Reason == "JobArrayTaskLimit":
-		return "its array has as many tasks running as it lets run at once, and when one of them ends is not forecast"
 	case j.AtLimit && j.Reservation == "":
 		return "a limit on what its user or account may have at once keeps it (" + j.Reason + "), and when that changes is not forecast"
 	}
@@ -274,15 +272,15 @@ func (w *waiting) tell(p part, detailed bool) (api.Waiting, error) {
 	if short := job.Shortage(w.now); short != "" {
 		told.Why = append(told.Why, short)
 	}
-	if j.Dependency != "" {
-		told.Unknown = w.follow(&told, j)
+	if j.Dependency != "" || isFull(j) {
+		told.Unknown = w.follow(&told, p)
 	} else {
 		told.Unknown = w.forecast(&told, p, job, hold)
 	}
 	if promised && !mine { // its work may begin later
 		told.End = nil
 	}
-	if detailed && told.Unknown == "" && !promised && j.Count() == 1 && j.Dependency == "" {
+	if detailed && told.Unknown == "" && !promised && j.Count() == 1 && j.Dependency == "" && !isFull(j) {
 		told.Help = w.help(&told, j, job)
 	}
 	return told, nil

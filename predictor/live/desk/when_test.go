@@ -1,7 +1,9 @@
 package desk
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -73,11 +75,11 @@ func TestWhen(t *testing.T) {
 		ids = append(ids, j.Job)
 		told[j.Job] = j
 	}
-	if want := []int64{3, 1, 8, 9, 6, 5, 4, 10, 11}; !slices.Equal(ids, want) {
+	if want := []int64{3, 1, 8, 9, 6, 5, 11, 4, 10}; !slices.Equal(ids, want) {
 		t.Errorf("told of %v, want %v", ids, want)
 	}
 	for id, want := range map[int64]string{
-		4: "its user holds it", 11: "its array has as many tasks running as it lets run at once", 8: "(MaxTime)", 10: "a limit on what its user or account may have at once keeps it (AssocGrpCpuLimit)",
+		4: "its user holds it", 8: "(MaxTime)", 10: "a limit on what its user or account may have at once keeps it (AssocGrpCpuLimit)",
 	} {
 		if j := told[id]; !strings.Contains(j.Unknown, want) || j.Start != nil || j.By != nil {
 			t.Errorf("job %d: %+v", id, j)
@@ -166,6 +168,52 @@ func TestWhenTasks(t *testing.T) {
 	}
 	if none := ask("1", "10"); len(none) != 0 {
 		t.Errorf("tasks that do not wait: %+v", none)
+	}
+}
+
+// The tasks of an array that lets no more of them run come in the place of those that end, one by
+// one. The oracle gives each task the place that is free first.
+func TestWhenFull(t *testing.T) {
+	const epoch, run = desktest.Epoch, 600
+	for _, c := range []struct {
+		running []int64 // for how many seconds each has run
+		n       int     // how many wait
+	}{{[]int64{10, 300}, 4}, {[]int64{10, 300}, 3}, {[]int64{10, 300}, 1}, {[]int64{599}, 5}, {[]int64{1, 2, 3, 500, 550}, 13}} {
+		s := newSite(t)
+		s.Outlook.RunTime, s.Outlook.Delay = run, 0
+		k := len(c.running)
+		jobs := []*slurm.QueueEntry{entry(22, "alice", 300, func(j *slurm.QueueEntry) {
+			j.ArrayJob, j.Reason, j.Eligible = 22, "JobArrayTaskLimit", 0
+			j.ArrayTasks = fmt.Sprintf("%d-%d%%%d", k, k+c.n-1, k)
+			j.Tasks, j.AtOnce = slurm.CountTasks(j.ArrayTasks)
+		})}
+		var free []int64
+		for i, age := range c.running {
+			free = append(free, epoch+run-age)
+			jobs = append(jobs, entry(int64(100+i), "alice", 300, func(j *slurm.QueueEntry) {
+				j.ArrayJob, j.ArrayTasks, j.Start, j.State = 22, strconv.Itoa(i), epoch-age, workload.Running
+			}))
+		}
+		s.observe(jobs...)
+		end := int64(0)
+		for task := range c.n {
+			slices.Sort(free)
+			start := free[0]
+			free[0] += run
+			end = max(end, free[0])
+			w := s.when("alice", api.WhenQuery{ArrayTasks: []api.ArrayTasks{{Array: 22, Tasks: strconv.Itoa(k + task)}}}).Jobs
+			if len(w) != 1 || w[0].Start == nil || w[0].Start.Median != start || w[0].Start.Late != start {
+				t.Fatalf("%v: task %d: %+v, want a start %d s from now", c, task, w, start-epoch)
+			}
+			// that of all up to this one
+			if ended := w[0].End.Median; ended != end {
+				t.Errorf("%v: task %d ends after %d s, want %d", c, task, ended-epoch, end-epoch)
+			}
+		}
+		w := s.when("alice", api.WhenQuery{Jobs: []int64{22}}).Jobs[0]
+		if w.Start.Median != epoch+run-slices.Max(c.running) || w.End.Median != end || len(w.Why) == 0 || !strings.Contains(w.Why[0], fmt.Sprintf("(%d)", k)) {
+			t.Errorf("%v: in all %+v", c, w)
+		}
 	}
 }
 

@@ -1,0 +1,84 @@
+package desk
+
+import (
+	"github.com/varq-project/varq/predictor/forecast/completion"
+	"github.com/varq-project/varq/predictor/forecast/flow"
+	"github.com/varq-project/varq/predictor/slurm"
+)
+
+// series is a job that waits, or the tasks of an array that do, of which some run at once. If the
+// array has as many tasks running as it lets run at once, the conditions of the job are the ends of
+// these, and each task that waits comes in the place of one that has ended.
+type series struct {
+	flow.Job // without Run
+	atOnce   int32
+	full     bool
+	run      func(c completion.Circumstances) func(prob float64) float64
+}
+
+// isFull reports whether a job is what waits of an array that has as many tasks running as it lets
+// run at once.
+func isFull(j *slurm.QueueEntry) bool {
+	return j.ArrayJob != 0 && j.Reason == "JobArrayTaskLimit" && j.Dependency == ""
+}
+
+// places sets the running tasks in the place of which those come that wait. It reports false if of
+// one of them nothing is forecast.
+func (s *series) places(f *flows, j *slurm.QueueEntry) bool {
+	for _, other := range f.arrays[j.ArrayJob] {
+		if other.Start == 0 {
+			continue
+		}
+		is := f.of(other)
+		if is.unknown != "" {
+			return false
+		}
+		s.Conditions = append(s.Conditions, flow.Condition{Event: flow.Ended, Job: is.place})
+	}
+	if n := int32(len(s.Conditions)); n > 0 {
+		s.full, s.atOnce = true, n
+	}
+	return true
+}
+
+// add adds so many of the tasks to the flow, those that start first, and returns their place.
+func (s *series) add(f *flows, n int32) int {
+	all := rounds(n, s.atOnce)
+	if !s.full {
+		return s.stretch(f, 0, min(n, s.atOnce), all)
+	}
+	// the last round comes in the places of those that end first
+	last := n - (all-1)*s.atOnce
+	parts := []int{s.stretch(f, 1, 1, 0), s.stretch(f, last, last, all)}
+	if all > 1 {
+		parts = append(parts, s.stretch(f, s.atOnce, s.atOnce, all-1))
+	}
+	return f.Join(parts)
+}
+
+// after returns when the task starts, in each course, that comes after so many.
+func (s *series) after(f *flows, n int32) []int64 {
+	needed := int32(0)
+	if s.full {
+		needed = n%s.atOnce + 1
+	}
+	return f.Courses(s.stretch(f, needed, 1, n/s.atOnce)).End
+}
+
+// stretch adds some rounds of as many tasks to the flow, once so many conditions have come true: all
+// if needed is 0.
+func (s *series) stretch(f *flows, needed, tasks, rounds int32) int {
+	job := s.Job
+	if s.full {
+		job.Needed = int(needed)
+	}
+	job.Run = func(float64) float64 { return 0 }
+	if rounds > 0 {
+		c := completion.Circumstances{Rounds: rounds}
+		if tasks > 1 {
+			c.Tasks = tasks
+		}
+		job.Run = s.run(c)
+	}
+	return f.Add(job)
+}
