@@ -104,6 +104,8 @@ type Flow struct {
 	Lost float64   `json:"lost,omitempty"`
 	// Unknown says why End is not forecast: a clause without a full stop.
 	Unknown string `json:"unknown,omitempty"`
+	// Learning is true while varqd knows only the newest part of the past: soon after its start.
+	Learning bool `json:"learning,omitempty"`
 }
 
 // FlowJob is a job of a flow, or some tasks of an array.

@@ -7,7 +7,9 @@
 // not a sum of quantiles, which is far too late for high ones and too early where branches join.
 //
 // All jobs wait in the same queue. If one waits for longer than was expected, the next one probably
-// does too: the ranks of the waits of a course are correlated.
+// does too: the ranks of the waits of a course are correlated. What lies beyond all that is forecast
+// of a wait is unknown, and as unknown for each job: it is the same few courses in which they wait
+// so long. If it were others for each job, a chain of hundreds would hardly ever end.
 package flow
 
 import (
@@ -91,6 +93,7 @@ const mostAnchors = 5
 type Flow struct {
 	correlation float64
 	queue       []float64 // how long its jobs wait in each course, normally distributed
+	beyond      []float64 // in (0,1): a wait of which so much or less is forecast is beyond that
 	jobs        []Job
 	courses     []Courses     // of the jobs
 	parts       map[int][]int // of those that Join has added
@@ -99,7 +102,8 @@ type Flow struct {
 // New returns a Flow without jobs. correlation is that between the ranks of the waits of two jobs,
 // in [0,1).
 func New(correlation float64) *Flow {
-	return &Flow{correlation: correlation, queue: normals(rand.New(rand.NewPCG(1, 1))), parts: map[int][]int{}}
+	random := rand.New(rand.NewPCG(1, 1))
+	return &Flow{correlation: correlation, queue: normals(random), beyond: ranks(normals(random)), parts: map[int][]int{}}
 }
 
 // Add draws the courses of one more job, and returns its place in the flow. It takes
@@ -142,7 +146,7 @@ func (f *Flow) draw(j *Job) Courses {
 	}
 	wait := func(int, float64) float64 { return 0 }
 	if j.Started == 0 {
-		wait = j.waits(c.Eligible)
+		wait = j.waits(c.Eligible, f.beyond)
 	}
 	for d := range Draws {
 		c.Start[d], c.End[d] = Never, Never
@@ -156,7 +160,7 @@ func (f *Flow) draw(j *Job) Courses {
 		c.End[d] = later(from, j.Run(runs[d]))
 	}
 	if j.FailureRate > 0 {
-		j.requeue(&c, random, waits)
+		j.requeue(&c, random, waits, f.beyond)
 	}
 	for d := range Draws {
 		c.good[d] = c.End[d] != Never && outcomes[d] < j.Success
@@ -166,7 +170,7 @@ func (f *Flow) draw(j *Job) Courses {
 
 // requeue has the nodes of a job fail in some of its courses, and puts off its end there. waits are
 // the ranks of its waits.
-func (j *Job) requeue(c *Courses, random *rand.Rand, waits []float64) {
+func (j *Job) requeue(c *Courses, random *rand.Rand, waits, beyond []float64) {
 	failed := make([]int64, Draws)
 	for d := range Draws {
 		at := later(max(c.Start[d], j.Earliest), random.ExpFloat64()/j.FailureRate)
@@ -174,7 +178,7 @@ func (j *Job) requeue(c *Courses, random *rand.Rand, waits []float64) {
 			failed[d] = at
 		}
 	}
-	wait := j.waits(failed)
+	wait := j.waits(failed, beyond)
 	for d, at := range failed {
 		if at != Never {
 			from := max(c.Start[d], j.Earliest)
@@ -229,22 +233,29 @@ func (a *Courses) done(c Condition, d int) (at int64, cannot bool) {
 }
 
 // waits returns a quantile of the wait in a course, which begins when the job becomes eligible
-// there.
-func (j *Job) waits(eligible []int64) func(d int, prob float64) float64 {
+// there: of those waits that are forecast, unless it is beyond these.
+func (j *Job) waits(eligible []int64, beyond []float64) func(d int, prob float64) float64 {
 	anchors := anchorsOf(eligible)
 	waits := make([]delay.Distribution, len(anchors))
 	for i, at := range anchors {
 		waits[i] = j.Wait(at)
 	}
 	return func(d int, prob float64) float64 {
+		quantile := func(i int) float64 {
+			all := waits[i].Within(math.Inf(1))
+			if beyond[d] >= all {
+				return math.Inf(1)
+			}
+			return waits[i].Quantile(prob * all)
+		}
 		i, _ := slices.BinarySearch(anchors, eligible[d])
 		switch {
 		case i == 0:
-			return waits[0].Quantile(prob)
+			return quantile(0)
 		case i == len(anchors):
-			return waits[i-1].Quantile(prob)
+			return quantile(i - 1)
 		}
-		before, after := waits[i-1].Quantile(prob), waits[i].Quantile(prob)
+		before, after := quantile(i-1), quantile(i)
 		if math.IsInf(before, 1) || math.IsInf(after, 1) {
 			return max(before, after)
 		}
@@ -260,7 +271,8 @@ func anchorsOf(times []int64) (anchors []int64) {
 	if len(ever) == 0 {
 		return nil
 	}
-	return slices.Compact(Shares(ever, mostAnchors))
+	all := TimesOf(ever, nil, 0)
+	return slices.Compact(all.Shares(mostAnchors))
 }
 
 // normals returns a normally distributed number for each course.
@@ -289,31 +301,4 @@ func ranks(numbers []float64) []float64 {
 		ranked[d] = (float64(rank) + .5) / float64(len(numbers))
 	}
 	return ranked
-}
-
-// Quantile returns the time before which something happens in a share of the courses, or Never.
-func Quantile(times []int64, prob float64) int64 {
-	sorted := slices.Sorted(slices.Values(times))
-	return sorted[min(len(sorted)-1, int(prob*float64(len(sorted))))]
-}
-
-// Prob returns the share of the courses in which something has happened by a time.
-func Prob(times []int64, by int64) float64 {
-	n := 0
-	for _, at := range times {
-		if at != Never && at <= by {
-			n++
-		}
-	}
-	return float64(n) / float64(len(times))
-}
-
-// Shares returns n times, ascending, that stand for those at which something happens in the
-// courses: the middle of each n-th of them, or Never.
-func Shares(times []int64, n int) []int64 {
-	sorted, shares := slices.Sorted(slices.Values(times)), make([]int64, n)
-	for i := range shares {
-		shares[i] = sorted[(2*i+1)*len(sorted)/(2*n)]
-	}
-	return shares
 }

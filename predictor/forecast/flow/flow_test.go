@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/delay"
+	"github.com/varq-project/varq/predictor/stats"
 )
 
 const epoch = 1_800_000_000
@@ -38,6 +39,11 @@ func flowOf(jobs []Job, correlation float64) *Flow {
 		f.Add(j)
 	}
 	return f
+}
+
+func times(courses []int64) *Times {
+	t := TimesOf(courses, nil, epoch)
+	return &t
 }
 
 func TestConditions(t *testing.T) {
@@ -75,7 +81,7 @@ func TestConditions(t *testing.T) {
 				break
 			}
 		}
-		if ever := Prob(got.Eligible, Never); math.Abs(ever-c.ever) > 1./Draws || math.Abs(lost-c.lost) > 1./Draws {
+		if ever := times(got.Eligible).Ever(); math.Abs(ever-c.ever) > 1./Draws || math.Abs(lost-c.lost) > 1./Draws {
 			t.Errorf("%s: in %v of the courses, and lost in %v", name, ever, lost)
 		}
 	}
@@ -89,11 +95,38 @@ func TestJoin(t *testing.T) {
 	both := f.Join([]int{short, long})
 	then := f.Add(hour(Condition{Event: Succeeded, Job: both}))
 	c := f.Courses(both)
-	if c.Eligible[0] != epoch+50 || c.Start[0] != epoch+50 || c.End[0] != epoch+1050 || Prob(f.Courses(then).Start, Never) != .5 {
+	if c.Eligible[0] != epoch+50 || c.Start[0] != epoch+50 || c.End[0] != epoch+1050 || times(f.Courses(then).Start).Ever() != .5 {
 		t.Errorf("together: eligible %d, start %d, end %d", c.Eligible[0]-epoch, c.Start[0]-epoch, c.End[0]-epoch)
 	}
 	if critical := f.Critical([]int{then}); critical[long] != 1 || critical[short] != 0 {
 		t.Errorf("critical: %v", critical)
+	}
+}
+
+// A wait that may be beyond all that is forecast is so in the same courses for all jobs of a chain,
+// which so ends nearly as often as each of them.
+func TestBeyond(t *testing.T) {
+	mostly := func(int64) (d delay.Distribution) {
+		for i := delay.Index(60); i < delay.Points; i++ {
+			d[i] = .98
+		}
+		return d
+	}
+	jobs := make([]Job, 100)
+	for i := range jobs {
+		jobs[i] = Job{Earliest: epoch, Wait: mostly, Run: lasting(60), Success: 1}
+		if i > 0 {
+			jobs[i].Conditions = []Condition{{Event: Ended, Job: i - 1}}
+		}
+	}
+	all := simulate(jobs, AlikeWaits)
+	for _, i := range []int{0, 1, 99} {
+		if ever := times(all[i].End).Ever(); math.Abs(ever-.98) > .002 {
+			t.Errorf("job %d ends in %v of the courses", i, ever)
+		}
+	}
+	if end := times(all[99].End).Quantile(.9); end > epoch+100*120 {
+		t.Errorf("the chain ends after %d s", end-epoch)
 	}
 }
 
@@ -166,7 +199,7 @@ func TestOracle(t *testing.T) {
 		got := simulate(jobs, 0)[len(jobs)-1].End
 		for _, q := range []float64{.1, .25, .5, .75, .9} {
 			at := want[int(q*courses)]
-			if below := Prob(got, at); at != Never && math.Abs(below-q) > .05 {
+			if below := times(got).Prob(at); at != Never && math.Abs(below-q) > .05 {
 				t.Errorf("%d jobs: the quantile %v has %v of the courses", len(jobs), q, below)
 			}
 		}
@@ -221,7 +254,7 @@ func TestCorrelation(t *testing.T) {
 	}
 	late := func(correlation float64) (first, last int64) {
 		all := simulate(jobs, correlation)
-		return Quantile(all[0].Start, .9) - epoch, Quantile(all[19].End, .9) - epoch
+		return times(all[0].Start).Quantile(.9) - epoch, times(all[19].End).Quantile(.9) - epoch
 	}
 	first, last := late(0)
 	first2, last2 := late(.6)
@@ -297,5 +330,46 @@ func BenchmarkSimulate(b *testing.B) {
 	}
 	for b.Loop() {
 		simulate(jobs, .3)
+	}
+}
+
+// Probabilities that are replaced are so for quantiles and for times alike, and whether it happens
+// at all stays as it is.
+func TestTimes(t *testing.T) {
+	courses := make([]int64, 1000)
+	for d := range courses {
+		if courses[d] = epoch + int64(d); d >= 800 {
+			courses[d] = Never
+		}
+	}
+	var learnt stats.Platt
+	for i := range int64(2000) { // what happens has mostly happened by the lower fifth
+		learnt.LearnRank(.2*float64(i%10)/9, epoch+3600*i)
+	}
+	now := int64(epoch + 3600*2000)
+	raw, replaced := times(courses), TimesOf(courses, &learnt, now)
+	if raw.Ever() != .8 || replaced.Ever() != .8 {
+		t.Errorf("ever %v, %v", raw.Ever(), replaced.Ever())
+	}
+	for _, prob := range []float64{.1, .4, .7, .79} {
+		at := raw.Quantile(prob)
+		if got := at - epoch; math.Abs(float64(got)-1000*prob) > 1 {
+			t.Errorf("the quantile %v is %d", prob, got)
+		}
+		sooner := replaced.Quantile(prob)
+		if sooner >= at || math.Abs(replaced.Prob(sooner)-prob) > .02 {
+			t.Errorf("the quantile %v is %d, by which it has happened with probability %v", prob, sooner-epoch, replaced.Prob(sooner))
+		}
+	}
+	if got := replaced.Quantile(.8); got != Never || raw.Quantile(.8) != Never {
+		t.Errorf("it happens with probability .8, and by %d", got)
+	}
+	shares := replaced.Shares(10)
+	if !slices.IsSorted(shares) || shares[7] == Never || shares[8] != Never || shares[9] != Never {
+		t.Errorf("%v", shares)
+	}
+	var never Times
+	if never = TimesOf([]int64{Never, Never}, &learnt, now); never.Prob(Never-1) != 0 || never.Quantile(.5) != Never {
+		t.Errorf("%v", never)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/dependency"
+	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -43,6 +44,7 @@ type awaited struct {
 	success  float64
 	after    []api.Awaited
 	series   series // if it waits
+	behind   bool   // it waits for others by its dependency
 }
 
 // flowsOf returns the flows of a queue.
@@ -66,6 +68,7 @@ func (f *flows) of(j *slurm.QueueEntry) *awaited {
 	}
 	a := &awaited{unknown: "it waits for itself"} // until more is known
 	f.known[j.ID] = a
+	a.behind = j.Dependency != ""
 	if len(f.known) > mostAwaited {
 		a.unknown = fmt.Sprintf("it is one of more than %d jobs that this answer is about, or that these wait for", mostAwaited)
 		return a
@@ -244,7 +247,7 @@ func (f *flows) tellAwaited(j *slurm.QueueEntry, is *awaited, c dependency.Condi
 	case dependency.Failed:
 		told.Prob = 1 - is.success
 	}
-	told.By = forecastOf(times)
+	told.By = forecastOf(f.times(times, is.behind))
 	return told
 }
 
@@ -256,10 +259,21 @@ func squeueID(j *slurm.QueueEntry) string {
 	return fmt.Sprintf("%d_[%s]", j.ArrayJob, j.ArrayTasks)
 }
 
-// forecastOf returns when something happens that has happened at times in the courses of a flow.
-func forecastOf(times []int64) *api.Forecast {
+// times returns when something happens from when it does in the courses. behind says that it is of
+// jobs that wait for others: then its probabilities are replaced by how often such came true.
+func (f *flows) times(courses []int64, behind bool) *flow.Times {
+	var learnt *stats.Platt
+	if behind && f.desk.Behind != nil {
+		learnt = f.desk.Behind()
+	}
+	t := flow.TimesOf(courses, learnt, f.now)
+	return &t
+}
+
+// forecastOf returns the forecast of something that happens at some times.
+func forecastOf(t *flow.Times) *api.Forecast {
 	at := func(q float64) int64 {
-		if at := flow.Quantile(times, q); at != flow.Never {
+		if at := t.Quantile(q); at != flow.Never {
 			return at
 		}
 		return 0
@@ -363,8 +377,8 @@ func (f *flows) eligible(j *slurm.QueueEntry) (after afterOthers, unknown string
 	next.Wait = func(int64) (never delay.Distribution) { return never }
 	next.Run = func(float64) float64 { return 0 }
 	place := f.Add(next)
-	courses := f.Courses(place)
-	return afterOthers{flow.Shares(courses.Eligible, shares), forecastOf(courses.Eligible), f.Lost([]int{place})}, ""
+	times := f.times(f.Courses(place).Eligible, true)
+	return afterOthers{times.Shares(shares), forecastOf(times), f.Lost([]int{place})}, ""
 }
 
 // after replaces the Forecaster by one of a job of the queue that waits for others. It reports
@@ -445,11 +459,12 @@ func (w *waiting) follow(told *api.Waiting, p part) (unknown string) {
 	if a.series.full {
 		told.Why = append(told.Why, fmt.Sprintf("its array lets no more tasks run at once than run now (%d)", a.series.atOnce))
 	}
+	starts := w.flows.times(start, a.behind)
 	told.After, told.AfterAny = a.after, strings.Contains(j.Dependency, "?")
-	told.Eligible, told.Start, told.End = forecastOf(courses.Eligible), forecastOf(start), forecastOf(end)
+	told.Eligible, told.Start, told.End = forecastOf(w.flows.times(courses.Eligible, a.behind)), forecastOf(starts), forecastOf(w.flows.times(end, a.behind))
 	told.Evidence, told.Lost = apiEvidence(&a.evidence), w.flows.Lost([]int{a.place})
 	for _, at := range times(w.now, w.desk.Zone) {
-		told.By = append(told.By, api.StartBy{At: at, Prob: flow.Prob(start, at)})
+		told.By = append(told.By, api.StartBy{At: at, Prob: starts.Prob(at)})
 	}
 	return ""
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/varq-project/varq/predictor/promise/policy"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
+	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -102,6 +103,9 @@ type Options struct {
 	Job func(ctx context.Context, id int64) (slurm.QueueEntry, error)
 	// Homes knows the homes of groups. It is nil if there are none.
 	Homes Homes
+	// Behind returns what has been learnt of how often forecasts of jobs that wait for others came
+	// true. It may be nil.
+	Behind func() *stats.Platt
 	// RiskyNodes is the default for requests: api.RiskyAvoid or api.RiskyAllow.
 	RiskyNodes string
 	// Now is the clock, in Unix seconds.

@@ -109,33 +109,40 @@ func (d Flows) Now(ctx context.Context, p *api.FlowPromise) (now *float64, told 
 	_, told.Engines = f.named(p.Jobs)
 	members := slices.DeleteFunc(all, func(j *slurm.QueueEntry) bool { return !isOf(p.Jobs, j) })
 	if end := f.last(members); end != nil {
-		share := flow.Prob(end, p.FinishBy)
+		share := end.Prob(p.FinishBy)
 		now = &share
 	}
 	return now, told, f.slots(members), v.err()
 }
 
 // Wait forecasts how much longer a job waits that waits for others, in seconds, if it starts at
-// all. It reports false if nothing is forecast of it.
-func (d Flows) Wait(ctx context.Context, j *slurm.QueueEntry) (wait delay.Distribution, ok bool) {
+// all: as courses say it, and as users are told, with probabilities that are replaced by how often
+// such came true. It reports false if nothing is forecast of it.
+func (d Flows) Wait(ctx context.Context, j *slurm.QueueEntry) (raw, told delay.Distribution, ok bool) {
 	v, err := d.view(ctx, j.User, nil)
 	if err != nil {
-		return wait, false
+		return raw, told, false
 	}
 	f, err := v.flows(j.User)
 	if err != nil {
-		return wait, false
+		return raw, told, false
 	}
 	is := f.of(j)
 	if is.unknown != "" {
-		return wait, false
+		return raw, told, false
 	}
 	starts := f.Courses(is.place).Start
-	ever := flow.Prob(starts, flow.Never)
-	for i := range wait {
-		wait[i] = flow.Prob(starts, v.now+int64(delay.At(i))) / ever
+	waits := func(t *flow.Times) (wait delay.Distribution) {
+		for i := range wait {
+			wait[i] = t.Prob(v.now+int64(delay.At(i))) / t.Ever()
+		}
+		return wait
 	}
-	return wait, ever > 0 && v.err() == nil
+	before := f.times(starts, false)
+	if before.Ever() == 0 || v.err() != nil {
+		return raw, told, false
+	}
+	return waits(before), waits(f.times(starts, true)), true
 }
 
 // isOf reports whether a job, or its array, is one of some.
@@ -207,14 +214,14 @@ func (f *flows) places(jobs []*slurm.QueueEntry) (places []int, unknown string) 
 	return places, unknown
 }
 
-// last returns when the last of some jobs has ended in each course, or nil if of one nothing is
-// forecast.
-func (f *flows) last(members []*slurm.QueueEntry) []int64 {
+// last returns when the last of some jobs has ended, or nil if of one nothing is forecast.
+func (f *flows) last(members []*slurm.QueueEntry) *flow.Times {
 	places, unknown := f.places(members)
 	if unknown != "" {
 		return nil
 	}
-	return f.Last(places)
+	behind := slices.ContainsFunc(members, func(j *slurm.QueueEntry) bool { return f.of(j).behind })
+	return f.times(f.Last(places), behind)
 }
 
 // slots returns claims of jobs that wait, for when they start as likely as not.
@@ -225,7 +232,7 @@ func (f *flows) slots(members []*slurm.QueueEntry) (slots []workload.Claim) {
 			continue
 		}
 		asked, err := f.asked(j)
-		start := flow.Quantile(f.Courses(a.place).Start, .5)
+		start := f.times(f.Courses(a.place).Start, a.behind).Quantile(.5)
 		if err != nil || start == flow.Never {
 			continue
 		}
@@ -236,7 +243,7 @@ func (f *flows) slots(members []*slurm.QueueEntry) (slots []workload.Claim) {
 
 // flowEnd is when the last job of a flow ends, as it may be promised.
 type flowEnd struct {
-	times []int64 // in each course
+	times *flow.Times
 	// risk is how many times the risk of being late counts: as often as it does in a promise about
 	// the end of that job alone which the whole waits for most.
 	risk float64
@@ -246,7 +253,7 @@ type flowEnd struct {
 // probability. It says why if that cannot be promised.
 func (f *flows) end(members []*slurm.QueueEntry, prob float64) (end flowEnd, unknown string) {
 	places, _ := f.places(members)
-	end = flowEnd{times: f.Last(places), risk: 1}
+	end = flowEnd{times: f.last(members), risk: 1}
 	critical := f.Critical(places)
 	most := slices.MaxFunc(members, func(a, b *slurm.QueueEntry) int {
 		waits := func(j *slurm.QueueEntry) float64 {
@@ -280,7 +287,7 @@ func (f *flows) end(members []*slurm.QueueEntry, prob float64) (end flowEnd, unk
 
 // prob returns the probability with which an end by a time can be promised.
 func (e *flowEnd) prob(by int64) float64 {
-	return max(0, 1-e.risk*(1-flow.Prob(e.times, by)))
+	return max(0, 1-e.risk*(1-e.times.Prob(by)))
 }
 
 // refuse returns the refusal of a promise of an end, with offers. lost is the probability that a
@@ -291,14 +298,14 @@ func (e *flowEnd) refuse(now, by int64, asked, lost float64) *api.Refusal {
 	if lost >= .05 {
 		no.Reason += fmt.Sprintf("; with probability %s one of them never starts, as others do not end as it needs", prob.Format(lost))
 	}
-	if likely := flow.Prob(e.times, by); likely-estimate >= .05 {
+	if likely := e.times.Prob(by); likely-estimate >= .05 {
 		no.Reason += fmt.Sprintf("; the forecast is %s, and a promise counts the risk of being late %.1f times", prob.Format(likely), e.risk)
 	}
 	if most := offer.Most(e.prob(by - offer.Patience)); most >= asked/2 && most < asked {
 		no.Offers = append(no.Offers, api.Offer{Kind: api.OfferEnd, FinishBy: by, Prob: most})
 	}
 	needed := 1 - (1-offer.Enough(asked))/e.risk
-	if at := flow.Quantile(e.times, needed); at != flow.Never && needed < 1 {
+	if at := e.times.Quantile(needed); at != flow.Never && needed < 1 {
 		no.Offers = append(no.Offers, api.Offer{Kind: api.OfferEnd, FinishBy: (max(at, now)+offer.Patience+59)/60*60 + 60, Prob: asked})
 	}
 	return no

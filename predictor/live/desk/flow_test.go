@@ -12,6 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/engine"
+	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -47,7 +48,12 @@ func TestFlowQuote(t *testing.T) {
 	if p := a.Promised; p == nil || !slices.Equal(p.Jobs, []int64{1, 2, 3}) || math.Abs(p.Estimate-.9) > .03 || p.Prob != .8 || p.User != "alice" || p.ID != "" {
 		t.Errorf("%+v, %+v", a.Promised, a.Refusal)
 	}
-	if f := a.Flow; len(f.Jobs) != 5 || math.Abs(float64(f.End.Median-epoch-three)) > 60 || math.Abs(f.Lost-.1) > .03 {
+	s.Outlook.Learns = true
+	if a := ask(r); !a.Flow.Learning || a.Promised == nil {
+		t.Errorf("while it learns: %+v", a.Flow)
+	}
+	s.Outlook.Learns = false
+	if f := a.Flow; f.Learning || len(f.Jobs) != 5 || math.Abs(float64(f.End.Median-epoch-three)) > 60 || math.Abs(f.Lost-.1) > .03 {
 		t.Errorf("%+v", f)
 	}
 	sooner := r
@@ -106,13 +112,53 @@ func TestFlowWait(t *testing.T) {
 	s.observe(entry(1, "alice", 0, nil), behind(2, "afterany:1(unfulfilled)", nil), behind(3, "afterok:2(unfulfilled)", nil), behind(4, "afterok:9(failed)", nil))
 	for id, want := range map[int64]float64{2: 600 + 1800 + 600, 3: 600 + 2*(1800+600)} {
 		j := behind(id, map[int64]string{2: "afterany:1(unfulfilled)", 3: "afterok:2(unfulfilled)"}[id], nil)
-		wait, ok := Flows{s.desk}.Wait(t.Context(), j)
-		if !ok || wait.Within(want*.85) > .1 || wait.Within(want*1.15) < .95 || wait.Within(1e9) != 1 {
+		wait, told, ok := Flows{s.desk}.Wait(t.Context(), j)
+		if !ok || told != wait || wait.Within(want*.85) > .1 || wait.Within(want*1.15) < .95 || wait.Within(1e9) != 1 {
 			t.Errorf("job %d: %v, %v to %v", id, ok, wait.Within(want*.85), wait.Within(want*1.15))
 		}
 	}
-	if _, ok := (Flows{s.desk}).Wait(t.Context(), behind(4, "afterok:9(failed)", nil)); ok {
+	if _, _, ok := (Flows{s.desk}).Wait(t.Context(), behind(4, "afterok:9(failed)", nil)); ok {
 		t.Error("forecast of a job that never starts")
+	}
+}
+
+// What has been learnt of forecasts of jobs that wait for others replaces the probabilities of these,
+// wherever they are told, and of no other job.
+func TestFlowLearnt(t *testing.T) {
+	s := learnt(t, 150)
+	s.observe(entry(1, "alice", 0, nil), behind(2, "afterany:1(unfulfilled)", nil), behind(3, "afterany:2(unfulfilled)", nil))
+	by := int64(desktest.Epoch + 5*3600)
+	ask := func() (w []api.Waiting, f api.FlowAnswer) {
+		f, err := Flows{s.desk}.Quote(t.Context(), "alice", &api.FlowRequest{Jobs: []int64{1, 2, 3}, FinishBy: by, Prob: .1})
+		if err != nil || f.Promised == nil {
+			t.Fatalf("%v: %+v", err, f.Refusal)
+		}
+		return s.when("alice", api.WhenQuery{}).Jobs, f
+	}
+	jobs, whole := ask()
+	var platt stats.Platt
+	for i := range int64(1000) { // they have been too long
+		platt.LearnRank(.4*float64(i%10)/9, desktest.Epoch-3600*(1000-i))
+	}
+	s.desk.Behind = func() *stats.Platt { return &platt }
+	sooner, all := ask()
+	if *sooner[0].Start != *jobs[0].Start || *sooner[0].End != *jobs[0].End {
+		t.Errorf("a job that waits for none: %+v, before %+v", sooner[0].Start, jobs[0].Start)
+	}
+	for i := range jobs[1:] {
+		if now, was := sooner[i+1], jobs[i+1]; now.Eligible.Median >= was.Eligible.Median || now.Start.Late >= was.Start.Late || now.End.Median >= was.End.Median || now.By[0].Prob <= was.By[0].Prob {
+			t.Errorf("job %d: %+v to %+v, before %+v to %+v", now.Job, now.Start, now.End, was.Start, was.End)
+		}
+	}
+	if last := sooner[2]; *all.Flow.End != *last.End || all.Promised.Estimate <= whole.Promised.Estimate {
+		t.Errorf("the flow ends %+v, its last job %+v; estimates %v and %v", all.Flow.End, last.End, whole.Promised.Estimate, all.Promised.Estimate)
+	}
+	raw, told, ok := Flows{s.desk}.Wait(t.Context(), behind(3, "afterany:2(unfulfilled)", nil))
+	for _, seconds := range []float64{3600, 7200, 4 * 3600} {
+		want, _ := platt.Prob(raw.Within(seconds), desktest.Epoch)
+		if got := told.Within(seconds); !ok || math.Abs(got-want) > .02 {
+			t.Errorf("within %v s: %v, want %v", seconds, got, want)
+		}
 	}
 }
 

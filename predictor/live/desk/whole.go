@@ -11,7 +11,7 @@ import (
 
 // whole tells of the members of a flow. Its end is the one of those that count.
 func (f *flows) whole(members, counting []*slurm.QueueEntry) *api.Flow {
-	told := &api.Flow{Jobs: []api.FlowJob{}}
+	told := &api.Flow{Jobs: []api.FlowJob{}, Learning: f.desk.Outlook.Learning()}
 	members = slices.Clone(members)
 	if len(members) > 1 {
 		f.desk.Outlook.Gather(f.now)
@@ -33,12 +33,12 @@ func (f *flows) whole(members, counting []*slurm.QueueEntry) *api.Flow {
 		job := api.FlowJob{Job: j.ID, Array: j.ArrayJob, Tasks: j.ArrayTasks, Name: cmp.Or(j.Engine.Task, j.Name), User: j.User, Runs: j.Start != 0, After: a.after, Unknown: a.unknown}
 		if a.unknown == "" {
 			courses := f.Courses(a.place)
-			job.Start, job.End, job.Critical = forecastOf(courses.Start), forecastOf(courses.End), critical[a.place]
+			job.Start, job.End, job.Critical = forecastOf(f.times(courses.Start, a.behind)), forecastOf(f.times(courses.End, a.behind)), critical[a.place]
 		}
 		told.Jobs = append(told.Jobs, job)
 	}
-	if told.Unknown == "" && len(places) > 0 {
-		told.End = forecastOf(f.Last(places))
+	if end := f.last(counting); end != nil && len(places) > 0 {
+		told.End = forecastOf(end)
 	}
 	return told
 }

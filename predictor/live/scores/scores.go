@@ -9,12 +9,14 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/forecast/score/group"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
+	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -32,11 +34,12 @@ const Others = "(others)"
 
 // Store is the scores in a file. Its methods may be called concurrently.
 type Store struct {
-	db *sqlitefile.File
+	db      *sqlitefile.File
+	courses atomic.Pointer[stats.Platt] // nil before it was read
 }
 
 // New returns the scores in a file that statefile.Open has opened.
-func New(file *sqlitefile.File) *Store { return &Store{file} }
+func New(file *sqlitefile.File) *Store { return &Store{db: file} }
 
 // Forecast is one forecaster's forecast for a job, as of the time at which the job began to wait.
 type Forecast struct {
@@ -75,6 +78,7 @@ type Changes struct {
 type Rank struct {
 	Forecaster string
 	Eligible   int64 // when the wait began
+	Start      int64 // when it was over
 	Rank       float64
 }
 
@@ -97,6 +101,7 @@ func (s *Store) Score(ctx context.Context, c Changes, r *rand.Rand) (score.Table
 	}
 	var scored score.Table
 	var ranks []Rank
+	var learnt *stats.Platt
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		scored, ranks = score.Table{}, nil
 		held := held{}
@@ -112,6 +117,9 @@ func (s *Store) Score(ctx context.Context, c Changes, r *rand.Rand) (score.Table
 			if ranks, err = scoreJob(ctx, tx, scored, held, recent, o, false, r, ranks); err != nil {
 				return err
 			}
+		}
+		if learnt, err = learn(ctx, tx, ranks); err != nil {
+			return err
 		}
 		for _, o := range c.Ended {
 			if _, err = scoreJob(ctx, tx, scored, held, recent, o, true, r, nil); err != nil {
@@ -138,6 +146,9 @@ func (s *Store) Score(ctx context.Context, c Changes, r *rand.Rand) (score.Table
 	})
 	if err != nil {
 		return nil, fmt.Errorf("scores: score forecasts: %w", err)
+	}
+	if learnt != nil {
+		s.courses.Store(learnt)
 	}
 	for _, rank := range ranks {
 		if c.Ranked != nil {
@@ -169,7 +180,7 @@ func scoreJob(ctx context.Context, tx *sql.Tx, sums score.Table, held held, rece
 			}
 			came = true
 			held.add(f, seconds, v)
-			ranks = append(ranks, Rank{f.Forecaster, f.Eligible, f.Delay.PIT(seconds, v)})
+			ranks = append(ranks, Rank{f.Forecaster, f.Eligible, o.At, f.Delay.PIT(seconds, v)})
 		}
 	}
 	if came {

@@ -75,8 +75,9 @@ type Options struct {
 	// asks.
 	AskPending func(ctx context.Context, q *forecast.Question) (forecast.Answer, bool)
 	// AskDependent returns how much longer varqd expects a job to wait, in seconds, that waits for
-	// other jobs, if it starts at all. It is nil if nobody asks.
-	AskDependent func(ctx context.Context, j *slurm.QueueEntry) (wait delay.Distribution, ok bool)
+	// other jobs, if it starts at all: before probabilities are replaced by what was learnt of them,
+	// and as users are told. It is nil if nobody asks.
+	AskDependent func(ctx context.Context, j *slurm.QueueEntry) (raw, told delay.Distribution, ok bool)
 	// Most is the greatest number of jobs about which the Scorer asks after one
 	// snapshot. If more jobs have begun to wait, it asks about a random sample of Most.
 	Most int

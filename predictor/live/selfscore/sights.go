@@ -14,7 +14,8 @@ import (
 )
 
 // The forecasters of how much longer a job waits that waits already: varqd, and Slurm itself. A
-// Dependent is one that waits for other jobs, and is forecast with these.
+// Dependent is one that waits for other jobs, and is forecast with these: scores.Courses is what
+// varqd learns from there.
 const (
 	Pending   = "pending"
 	Dependent = "dependent"
@@ -23,7 +24,7 @@ const (
 
 // ofPending reports whether a forecaster is about jobs that wait already.
 func ofPending(forecaster string) bool {
-	return forecaster == Pending || forecaster == Dependent || forecaster == Slurm
+	return forecaster == Pending || forecaster == Dependent || forecaster == scores.Courses || forecaster == Slurm
 }
 
 const (
@@ -101,19 +102,20 @@ func waitsForOthers(j *slurm.QueueEntry) bool {
 		j.ArrayJob == 0 && j.HetJob == 0
 }
 
-// seenBehind returns the forecast of how much longer a job waits that waits for others, from a time
+// seenBehind returns the forecasts of how much longer a job waits that waits for others, from a time
 // on.
 func (s *Scorer) seenBehind(ctx context.Context, j *slurm.QueueEntry, at int64) []scores.Forecast {
 	if s.AskDependent == nil {
 		return nil
 	}
-	wait, ok := s.AskDependent(ctx, j)
+	raw, told, ok := s.AskDependent(ctx, j)
 	if !ok {
 		return nil
 	}
-	return []scores.Forecast{{
-		Submission: sightOf(j.ID, at), Eligible: at, Forecaster: Dependent, Partition: j.Partition, Groups: group.Of(&j.Job, 0), Delay: wait,
-	}}
+	f := scores.Forecast{Submission: sightOf(j.ID, at), Eligible: at, Forecaster: Dependent, Partition: j.Partition, Groups: group.Of(&j.Job, 0), Delay: told}
+	before := f
+	before.Forecaster, before.Delay = scores.Courses, raw
+	return []scores.Forecast{f, before}
 }
 
 // seen returns the forecasts of how much longer a job waits, from a time on.

@@ -97,9 +97,9 @@ func TestSightsOfDependents(t *testing.T) {
 	f := start(t)
 	f.pending()
 	var asked []int64
-	f.AskDependent = func(_ context.Context, j *slurm.QueueEntry) (delay.Distribution, bool) {
+	f.AskDependent = func(_ context.Context, j *slurm.QueueEntry) (raw, told delay.Distribution, ok bool) {
 		asked = append(asked, j.ID)
-		return *forecasttest.Exponential(600), j.ID != 3
+		return *forecasttest.Exponential(600), *forecasttest.Exponential(300), j.ID != 3
 	}
 	dependent := func(id int64) slurm.QueueEntry {
 		j := waiting(id, 0)
@@ -115,7 +115,7 @@ func TestSightsOfDependents(t *testing.T) {
 	f.look(t, now+200, waiting(1, 0), free, moved)
 	started.Eligible, started.Start, started.State = now+100, now+290, workload.Running
 	f.look(t, now+300, waiting(1, 0), started)
-	if diff := cmp.Diff(map[string]int{"blend wait": 1, "dependent pending": 1}, f.rows(t)); diff != "" || len(f.sights) != 1 {
+	if diff := cmp.Diff(map[string]int{"blend wait": 1, "dependent pending": 1, "courses pending": 1}, f.rows(t)); diff != "" || len(f.sights) != 1 {
 		t.Error(diff, f.sights)
 	}
 }

@@ -14,7 +14,7 @@
 //     is shrunk towards no correlation. The copula's probability is computed by quadrature for two
 //     members (bivariate.go) and by a lattice rule for more (lattice.go). It always lies between
 //     Fréchet's bounds, which hold for any dependence.
-//   - Recalibration (recalibration.go). The probability is replaced by how often such probabilities
+//   - Recalibration ([stats.Platt]). The probability is replaced by how often such probabilities
 //     came true. A promise may rest on the lower confidence bound of the result.
 //
 // All state can be saved: Model.State and Model.Restore.

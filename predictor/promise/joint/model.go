@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/varq-project/varq/predictor/stats"
 )
 
 // Model makes quotes for groups, and learns from their outcomes. The zero Model has learnt nothing.
 type Model struct {
 	// Dependence measures the correlations of the sites' delays.
 	Dependence
-	recalibrations [kinds]recalibration // by Kind; the element of Single is not used
+	recalibrations [kinds]stats.Platt // by Kind; the element of Single is not used
 }
 
 // Quote is a forecast of a group's success. All numbers are probabilities.
@@ -49,7 +51,7 @@ func (m *Model) Quote(g Group, now int64) Quote {
 	})
 	q.Prob, q.Lower = q.Joint, q.Joint
 	if kind := g.Kind(); kind != Single {
-		q.Prob, q.Lower = m.recalibrations[kind].prob(q.Joint, now)
+		q.Prob, q.Lower = m.recalibrations[kind].Prob(q.Joint, now)
 	}
 	return q
 }
@@ -60,23 +62,23 @@ func (m *Model) Quote(g Group, now int64) Quote {
 // (0,1) teach nothing and are ignored.
 func (m *Model) Came(kind Kind, joint float64, came bool, now int64) {
 	if kind != Single && kind < kinds && joint > 0 && joint < 1 && now >= 0 {
-		m.recalibrations[kind].learn(joint, came, now)
+		m.recalibrations[kind].Learn(joint, came, now)
 	}
 }
 
 // State is everything that a Model knows, to be saved as JSON.
 type State struct {
 	Sites map[string][]Window `json:"sites"`
-	Any   Learnt              `json:"any"`
-	All   Learnt              `json:"all"`
+	Any   stats.Platt         `json:"any"`
+	All   stats.Platt         `json:"all"`
 	// Nested is for groups of neither kind.
-	Nested Learnt `json:"nested"`
+	Nested stats.Platt `json:"nested"`
 }
 
 // State returns everything that the Model knows. It shares nothing with the Model.
 func (m *Model) State() State {
 	s := State{
-		Sites: map[string][]Window{}, Any: m.recalibrations[Any].Learnt, All: m.recalibrations[All].Learnt, Nested: m.recalibrations[Nested].Learnt,
+		Sites: map[string][]Window{}, Any: m.recalibrations[Any], All: m.recalibrations[All], Nested: m.recalibrations[Nested],
 	}
 	for site := range m.sites {
 		s.Sites[site] = m.Windows(site)
@@ -96,14 +98,14 @@ func (m *Model) Restore(s State) error {
 			return err
 		}
 	}
-	for kind, l := range [kinds]*Learnt{Any: &s.Any, All: &s.All, Nested: &s.Nested} {
+	for kind, l := range [kinds]*stats.Platt{Any: &s.Any, All: &s.All, Nested: &s.Nested} {
 		if l == nil {
 			continue
 		}
-		if err := l.check(); err != nil {
+		if err := l.Check(); err != nil {
 			return fmt.Errorf("recalibration of groups: %w", err)
 		}
-		restored.recalibrations[kind].Learnt = *l
+		restored.recalibrations[kind] = *l
 	}
 	*m = restored
 	return nil

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/varq-project/varq/predictor/stats"
 )
 
 // TestEmptyPast: before the first outcome probabilities stay as they are, and the lower bound
@@ -42,12 +44,15 @@ func TestEmptyPast(t *testing.T) {
 }
 
 // overconfident returns how often a site's jobs start in time if its forecasts say p.
-func overconfident(p float64) float64 { return logistic(.7*logit(p) - .4) }
+func overconfident(p float64) float64 { return shifted(.7, -.4, p) }
+
+// shifted returns p with another logit: b times its own, and a.
+func shifted(b, a, p float64) float64 { return 1 / (1 + math.Exp(-a)*math.Pow(1/p-1, b)) }
 
 func TestRecalibration(t *testing.T) {
 	for name, truth := range map[string]func(float64) float64{
 		"honest": func(p float64) float64 { return p }, "overconfident": overconfident,
-		"timid": func(p float64) float64 { return logistic(logit(p) + 1) },
+		"timid": func(p float64) float64 { return shifted(1, 1, p) },
 	} {
 		random := rand.New(rand.NewPCG(1, 1))
 		var m Model
@@ -84,63 +89,6 @@ func TestRecalibration(t *testing.T) {
 		}
 		if all := m.Quote(AllOf(Member{"a", .9}, Member{"b", .9}), now); math.Abs(all.Prob-.81) > 1e-12 {
 			t.Errorf("%s: what comes of any-of changes all-of: %v", name, all)
-		}
-	}
-}
-
-// slowRecalibration finds the most likely parameters by Newton's method, from all outcomes with
-// their weights.
-func slowRecalibration(logits, weights []float64, came []bool) (a, b float64) {
-	b = 1
-	for range 50 {
-		ga, gb := -a/(deviationA*deviationA), (1-b)/(deviationB*deviationB)
-		aa, ab, bb := 1/(deviationA*deviationA), 0., 1/(deviationB*deviationB)
-		for i, x := range logits {
-			p := logistic(a + b*x)
-			surprise, info := -p, weights[i]*p*(1-p)
-			if came[i] {
-				surprise++
-			}
-			ga, gb = ga+weights[i]*surprise, gb+weights[i]*surprise*x
-			aa, ab, bb = aa+info, ab+info*x, bb+info*x*x
-		}
-		det := aa*bb - ab*ab
-		a, b = a+(bb*ga-ab*gb)/det, b+(aa*gb-ab*ga)/det
-	}
-	return a, b
-}
-
-// TestOnLine: learning outcome by outcome gives nearly the same as learning from all outcomes at
-// once.
-func TestOnLine(t *testing.T) {
-	random := rand.New(rand.NewPCG(2, 2))
-	for range 20 {
-		var r recalibration
-		var logits, weights []float64
-		var came []bool
-		now := int64(start)
-		for range 800 {
-			p := .2 + .79*random.Float64()
-			yes := random.Float64() < overconfident(p)
-			if random.IntN(3) == 0 {
-				now += hour
-			}
-			r.learn(p, yes, now)
-			weight := 1 / float64(r.Learnt.Burst)
-			for i := range weights {
-				weights[i] *= math.Pow(keep, weight)
-				if r.Learnt.Burst == 1 {
-					weights[i] *= math.Exp2(-float64(hour) / fade)
-				}
-			}
-			logits, weights, came = append(logits, logit(p)), append(weights, weight), append(came, yes)
-		}
-		a, b := slowRecalibration(logits, weights, came)
-		for _, p := range []float64{.3, .6, .9, .97} {
-			got, _ := r.prob(p, now)
-			if want := logistic(a + b*logit(p)); math.Abs(got-want) > .02 {
-				t.Errorf("%v becomes %v, with all outcomes %v", p, got, want)
-			}
 		}
 	}
 }
@@ -226,9 +174,9 @@ func TestState(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(*State){
-		"recalibration of groups: precision [-1 0 0], shift [0 0] at 0: no outcomes lead to that; begin anew without it":  func(s *State) { s.Any = Learnt{Precision: [3]float64{-1}} },
-		"recalibration of groups: precision [1 3 1], shift [0 0] at 0: no outcomes lead to that; begin anew without it":   func(s *State) { s.All = Learnt{Precision: [3]float64{1, 3, 1}} },
-		"recalibration of groups: precision [0 0 0], shift [NaN 0] at 0: no outcomes lead to that; begin anew without it": func(s *State) { s.Nested = Learnt{Shift: [2]float64{math.NaN()}} },
+		"recalibration of groups: precision [-1 0 0], shift [0 0] at 0: no outcomes lead to that; begin anew without it":  func(s *State) { s.Any = stats.Platt{Precision: [3]float64{-1}} },
+		"recalibration of groups: precision [1 3 1], shift [0 0] at 0: no outcomes lead to that; begin anew without it":   func(s *State) { s.All = stats.Platt{Precision: [3]float64{1, 3, 1}} },
+		"recalibration of groups: precision [0 0 0], shift [NaN 0] at 0: no outcomes lead to that; begin anew without it": func(s *State) { s.Nested = stats.Platt{Shift: [2]float64{math.NaN()}} },
 		`windows of "c": number 1, of hour 0 with 0 jobs, is not later than those before it, or has no jobs; send one window an hour, in order`: func(s *State) {
 			s.Sites["c"] = []Window{{}}
 		},

@@ -10,8 +10,8 @@ import (
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/flow"
-	"github.com/varq-project/varq/predictor/forecast/recalibration"
 	"github.com/varq-project/varq/predictor/forecast/score"
+	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -137,8 +137,16 @@ func (m *wholeFlows) job(j *workload.Job, now int64, after []int) (job flow.Job,
 
 // Predict implements [Method].
 func (m *wholeFlows) Predict(q *forecast.Question) (end, lower score.Prediction) {
-	all := flow.New(m.correlation)
-	var last []int
+	if all, last := m.courses(q); all != nil {
+		return newLengths(all.Last(last), q.Now), nil
+	}
+	return nil, nil
+}
+
+// courses returns the courses of the flow that is asked about, and the jobs of its last stage. It
+// returns nil if nothing is known of one of its jobs.
+func (m *wholeFlows) courses(q *forecast.Question) (all *flow.Flow, last []int) {
+	all = flow.New(m.correlation)
 	for _, stage := range m.flow.Stages {
 		var places []int
 		for _, j := range stage {
@@ -150,60 +158,73 @@ func (m *wholeFlows) Predict(q *forecast.Question) (end, lower score.Prediction)
 		}
 		last = places
 	}
-	return newLengths(all.Last(last), q.Now), nil
+	return all, last
 }
 
-// calibrated is a Method that learns from flows that have ended how often such forecasts came true.
+// calibrated is a Method that learns from jobs that have waited for others how often forecasts of
+// their starts came true, as varqd does, and takes that for the ends of flows.
 type calibrated struct {
 	*wholeFlows
-	recalibration *recalibration.Recalibration
-	rng           *rand.Rand
-	open          map[int64]*openFlow // by job
+	learnt stats.Platt
+	rng    *rand.Rand
+	sights map[int64]sight // by job
 }
 
-// openFlow is a flow that has not ended, with its forecast.
-type openFlow struct {
-	*Flow
-	left     int // jobs that have not ended
-	raw      delay.Distribution
-	forecast recalibration.Forecast
+// sight is a job of a flow that waits for others, and what is forecast of it.
+type sight struct {
+	starts *lengths
+	wait   float64 // what comes
 }
 
 func newCalibrated(m *wholeFlows) *calibrated {
-	return &calibrated{m, recalibration.New(), chance(), map[int64]*openFlow{}}
+	return &calibrated{m, stats.Platt{}, chance(), map[int64]sight{}}
 }
 
 // Predict implements [Method].
 func (m *calibrated) Predict(q *forecast.Question) (end, lower score.Prediction) {
-	whole, _ := m.wholeFlows.Predict(q)
-	if whole == nil {
+	all, last := m.courses(q)
+	if all == nil {
 		return nil, nil
 	}
-	f := &openFlow{Flow: m.flow}
-	for i := range f.raw {
-		f.raw[i] = whole.Within(delay.At(i))
+	final := len(m.flow.Stages) - 1
+	before := &Flow{m.flow.Stages[:final]}
+	for i, place := range last {
+		j := m.flow.Stages[final][i]
+		m.sights[j.ID] = sight{newLengths(all.Courses(place).Start, q.Now), float64(before.length() + j.Start - j.Since())}
 	}
-	m.recalibration.Apply(q.User, &f.raw, &f.forecast)
-	for _, stage := range f.Stages {
-		for _, j := range stage {
-			m.open[j.ID] = f
-			f.left++
-		}
-	}
-	return &f.forecast.Wait, nil
+	return &replaced{newLengths(all.Last(last), q.Now), m.learnt, q.Now}, nil
 }
 
-// Ended implements [forecast.Observer].
-func (m *calibrated) Ended(j *workload.Job) {
-	m.wholeFlows.Ended(j)
-	f := m.open[j.ID]
-	if f == nil {
-		return
+// Started implements [forecast.Observer].
+func (m *calibrated) Started(j *workload.Job) {
+	m.wholeFlows.Started(j)
+	if of, ok := m.sights[j.ID]; ok {
+		low, high := of.starts.Below(of.wait), of.starts.Within(of.wait)
+		m.learnt.LearnRank(low+m.rng.Float64()*(high-low), j.Start)
+		delete(m.sights, j.ID)
 	}
-	delete(m.open, j.ID)
-	if f.left--; f.left == 0 {
-		m.recalibration.Learn(j.User, 1, &f.raw, &f.forecast, float64(f.length()), m.rng.Float64())
-	}
+}
+
+// replaced is a Prediction with other probabilities.
+type replaced struct {
+	*lengths
+	by  stats.Platt
+	now int64
+}
+
+// Quantile implements [score.Prediction].
+func (r *replaced) Quantile(q float64) float64 { return r.lengths.Quantile(r.by.Before(q, r.now)) }
+
+// Within implements [score.Prediction].
+func (r *replaced) Within(seconds float64) float64 {
+	prob, _ := r.by.Prob(r.lengths.Within(seconds), r.now)
+	return prob
+}
+
+// Below implements [score.Prediction].
+func (r *replaced) Below(seconds float64) float64 {
+	prob, _ := r.by.Prob(r.lengths.Below(seconds), r.now)
+	return prob
 }
 
 // singles is the Method that adds quantiles of each job alone: of a stage that of the longest job.

@@ -219,6 +219,7 @@ func New(o Options) (_ *Daemon, err error) {
 		Idle:       idleHere{d.idle},
 		Job:        slurms.Job,
 		Homes:      d.homes,
+		Behind:     behind(d.scores, o.Log),
 		RiskyNodes: c.Plan.RiskyNodes,
 		Now:        now,
 		Zone:       time.Local,

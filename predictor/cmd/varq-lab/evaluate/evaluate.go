@@ -75,9 +75,9 @@ With --flows methods forecast when all jobs of a flow have ended, as of the subm
 of the first. What users did makes flows: jobs that a user submitted within a minute
 are a stage, and wait for all of the stage before if they came within ten minutes after
 its end. What is compared is the time that the flow would have taken without the user's
-pauses. Flow draws courses of all jobs together, and calibrated also learns from the
-flows that have ended. Independent draws courses as if waits had nothing in common, and
-sum adds the quantiles of the jobs.`,
+pauses. Flow draws courses of all jobs together, and calibrated also learns from jobs
+of flows when they start, as varqd does. Independent draws courses as if waits had
+nothing in common, and sum adds the quantiles of the jobs.`,
 		Example: `  varq-lab evaluate --trace=log.swf.gz
   varq-lab evaluate --trace=log.swf --methods=qbets,rolling-cell --by=queue,size
   varq-lab evaluate --trace=log.swf.gz --completion

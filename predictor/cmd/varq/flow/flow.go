@@ -166,6 +166,9 @@ func headline(env *cli.Env, f *api.Flow) string {
 	if f.Lost > 0 {
 		fmt.Fprintf(&s, "With probability %s some of them never start, as others do not end as they need.\n", prob.Format(f.Lost))
 	}
+	if f.Learning {
+		s.WriteString("varqd has learnt only the newest part of the past so far, and may answer otherwise in some minutes.\n")
+	}
 	return s.String()
 }
 

@@ -26,7 +26,7 @@ func show(ctx context.Context, env *cli.Env, link *link.Link, q api.FlowsQuery, 
 	case style.JSON:
 		return cli.WriteJSON(env.Stdout, answer)
 	case len(answer.Flows) == 0:
-		fmt.Fprintln(env.Stderr, "varq: no flow is promised to you: 'varq flow JOBID... --finish-by=TIME' asks for one")
+		fmt.Fprintln(env.Stderr, empty(q.Old))
 		return nil
 	}
 	var s strings.Builder
@@ -38,4 +38,12 @@ func show(ctx context.Context, env *cli.Env, link *link.Link, q api.FlowsQuery, 
 	}
 	_, err = io.WriteString(env.Stdout, s.String())
 	return err
+}
+
+// empty says that there is no flow to show, and what to do.
+func empty(old bool) string {
+	if old {
+		return "varq: no flow has been promised to you: 'varq flow JOBID... --finish-by=TIME' asks for one"
+	}
+	return "varq: no flow is promised to you now: --old shows those before, and 'varq flow JOBID... --finish-by=TIME' asks for one"
 }

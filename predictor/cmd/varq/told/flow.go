@@ -36,6 +36,9 @@ func FlowTree(f *api.FlowPromise, zone *time.Location) string {
 	if f.Flow.Engines != "" {
 		fmt.Fprintf(&w, "  of a run of %s: jobs that it has submitted since are not promised\n", f.Flow.Engines)
 	}
+	if f.Flow.Learning {
+		w.WriteString("  forecasts rest on the newest part of the past, and may be otherwise in some minutes\n")
+	}
 	jobs := f.Flow.Jobs
 	under, has := map[int64][]int{}, map[int64]bool{}
 	for i := range jobs {

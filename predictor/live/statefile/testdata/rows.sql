@@ -95,3 +95,7 @@ UPDATE plans SET licences = 'matlab:2' WHERE id = 'dddddddddddd';
 INSERT INTO schemas VALUES (30, '0.1.0', 1728000000);
 INSERT INTO near VALUES (20000, 'wait', 'main', 'all', 'varq', 10, 4, 7, 8, 2.5);
 INSERT INTO recent VALUES ('wait', '[60,120]');
+-- version 31: a job that waits for another, and a flow
+INSERT INTO schemas VALUES (31, '0.1.0', 1728000000);
+UPDATE plans SET dependency = 'afterok:17' WHERE id = 'dddddddddddd';
+INSERT INTO flows VALUES ('ffffffffffff', 'alice', 'night', '[17,18]', 50000, 0.9, 0.93, 1000, 'KEPT', 49000, 48000, '', '[]');
