@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -72,7 +74,7 @@ func ReadFile(path string, stdin io.Reader) (*File, error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, err
+			return nil, named(path, err)
 		}
 		defer f.Close()
 		in = f
@@ -82,13 +84,45 @@ func ReadFile(path string, stdin io.Reader) (*File, error) {
 		err = fmt.Errorf("it has more than %d bytes", mostBytes)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, named(path, err)
 	}
 	f, err := Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, named(path, err)
 	}
 	return f, nil
+}
+
+// named returns an error about a file, which it names once.
+func named(path string, err error) error {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		err = of.Err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+var (
+	unknownKey = regexp.MustCompile(`^(line \d+): field (\S+) not found in type flow\.(\w+)$`)
+	otherKind  = regexp.MustCompile(`^(line \d+): cannot unmarshal .*$`)
+)
+
+// form is what a file looks like.
+const form = "a file has the keys name and jobs, and each of the jobs name, sbatch and after, afterok, afterany, afternotok, aftercorr or afterburstbuffer ('varq flow --help' shows one)"
+
+// said returns an error of the YAML package in words of the file.
+func said(err error) error {
+	wrong, ok := errors.AsType[*yaml.TypeError](err)
+	if !ok {
+		return errors.New("it is not YAML: " + strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	text := wrong.Errors[0]
+	if m := unknownKey.FindStringSubmatch(text); m != nil {
+		return fmt.Errorf("%s: nothing is called %q here: %s", m[1], m[2], form)
+	}
+	if m := otherKind.FindStringSubmatch(text); m != nil {
+		return fmt.Errorf("%s: that does not belong here: %s", m[1], form)
+	}
+	return errors.New(text)
 }
 
 // Check returns what is wrong with a file of a flow: its error names the file, and the job or the
@@ -105,7 +139,7 @@ func Parse(text []byte) (*File, error) {
 	d := yaml.NewDecoder(strings.NewReader(string(text)))
 	d.KnownFields(true)
 	if err := d.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+		return nil, said(err)
 	}
 	if n := len(f.Jobs); n == 0 || n > api.MostFlowJobs {
 		return nil, fmt.Errorf("jobs: a flow has 1 to %d jobs, and this one %d", api.MostFlowJobs, n)

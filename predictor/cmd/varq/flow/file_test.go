@@ -2,6 +2,8 @@ package flow
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -37,5 +39,29 @@ func TestParseLine(t *testing.T) {
 	}
 	if _, err := Parse([]byte(`{name: "a\nb", jobs: [{name: first, sbatch: a.sh}]}`)); err == nil || err.Error() != "name: it has characters that no name has" {
 		t.Error(err)
+	}
+}
+
+// What is wrong with a file is said in its own words.
+func TestReadFile(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]string{
+		"jobs:\n - name: a\n   scirpt: x\n":  `line 3: nothing is called "scirpt" here: a file has the keys name and jobs`,
+		"jobs: 5\n":                          "line 1: that does not belong here: a file has the keys name and jobs",
+		"jobs:\n  - name: a\n   sbatch: x\n": "it is not YAML: line 1: ",
+		"":                                   "jobs: a flow has 1 to 500 jobs, and this one 0",
+	} {
+		path := filepath.Join(dir, "f.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadFile(path, nil); err == nil || !strings.HasPrefix(err.Error(), path+": "+want) || strings.Contains(err.Error(), "flow.") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for path, want := range map[string]string{filepath.Join(dir, "none.yaml"): "no such file or directory", dir: "is a directory"} {
+		if _, err := ReadFile(path, nil); err == nil || err.Error() != path+": "+want {
+			t.Errorf("%v", err)
+		}
 	}
 }

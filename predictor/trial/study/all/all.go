@@ -7,6 +7,7 @@ import (
 	"github.com/varq-project/varq/predictor/trial/study/checkpoints"
 	"github.com/varq-project/varq/predictor/trial/study/deadlines"
 	"github.com/varq-project/varq/predictor/trial/study/faults"
+	"github.com/varq-project/varq/predictor/trial/study/flows"
 	"github.com/varq-project/varq/predictor/trial/study/joint"
 	"github.com/varq-project/varq/predictor/trial/study/moldable"
 	"github.com/varq-project/varq/predictor/trial/study/oliner"
@@ -23,6 +24,7 @@ func Studies() map[string]study.Study {
 		"deadlines":   deadlines.Study{},
 		"downey":      moldable.Downey{},
 		"faults":      faults.Study{},
+		"flows":       flows.Study{},
 		"forecasters": varq.Forecasters{},
 		"joint":       joint.Study{},
 		"moldable":    moldable.Study{},
