@@ -125,7 +125,7 @@ func TestBeyond(t *testing.T) {
 			t.Errorf("job %d ends in %v of the courses", i, ever)
 		}
 	}
-	if end := times(all[99].End).Quantile(.9); end > epoch+100*120 {
+	if end := times(all[99].End).Quantile(.9); end > epoch+100*121 {
 		t.Errorf("the chain ends after %d s", end-epoch)
 	}
 }

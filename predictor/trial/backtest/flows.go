@@ -102,7 +102,7 @@ type wholeFlows struct {
 
 func newFlows(c Cluster, name string, correlation float64) *wholeFlows {
 	p := present(c)
-	return &wholeFlows{completion.New(p.Present(), p, chance()), name, p.Present(), correlation, nil}
+	return &wholeFlows{completion.New(p, p, chance()), name, p, correlation, nil}
 }
 
 // flowMethod is a Method that is asked about flows: about that of the next question.

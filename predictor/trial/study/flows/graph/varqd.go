@@ -26,7 +26,7 @@ type varqd struct {
 func newVarqd(e *Experiment) *varqd {
 	v := &varqd{Follower: follow.Follower{Request: e.Request}, random: e.chance(1), starts: map[*sched.Job]*flow.Times{}}
 	p := predictor.Standard(&v.Queue, predictor.Options{Background: e.Background}, e.chance(2))
-	v.waits = p.Present()
+	v.waits = p
 	v.ends = completion.New(v.waits, p, e.chance(3))
 	v.Observer = v.ends
 	return v
