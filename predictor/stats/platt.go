@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// Platt replaces probabilities by how often such probabilities came true: p by p' with
-// logit p' = a + b logit p (Platt scaling, here on line and by Bayes' rule). The zero Platt has seen
-// no outcome: a and b are independent and normal. Their means are 0 and 1, so that nothing is
-// changed. Their standard deviations make the lower bound on .9 equal .73, about as uncertain as ten
-// outcomes would leave it. Each outcome makes a and b more certain by its Fisher information.
+// Platt replaces probabilities by how often such probabilities came true: p by p' with logit p' =
+// a + b logit p (Platt scaling, here on line and by Bayes' rule). The zero Platt has seen no
+// outcome: a and b are independent and normal. Their means are 0 and 1, so that nothing is
+// changed. Their standard deviations make the lower bound on .9 equal .73, about as uncertain as
+// ten outcomes would leave it. Each outcome makes a and b more certain by its Fisher information.
 //
 // The past fades in two ways. With each outcome it fades a little: half of it within 346 outcomes.
 // With time, half of it fades in 30 days. Otherwise a Platt that allows no promises would never see
@@ -17,11 +17,11 @@ import (
 // The outcomes of one hour depend on one another. So the k-th of them has the weight 1/k: a burst
 // of jobs cannot decide alone.
 //
-// Its fields are what outcomes have added, to be saved as JSON. Precision has the elements aa, ab and
-// bb of the inverse of the covariance matrix of a and b. Shift is the product of this inverse and the
-// means of a and b. From both, the values before the first outcome are subtracted. At is the time of
-// the last outcome, Unix seconds. Hour is its hour, since 1970-01-01. Burst is the number of outcomes
-// in that hour.
+// Its fields are what outcomes have added, to be saved as JSON. Precision has the elements aa, ab
+// and bb of the inverse of the covariance matrix of a and b. Shift is the product of this inverse
+// and the means of a and b. From both, the values before the first outcome are subtracted. At is
+// the time of the last outcome, Unix seconds. Hour is its hour, since 1970-01-01. Burst is the
+// number of outcomes in that hour.
 type Platt struct {
 	Precision [3]float64 `json:"precision"`
 	Shift     [2]float64 `json:"shift"`
@@ -93,8 +93,8 @@ var rankLevels = [...]float64{.1, .25, .5, .75, .9}
 const rankWeight = .4
 
 // LearnRank takes in an outcome whose rank under its forecast was in [0,1], that is, to which the
-// forecast gave that probability or less. It learns of five quantiles whether the outcome was within
-// them.
+// forecast gave that probability or less. It learns of five quantiles whether the outcome was
+// within them.
 func (l *Platt) LearnRank(rank float64, now int64) {
 	var events [len(rankLevels)]event
 	for i, level := range rankLevels {

@@ -28,8 +28,8 @@ func slowPlatt(logits, weights []float64, came []bool) (a, b float64) {
 	return a, b
 }
 
-// TestPlattOnLine: learning outcome by outcome gives nearly the same as learning from all outcomes at
-// once.
+// TestPlattOnLine: learning outcome by outcome gives nearly the same as learning from all outcomes
+// at once.
 func TestPlattOnLine(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	for range 20 {

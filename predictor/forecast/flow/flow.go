@@ -6,10 +6,11 @@
 // the forecast of its run time. So the end of the whole is the distribution of a longest path, and
 // not a sum of quantiles, which is far too late for high ones and too early where branches join.
 //
-// All jobs wait in the same queue. If one waits for longer than was expected, the next one probably
-// does too: the ranks of the waits of a course are correlated. What lies beyond all that is forecast
-// of a wait is unknown, and as unknown for each job: it is the same few courses in which they wait
-// so long. If it were others for each job, a chain of hundreds would hardly ever end.
+// All jobs wait in the same queue. If one waits for longer than was expected, the next one
+// probably does too: the ranks of the waits of a course are correlated. What lies beyond all that
+// is forecast of a wait is unknown, and as unknown for each job: it is the same few courses in
+// which they wait so long. If it were others for each job, a chain of hundreds would hardly ever
+// end.
 package flow
 
 import (
@@ -45,8 +46,8 @@ type Job struct {
 	// ID is its number. The random numbers of a job follow from it, so that its courses are the same
 	// in each flow that has the same jobs before it.
 	ID int64
-	// Conditions are about jobs that come before it in the flow. So many of them are Needed, or all if
-	// that is 0. Once fewer can come true, the job never starts.
+	// Conditions are about jobs that come before it in the flow. So many of them are Needed, or all
+	// if that is 0. Once fewer can come true, the job never starts.
 	Conditions []Condition
 	Needed     int
 	// Earliest is before when the job does not become eligible in any case.

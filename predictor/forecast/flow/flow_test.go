@@ -87,7 +87,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// Several jobs together begin with the first of them and end with the last, which is the critical one.
+// Several jobs together begin with the first of them and end with the last, which is the critical
+// one.
 func TestJoin(t *testing.T) {
 	f := New(0)
 	short := f.Add(Job{ID: 1, Earliest: epoch + 100, Wait: none, Run: lasting(10), Success: 1})

@@ -122,8 +122,8 @@ func TestFlowWait(t *testing.T) {
 	}
 }
 
-// What has been learnt of forecasts of jobs that wait for others replaces the probabilities of these,
-// wherever they are told, and of no other job.
+// What has been learnt of forecasts of jobs that wait for others replaces the probabilities of
+// these, wherever they are told, and of no other job.
 func TestFlowLearnt(t *testing.T) {
 	s := learnt(t, 150)
 	s.observe(entry(1, "alice", 0, nil), behind(2, "afterany:1(unfulfilled)", nil), behind(3, "afterany:2(unfulfilled)", nil))

@@ -65,8 +65,8 @@ func (s *series) after(f *flows, n int32) []int64 {
 	return f.Courses(s.stretch(f, needed, 1, n/s.atOnce)).End
 }
 
-// stretch adds some rounds of as many tasks to the flow, once so many conditions have come true: all
-// if needed is 0.
+// stretch adds some rounds of as many tasks to the flow, once so many conditions have come true:
+// all if needed is 0.
 func (s *series) stretch(f *flows, needed, tasks, rounds int32) int {
 	job := s.Job
 	if s.full {

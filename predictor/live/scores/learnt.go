@@ -11,7 +11,8 @@ import (
 )
 
 // Courses is the forecaster of how much longer a job waits that waits for others, as package flow
-// draws it. What users are told replaces its probabilities by what Store.Courses has learnt of them.
+// draws it. What users are told replaces its probabilities by what Store.Courses has learnt of
+// them.
 const Courses = "courses"
 
 // Courses returns what the outcomes of the forecaster Courses have taught. It must not be changed.

@@ -102,8 +102,8 @@ func waitsForOthers(j *slurm.QueueEntry) bool {
 		j.ArrayJob == 0 && j.HetJob == 0
 }
 
-// seenBehind returns the forecasts of how much longer a job waits that waits for others, from a time
-// on.
+// seenBehind returns the forecasts of how much longer a job waits that waits for others, from a
+// time on.
 func (s *Scorer) seenBehind(ctx context.Context, j *slurm.QueueEntry, at int64) []scores.Forecast {
 	if s.AskDependent == nil {
 		return nil

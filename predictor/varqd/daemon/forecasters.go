@@ -48,8 +48,8 @@ func (d *Daemon) askPending(_ context.Context, q *forecast.Question) (a forecast
 	return a, ok
 }
 
-// behind returns what has been learnt of forecasts of jobs that wait for others, as long as it can be
-// read.
+// behind returns what has been learnt of forecasts of jobs that wait for others, as long as it can
+// be read.
 func behind(s *scores.Store, log *slog.Logger) func() *stats.Platt {
 	return func() *stats.Platt {
 		learnt, err := s.Courses(context.Background())

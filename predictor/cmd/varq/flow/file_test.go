@@ -46,7 +46,7 @@ func TestParseLine(t *testing.T) {
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	for text, want := range map[string]string{
-		"jobs:\n - name: a\n   scirpt: x\n":  `line 3: nothing is called "scirpt" here: a file has the keys name and jobs`,
+		"jobs:\n - name: a\n   comand: x\n":  `line 3: nothing is called "comand" here: a file has the keys name and jobs`,
 		"jobs: 5\n":                          "line 1: that does not belong here: a file has the keys name and jobs",
 		"jobs:\n  - name: a\n   sbatch: x\n": "it is not YAML: line 1: ",
 		"":                                   "jobs: a flow has 1 to 500 jobs, and this one 0",

@@ -30,7 +30,8 @@ const (
 // logs are logs with full queues.
 var logs = []string{"KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998"}
 
-// shape is how jobs of a flow wait for one another. after returns those for which the i-th of n waits.
+// shape is how jobs of a flow wait for one another. after returns those for which the i-th of n
+// waits.
 type shape struct {
 	name  string
 	n     int
@@ -111,8 +112,8 @@ func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
 		r.Partition = "" // there is one pool
 		return r
 	}
-	kinds := []string{}
-	e.Flows, kinds = draw(jobs, procs, c.Seed)
+	flows, kinds := draw(jobs, procs, c.Seed)
+	e.Flows = flows
 	return valuesOf(&e, kinds, e.Run(jobs)), nil
 }
 

@@ -1,5 +1,5 @@
-// Package graph simulates a cluster on which users submit flows: jobs of which some wait for others.
-// When a flow is submitted, it is forecast when all its jobs will have ended.
+// Package graph simulates a cluster on which users submit flows: jobs of which some wait for
+// others. When a flow is submitted, it is forecast when all its jobs will have ended.
 //
 // The cluster is one pool of processors, first come, first served, with EASY backfilling by the
 // users' limits. A job that waits for others has its place in the queue from when these have ended.
@@ -55,7 +55,7 @@ type Method uint8
 
 // The methods.
 const (
-	Told    Method = iota // Courses, calibrated by how often their starts of jobs that waited for others came true
+	Told    Method = iota // Courses, corrected by how often starts came true by them
 	Courses               // the courses of all jobs together, as package flow draws them
 	Sum                   // the longest path of quantiles of single jobs
 	Methods
