@@ -11,6 +11,7 @@ import (
 
 // whenWaiting: users are told when their jobs that wait start, and why some of them do not.
 func whenWaiting(t *testing.T, s *site.Site) {
+	whenFull(t, s)
 	defer mustRun(t, s, "bob", "scancel", fill(t, s))
 	submit := func(args ...string) int64 {
 		t.Helper()
@@ -79,5 +80,23 @@ func whenWaiting(t *testing.T, s *site.Site) {
 		if !strings.Contains(r.Stdout, want) {
 			t.Errorf("no %s in %s", want, r.Stdout)
 		}
+	}
+}
+
+// whenFull: the tasks of an array that lets no more of them run come after those that do.
+func whenFull(t *testing.T, s *site.Site) {
+	array := strings.TrimSpace(mustRun(t, s, "alice", "sbatch", "--parsable", "--array=1-5%2", "--time=3", "--output=/dev/null", "--wrap=sleep 1d").Stdout)
+	defer mustRun(t, s, "alice", "scancel", array)
+	awaitLook(t, s)
+	var j api.Waiting
+	eventually(t, "the array is full, and varqd has seen it", func() bool {
+		answer := decode[api.When](t, mustRun(t, s, "alice", "varq", "when", "--json", array+"_5").Stdout)
+		if len(answer.Jobs) == 1 {
+			j = answer.Jobs[0]
+		}
+		return j.Reason == "JobArrayTaskLimit"
+	})
+	if j.Unknown != "" || j.Start == nil || j.End == nil || j.End.Median < j.Start.Median || len(j.Why) == 0 || !strings.HasSuffix(j.Why[0], "(2)") {
+		t.Errorf("task 5: %+v", j)
 	}
 }
