@@ -369,6 +369,11 @@ func TestTimes(t *testing.T) {
 	if !slices.IsSorted(shares) || shares[7] == Never || shares[8] != Never || shares[9] != Never {
 		t.Errorf("%v", shares)
 	}
+	later := times([]int64{epoch + 300, epoch + 300, epoch + 300, epoch + 300})
+	replaced.NotBefore(later)
+	if at := replaced.Quantile(.5); at != epoch+300 || replaced.Prob(epoch+299) != 0 || replaced.Prob(epoch+700) < .7 {
+		t.Errorf("before something that it comes after: by %d, with probability %v", at-epoch, replaced.Prob(epoch+299))
+	}
 	var never Times
 	if never = TimesOf([]int64{Never, Never}, &learnt, now); never.Prob(Never-1) != 0 || never.Quantile(.5) != Never {
 		t.Errorf("%v", never)

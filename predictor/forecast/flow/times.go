@@ -16,6 +16,7 @@ type Times struct {
 	ever   int // in how many courses it happens
 	learnt *stats.Platt
 	now    int64
+	not    *Times // it does not happen before that; nil if nothing is known of it
 }
 
 // TimesOf returns the Times of something from when it happens in each course. learnt is what
@@ -25,6 +26,10 @@ func TimesOf(courses []int64, learnt *stats.Platt, now int64) Times {
 	t.ever = sort.Search(len(t.at), func(i int) bool { return t.at[i] == Never })
 	return t
 }
+
+// NotBefore says that it does not happen before something else, whose probabilities may be replaced
+// otherwise.
+func (t *Times) NotBefore(other *Times) { t.not = other }
 
 // Ever returns the probability that it happens, as far as is forecast.
 func (t *Times) Ever() float64 { return float64(t.ever) / float64(len(t.at)) }
@@ -38,7 +43,10 @@ func (t *Times) Prob(by int64) float64 {
 	if t.learnt != nil {
 		prob, _ = t.learnt.Prob(prob, t.now)
 	}
-	return prob * t.Ever()
+	if prob *= t.Ever(); t.not != nil {
+		prob = min(prob, t.not.Prob(by))
+	}
+	return prob
 }
 
 // Quantile returns the time by which it has happened with a probability, or Never.
@@ -46,11 +54,15 @@ func (t *Times) Quantile(prob float64) int64 {
 	if prob >= t.Ever() {
 		return Never
 	}
-	prob /= t.Ever()
+	share := prob / t.Ever()
 	if t.learnt != nil {
-		prob = t.learnt.Before(prob, t.now)
+		share = t.learnt.Before(share, t.now)
 	}
-	return t.at[min(t.ever-1, int(prob*float64(t.ever)))]
+	at := t.at[min(t.ever-1, int(share*float64(t.ever)))]
+	if t.not != nil {
+		at = max(at, t.not.Quantile(prob))
+	}
+	return at
 }
 
 // Shares returns n times, ascending, that stand for all: the middle of each n-th of them, or Never.

@@ -220,8 +220,17 @@ func (f *flows) last(members []*slurm.QueueEntry) *flow.Times {
 	if unknown != "" {
 		return nil
 	}
-	behind := slices.ContainsFunc(members, func(j *slurm.QueueEntry) bool { return f.of(j).behind })
-	return f.times(f.Last(places), behind)
+	var plain []int
+	for _, j := range members {
+		if a := f.of(j); !a.behind {
+			plain = append(plain, a.place)
+		}
+	}
+	all := f.times(f.Last(places), len(plain) < len(members))
+	if len(plain) > 0 && len(plain) < len(members) {
+		all.NotBefore(f.times(f.Last(plain), false))
+	}
+	return all
 }
 
 // slots returns claims of jobs that wait, for when they start as likely as not.

@@ -153,6 +153,11 @@ func TestFlowLearnt(t *testing.T) {
 	if last := sooner[2]; *all.Flow.End != *last.End || all.Promised.Estimate <= whole.Promised.Estimate {
 		t.Errorf("the flow ends %+v, its last job %+v; estimates %v and %v", all.Flow.End, last.End, whole.Promised.Estimate, all.Promised.Estimate)
 	}
+	// a flow does not end before one of its jobs that waits for none
+	s.observe(entry(1, "alice", 0, func(j *slurm.QueueEntry) { j.Limit = 9 * 3600; j.Start, j.State = desktest.Epoch-60, workload.Running }), behind(2, "after:1(unfulfilled)", nil))
+	if f, err := (Flows{s.desk}).Quote(t.Context(), "alice", &api.FlowRequest{Jobs: []int64{1, 2}, FinishBy: by, Prob: .1}); err != nil || f.Flow.End.Late < f.Flow.Jobs[0].End.Late || f.Flow.End.Median < f.Flow.Jobs[0].End.Median {
+		t.Errorf("%+v, %+v, %v", f.Flow.End, f.Flow.Jobs[0].End, err)
+	}
 	raw, told, ok := Flows{s.desk}.Wait(t.Context(), behind(3, "afterany:2(unfulfilled)", nil))
 	for _, seconds := range []float64{3600, 7200, 4 * 3600} {
 		want, _ := platt.Prob(raw.Within(seconds), desktest.Epoch)
