@@ -45,7 +45,10 @@ another; fewer than 5 of them tell little, and it is wide. Forecasters that have
 drifted are named, and groups of jobs for which forecasts are off by more than
 chance: of a month, hour, queue, size, limit or user, a place in a burst of jobs of
 the same kind, or a width of the forecast. It covers everybody's jobs whose wait
-began in the last 30 days, or from --starttime on.
+began in the last 30 days, or from --starttime on. Where Of is pending, it is about
+how much longer jobs wait that wait already: by varqd (pending), by Slurm's own
+estimate (slurm), and of jobs that wait for others as varqd tells it (dependent),
+and as it does before it corrects that by what came of such forecasts (courses).
 Columns:
 ` + cli.Wrap(table.Names(calibrationColumns(""))) + `
 
