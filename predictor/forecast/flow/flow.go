@@ -142,8 +142,9 @@ func (f *Flow) draw(j *Job) Courses {
 		own[d] = math.Sqrt(f.correlation)*f.queue[d] + math.Sqrt(1-f.correlation)*own[d]
 	}
 	waits, runs, outcomes := ranks(own), ranks(normals(random)), ranks(normals(random))
+	times := make([]int64, 0, len(j.Conditions))
 	for d := range Draws {
-		c.Eligible[d], c.lost[d] = j.eligible(f.courses, d)
+		c.Eligible[d], c.lost[d] = j.eligible(f.courses, d, times)
 	}
 	wait := func(int, float64) float64 { return 0 }
 	if j.Started == 0 {
@@ -197,15 +198,16 @@ func later(at int64, seconds float64) int64 {
 }
 
 // eligible returns when the job becomes eligible in a course, or Never. lost is true if it cannot.
-// With n conditions it takes O(n), and O(n log n) if not all are needed.
-func (j *Job) eligible(all []Courses, d int) (at int64, lost bool) {
+// times is room for as many as there are conditions. With n of these it takes O(n), and O(n log n)
+// if not all are needed.
+func (j *Job) eligible(all []Courses, d int, times []int64) (at int64, lost bool) {
 	if len(j.Conditions) == 0 {
 		return j.Earliest, false
 	}
-	times, failed := make([]int64, len(j.Conditions)), 0
-	for i, c := range j.Conditions {
+	failed := 0
+	for _, c := range j.Conditions {
 		done, cannot := all[c.Job].done(c, d)
-		if times[i] = done; cannot {
+		if times = append(times, done); cannot {
 			failed++
 		}
 	}

@@ -173,7 +173,7 @@ func slowly(jobs []Job, courses int, random *rand.Rand) []int64 {
 	for n := range ends {
 		all := make([]Courses, len(jobs))
 		for i, j := range jobs {
-			at, lost := j.eligible(all, 0)
+			at, lost := j.eligible(all, 0, nil)
 			c := Courses{[]int64{at}, []int64{Never}, []int64{Never}, []bool{false}, []bool{lost}}
 			if c.Eligible[0] != Never {
 				wait := j.Wait(c.Eligible[0])

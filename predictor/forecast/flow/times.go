@@ -49,6 +49,13 @@ func (t *Times) Prob(by int64) float64 {
 	return prob
 }
 
+// Rank returns a rank, in [0,1], of the time at which it has happened: of those that are as likely,
+// the one that a random number from [0,1) chooses.
+func (t *Times) Rank(at int64, random float64) float64 {
+	low, high := t.Prob(at-1), t.Prob(at)
+	return low + random*(high-low)
+}
+
 // Quantile returns the time by which it has happened with a probability, or Never.
 func (t *Times) Quantile(prob float64) int64 {
 	if prob >= t.Ever() {

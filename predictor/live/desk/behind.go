@@ -165,11 +165,8 @@ func (f *flows) pending(j *slurm.QueueEntry, s *series, a *awaited) (unknown str
 	}
 	s.FailureRate = float64(min(int32(j.Count()), s.atOnce)) * f.failureRate(as)
 	q := forecast.Question{Request: as.Request, Now: f.now, Submit: from, Job: j.ID}
-	if _, known := f.desk.Outlook.Run(&q, 0, completion.Circumstances{}); !known {
-		return "too little is known yet of how long such jobs run"
-	}
 	s.run = func(c completion.Circumstances) func(prob float64) float64 {
-		run, _ := f.desk.Outlook.Run(&q, 0, c)
+		run, _ := f.desk.Outlook.Run(&q, 0, c) // it is known if the wait is
 		return run
 	}
 	return ""

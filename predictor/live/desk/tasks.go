@@ -16,6 +16,10 @@ type series struct {
 	run      func(c completion.Circumstances) func(prob float64) float64
 }
 
+// comesAfter reports whether a job comes after others that end: after those of its dependency, or
+// in the place of tasks of its array.
+func comesAfter(j *slurm.QueueEntry) bool { return j.Dependency != "" || isFull(j) }
+
 // isFull reports whether a job is what waits of an array that has as many tasks running as it lets
 // run at once.
 func isFull(j *slurm.QueueEntry) bool {

@@ -162,7 +162,7 @@ func (w *waiting) stage(j *slurm.QueueEntry) stage {
 	switch {
 	case w.keeps(j) != "":
 		return kept
-	case j.Eligible > w.now, j.Dependency != "", isFull(j):
+	case j.Eligible > w.now, comesAfter(j):
 		return begins
 	}
 	return eligible
@@ -183,7 +183,7 @@ func (w *waiting) gather(queue func(yield func(*slurm.QueueEntry) bool)) {
 	for _, j := range w.jobs {
 		t := turn{stage: w.stage(j), rank: rankOf(w.Cluster, &j.Job, w.now), id: j.ID}
 		switch {
-		case j.Dependency != "", isFull(j):
+		case comesAfter(j):
 			t.since = math.MaxInt64
 		case t.stage == begins:
 			t.since = j.Eligible
@@ -206,7 +206,7 @@ func (w *waiting) keeps(j *slurm.QueueEntry) string {
 		return "Slurm or an operator holds it (" + j.Stopped + ")"
 	case j.NeverStarts():
 		return "it never starts: the jobs that it waits for did not end as it needs (" + j.Dependency + "), and 'scancel' removes it"
-	case j.Eligible == 0 && j.Dependency == "" && j.Reason != "JobArrayTaskLimit":
+	case j.Eligible == 0 && !comesAfter(j):
 		return "Slurm does not say from when on it may start (" + j.Reason + ")"
 	case slurm.BeyondLimit(j.Reason):
 		return "it asks for more than a job may have there (" + j.Reason + "), and does not start unless that changes"
@@ -272,7 +272,7 @@ func (w *waiting) tell(p part, detailed bool) (api.Waiting, error) {
 	if short := job.Shortage(w.now); short != "" {
 		told.Why = append(told.Why, short)
 	}
-	if j.Dependency != "" || isFull(j) {
+	if comesAfter(j) {
 		told.Unknown = w.follow(&told, p)
 	} else {
 		told.Unknown = w.forecast(&told, p, job, hold)
@@ -280,7 +280,7 @@ func (w *waiting) tell(p part, detailed bool) (api.Waiting, error) {
 	if promised && !mine { // its work may begin later
 		told.End = nil
 	}
-	if detailed && told.Unknown == "" && !promised && j.Count() == 1 && j.Dependency == "" && !isFull(j) {
+	if detailed && told.Unknown == "" && !promised && j.Count() == 1 && !comesAfter(j) {
 		told.Help = w.help(&told, j, job)
 	}
 	return told, nil

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/flow"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/stats"
+	"github.com/varq-project/varq/predictor/trial/follow"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -116,29 +116,13 @@ func (m *wholeFlows) Name() string { return m.name }
 // job returns a job of a flow that is asked about at a time, and waits for others. It reports false
 // if nothing is known of it.
 func (m *wholeFlows) job(j *workload.Job, now int64, after []int) (job flow.Job, ok bool) {
-	var a forecast.Answer
-	waits := func(at int64) bool {
-		return m.waits.Forecast(&forecast.Question{Request: j.Request, Now: now, Submit: at}, &a)
-	}
-	if !waits(now) {
-		return job, false
-	}
-	job = flow.Job{ID: j.ID, Earliest: now, Success: 1}
-	for _, i := range after {
-		job.Conditions = append(job.Conditions, flow.Condition{Event: flow.Ended, Job: i})
-	}
-	job.Wait = func(at int64) delay.Distribution {
-		waits(at)
-		return a.Wait
-	}
-	job.Run = m.Run(&forecast.Question{Request: j.Request, Now: now, Submit: now}, 0, completion.Circumstances{})
-	return job, true
+	return follow.Flows{Waits: m.waits, Ends: m.Forecaster}.Job(j.ID, j.Request, now, after)
 }
 
 // Predict implements [Method].
 func (m *wholeFlows) Predict(q *forecast.Question) (end, lower score.Prediction) {
 	if all, last := m.courses(q); all != nil {
-		return newLengths(all.Last(last), q.Now), nil
+		return lengthsOf(all.Last(last), nil, q.Now), nil
 	}
 	return nil, nil
 }
@@ -172,8 +156,8 @@ type calibrated struct {
 
 // sight is a job of a flow that waits for others, and what is forecast of it.
 type sight struct {
-	starts *lengths
-	wait   float64 // what comes
+	starts flow.Times
+	start  int64 // what comes
 }
 
 func newCalibrated(m *wholeFlows) *calibrated {
@@ -190,41 +174,19 @@ func (m *calibrated) Predict(q *forecast.Question) (end, lower score.Prediction)
 	before := &Flow{m.flow.Stages[:final]}
 	for i, place := range last {
 		j := m.flow.Stages[final][i]
-		m.sights[j.ID] = sight{newLengths(all.Courses(place).Start, q.Now), float64(before.length() + j.Start - j.Since())}
+		m.sights[j.ID] = sight{flow.TimesOf(all.Courses(place).Start, nil, q.Now), q.Now + before.length() + j.Start - j.Since()}
 	}
-	return &replaced{newLengths(all.Last(last), q.Now), m.learnt, q.Now}, nil
+	learnt := m.learnt
+	return lengthsOf(all.Last(last), &learnt, q.Now), nil
 }
 
 // Started implements [forecast.Observer].
 func (m *calibrated) Started(j *workload.Job) {
 	m.wholeFlows.Started(j)
 	if of, ok := m.sights[j.ID]; ok {
-		low, high := of.starts.Below(of.wait), of.starts.Within(of.wait)
-		m.learnt.LearnRank(low+m.rng.Float64()*(high-low), j.Start)
+		m.learnt.LearnRank(of.starts.Rank(of.start, m.rng.Float64()), j.Start)
 		delete(m.sights, j.ID)
 	}
-}
-
-// replaced is a Prediction with other probabilities.
-type replaced struct {
-	*lengths
-	by  stats.Platt
-	now int64
-}
-
-// Quantile implements [score.Prediction].
-func (r *replaced) Quantile(q float64) float64 { return r.lengths.Quantile(r.by.Before(q, r.now)) }
-
-// Within implements [score.Prediction].
-func (r *replaced) Within(seconds float64) float64 {
-	prob, _ := r.by.Prob(r.lengths.Within(seconds), r.now)
-	return prob
-}
-
-// Below implements [score.Prediction].
-func (r *replaced) Below(seconds float64) float64 {
-	prob, _ := r.by.Prob(r.lengths.Below(seconds), r.now)
-	return prob
 }
 
 // singles is the Method that adds quantiles of each job alone: of a stage that of the longest job.
@@ -241,41 +203,39 @@ func (m *singles) Predict(q *forecast.Question) (end, lower score.Prediction) {
 				return nil, nil
 			}
 			alone := flow.New(0)
-			jobs = append(jobs, newLengths(alone.Last([]int{alone.Add(job)}), q.Now))
+			jobs = append(jobs, lengthsOf(alone.Last([]int{alone.Add(job)}), nil, q.Now))
 		}
 		sum = append(sum, jobs)
 	}
 	return &sum, nil
 }
 
-// lengths are how long something takes in each course, ascending, in seconds.
-type lengths []float64
+// lengths are how long something takes from now on, in seconds.
+type lengths struct {
+	flow.Times
+	now int64
+}
 
-func newLengths(ends []int64, now int64) *lengths {
-	all := make(lengths, len(ends))
-	for i, end := range ends {
-		all[i] = float64(end - now)
-		if end == flow.Never {
-			all[i] = math.Inf(1)
-		}
-	}
-	sort.Float64s(all)
-	return &all
+// lengthsOf returns the lengths of something that ends at a time in each course; see flow.TimesOf.
+func lengthsOf(ends []int64, learnt *stats.Platt, now int64) *lengths {
+	return &lengths{flow.TimesOf(ends, learnt, now), now}
 }
 
 // Quantile implements [score.Prediction].
 func (l *lengths) Quantile(q float64) float64 {
-	return (*l)[min(len(*l)-1, int(q*float64(len(*l))))]
+	end := l.Times.Quantile(q)
+	if end == flow.Never {
+		return math.Inf(1)
+	}
+	return float64(end - l.now)
 }
 
 // Within implements [score.Prediction].
-func (l *lengths) Within(seconds float64) float64 {
-	return float64(sort.Search(len(*l), func(i int) bool { return (*l)[i] > seconds })) / float64(len(*l))
-}
+func (l *lengths) Within(seconds float64) float64 { return l.Prob(l.now + int64(math.Floor(seconds))) }
 
 // Below implements [score.Prediction].
 func (l *lengths) Below(seconds float64) float64 {
-	return float64(sort.SearchFloat64s(*l, seconds)) / float64(len(*l))
+	return l.Prob(l.now + int64(math.Ceil(seconds)) - 1)
 }
 
 // sumOfLengths are those of the jobs of each stage.

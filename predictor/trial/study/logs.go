@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
+	"github.com/varq-project/varq/predictor/workload"
 )
 
 // LongestLog bounds what a log of failures may span, in days: 100 years.
@@ -39,4 +40,40 @@ func ReadJobs(traces Traces, name string, most int, use func(*sched.Job) bool) (
 			}
 		}
 	}, nil
+}
+
+// Pool is a log whose machine is taken for one pool of processors.
+type Pool struct {
+	Jobs  []sched.Job // in the order of their submission
+	Procs int32
+	// Request returns what a job asks for, in no partition.
+	Request func(*sched.Job) workload.Request
+}
+
+// Pool reads the first jobs of a log of the Traces, at most a number of them. The error is
+// ErrNoTraces, or that of the Traces.
+func (o Options) Pool(name string, most int) (p Pool, err error) {
+	if o.Traces == nil {
+		return p, ErrNoTraces
+	}
+	log, procs, err := o.Traces.Open(name)
+	if err != nil {
+		return p, err
+	}
+	for job, err := range log {
+		if err != nil {
+			return p, err
+		}
+		if len(p.Jobs) == most {
+			break
+		}
+		p.Jobs = append(p.Jobs, job)
+	}
+	request, err := o.Traces.Requests(name)
+	p.Procs, p.Request = procs, func(j *sched.Job) workload.Request {
+		r := request(j)
+		r.Partition = ""
+		return r
+	}
+	return p, err
 }

@@ -102,7 +102,7 @@ func named(path string, err error) error {
 }
 
 var (
-	unknownKey = regexp.MustCompile(`^(line \d+): field (\S+) not found in type flow\.(\w+)$`)
+	unknownKey = regexp.MustCompile(`^(line \d+): field (\S+) not found in type flow\.\w+$`)
 	otherKind  = regexp.MustCompile(`^(line \d+): cannot unmarshal .*$`)
 )
 

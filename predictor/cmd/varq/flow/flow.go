@@ -167,7 +167,7 @@ func headline(env *cli.Env, f *api.Flow) string {
 		fmt.Fprintf(&s, "With probability %s some of them never start, as others do not end as they need.\n", prob.Format(f.Lost))
 	}
 	if f.Learning {
-		s.WriteString("varqd has learnt only the newest part of the past so far, and may answer otherwise in some minutes.\n")
+		s.WriteString(told.Learning("varqd") + ".\n")
 	}
 	return s.String()
 }

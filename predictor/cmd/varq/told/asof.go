@@ -12,6 +12,11 @@ import (
 // longAgo is the age of the queue, in seconds, above which users are told of it.
 const longAgo = 30
 
+// Learning says of who answers that it has learnt a part of the past only.
+func Learning(who string) string {
+	return who + " has learnt only the newest part of the past so far, and may answer otherwise in some minutes"
+}
+
 // Old says how old the queue is that was read at a time, or "" if it is not old. The time is 0 if
 // it is not known.
 func Old(asOf, now int64) string {

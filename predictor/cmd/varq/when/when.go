@@ -159,7 +159,7 @@ func show(env *cli.Env, query *api.WhenQuery, answer *api.When, columns []table.
 		fmt.Fprintf(env.Stderr, "varq: no such job waits; one submitted after %s has not been seen yet\n", env.Moment(answer.AsOf))
 	}
 	if answer.Learning && style.Plain() {
-		fmt.Fprintf(env.Stderr, "varq: %s has learnt only the newest part of the past so far, and may answer otherwise in some minutes\n", who)
+		fmt.Fprintf(env.Stderr, "varq: %s\n", told.Learning(who))
 	}
 	return nil
 }

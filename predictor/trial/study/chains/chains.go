@@ -12,7 +12,6 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/trial/study"
 	"github.com/varq-project/varq/predictor/trial/study/chains/chain"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Study implements study.Study.
@@ -99,21 +98,12 @@ func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
 }
 
 func (c setting) run(o study.Options, seed uint64) (study.Values, error) {
-	jobs, procs, err := c.jobs(o)
+	pool, err := o.Pool(c.log, o.AtMost(quickJobs))
 	if err != nil {
 		return nil, err
 	}
-	request, err := o.Traces.Requests(c.log)
-	if err != nil {
-		return nil, err
-	}
-	e := chain.Experiment{Procs: procs, Chains: draw(jobs, procs, seed), Seed: seed, Background: o.Background}
-	e.Request = func(j *sched.Job) workload.Request {
-		r := request(j)
-		r.Partition = "" // there is one pool
-		return r
-	}
-	result := e.Run(jobs, c.way.Way)
+	e := chain.Experiment{Procs: pool.Procs, Chains: draw(pool.Jobs, pool.Procs, seed), Request: pool.Request, Seed: seed, Background: o.Background}
+	result := e.Run(pool.Jobs, c.way.Way)
 	values := study.Values{
 		"n pairs": float64(len(result.Pairs)), "without": 0, "gap": 0,
 		"n work": result.Work, "idle": result.Idle, "n others": float64(result.Others), "wait": result.Wait,
@@ -166,25 +156,4 @@ func draw(jobs []sched.Job, procs int32, seed uint64) []chain.Chain {
 		}
 		chains = append(chains, c)
 	}
-}
-
-// jobs returns the jobs of the log, and the number of processors of its machine.
-func (c setting) jobs(o study.Options) (jobs []sched.Job, procs int32, err error) {
-	if o.Traces == nil {
-		return nil, 0, study.ErrNoTraces
-	}
-	log, procs, err := o.Traces.Open(c.log)
-	if err != nil {
-		return nil, 0, err
-	}
-	for job, err := range log {
-		if err != nil {
-			return nil, 0, err
-		}
-		if len(jobs) == o.AtMost(quickJobs) {
-			break
-		}
-		jobs = append(jobs, job)
-	}
-	return jobs, procs, nil
 }

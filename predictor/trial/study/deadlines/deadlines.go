@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/trial/study"
 	"github.com/varq-project/varq/predictor/trial/study/deadlines/deadline"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Study implements study.Study.
@@ -115,27 +113,18 @@ func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
 }
 
 func (c setting) run(o study.Options, seed uint64) (study.Values, error) {
-	if o.Traces == nil {
-		return nil, study.ErrNoTraces
+	most := mostJobs
+	if o.Quick {
+		most = quickJobs
 	}
-	e := deadline.Experiment{Share: askedShare, Due: c.due.due, Seed: seed, Background: o.Background}
-	request, err := o.Traces.Requests(c.log)
+	pool, err := o.Pool(c.log, most)
 	if err != nil {
 		return nil, err
 	}
-	e.Request = func(j *sched.Job) workload.Request {
-		r := request(j)
-		r.Partition = "" // there is one pool
-		return r
-	}
-	jobs, procs, err := c.jobs(o)
-	if err != nil {
-		return nil, err
-	}
-	e.Procs, e.Learning = procs, int(learning*float64(len(jobs)))
+	e := deadline.Experiment{Procs: pool.Procs, Learning: int(learning * float64(len(pool.Jobs))), Share: askedShare, Due: c.due.due, Request: pool.Request, Seed: seed, Background: o.Background}
 	values := study.Values{}
-	for _, out := range e.Run(jobs, c.admission.Admission) {
-		n := (out.Submit - jobs[0].Submit) / study.Week
+	for _, out := range e.Run(pool.Jobs, c.admission.Admission) {
+		n := (out.Submit - pool.Jobs[0].Submit) / study.Week
 		add := func(name string, x float64) { values[fmt.Sprintf("%s %d", name, n)] += x }
 		work := float64(out.Run) * float64(out.Procs)
 		switch {
@@ -162,26 +151,4 @@ func (c setting) run(o study.Options, seed uint64) (study.Values, error) {
 		add("promised", 1)
 	}
 	return values, nil
-}
-
-// jobs returns the first jobs of the log, and the number of processors of its machine.
-func (c setting) jobs(o study.Options) (jobs []sched.Job, procs int32, err error) {
-	most := mostJobs
-	if o.Quick {
-		most = quickJobs
-	}
-	log, procs, err := o.Traces.Open(c.log)
-	if err != nil {
-		return nil, 0, err
-	}
-	for job, err := range log {
-		if err != nil {
-			return nil, 0, err
-		}
-		if len(jobs) == most {
-			break
-		}
-		jobs = append(jobs, job)
-	}
-	return jobs, procs, nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/varq-project/varq/predictor/cluster/sched"
 	"github.com/varq-project/varq/predictor/trial/study"
 	"github.com/varq-project/varq/predictor/trial/study/flows/graph"
-	"github.com/varq-project/varq/predictor/workload"
 )
 
 // Study implements study.Study.
@@ -98,23 +97,13 @@ func (Study) Run(o study.Options, c study.Case) (study.Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs, procs, err := read(o, log)
+	pool, err := o.Pool(log, o.AtMost(quickJobs))
 	if err != nil {
 		return nil, err
 	}
-	request, err := o.Traces.Requests(log)
-	if err != nil {
-		return nil, err
-	}
-	e := graph.Experiment{Procs: procs, Seed: c.Seed, Background: o.Background}
-	e.Request = func(j *sched.Job) workload.Request {
-		r := request(j)
-		r.Partition = "" // there is one pool
-		return r
-	}
-	flows, kinds := draw(jobs, procs, c.Seed)
-	e.Flows = flows
-	return valuesOf(&e, kinds, e.Run(jobs)), nil
+	flows, kinds := draw(pool.Jobs, pool.Procs, c.Seed)
+	e := graph.Experiment{Procs: pool.Procs, Flows: flows, Request: pool.Request, Seed: c.Seed, Background: o.Background}
+	return valuesOf(&e, kinds, e.Run(pool.Jobs)), nil
 }
 
 // valuesOf returns the values of Study.Run from outcomes. kinds has the shape of each flow.
@@ -212,25 +201,4 @@ func draw(jobs []sched.Job, procs int32, seed uint64) (flows []graph.Flow, kinds
 		at += 1 + int64(work/(share*float64(procs)))
 	}
 	return flows, kinds
-}
-
-// read returns the jobs of a log, and the number of processors of its machine.
-func read(o study.Options, name string) (jobs []sched.Job, procs int32, err error) {
-	if o.Traces == nil {
-		return nil, 0, study.ErrNoTraces
-	}
-	log, procs, err := o.Traces.Open(name)
-	if err != nil {
-		return nil, 0, err
-	}
-	for job, err := range log {
-		if err != nil {
-			return nil, 0, err
-		}
-		if len(jobs) == o.AtMost(quickJobs) {
-			break
-		}
-		jobs = append(jobs, job)
-	}
-	return jobs, procs, nil
 }

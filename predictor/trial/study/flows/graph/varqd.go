@@ -4,8 +4,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/varq-project/varq/predictor/cluster/sched"
-	"github.com/varq-project/varq/predictor/delay"
-	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/flow"
 	"github.com/varq-project/varq/predictor/forecast/predictor"
@@ -16,8 +14,7 @@ import (
 // varqd does in a simulation what the daemon varqd does on a live cluster.
 type varqd struct {
 	follow.Follower
-	waits  forecast.Forecaster
-	ends   *completion.Forecaster
+	flows  follow.Flows
 	learnt stats.Platt
 	random *rand.Rand
 	starts map[*sched.Job]*flow.Times // as forecast, of jobs that wait for others
@@ -26,32 +23,9 @@ type varqd struct {
 func newVarqd(e *Experiment) *varqd {
 	v := &varqd{Follower: follow.Follower{Request: e.Request}, random: e.chance(1), starts: map[*sched.Job]*flow.Times{}}
 	p := predictor.Standard(&v.Queue, predictor.Options{Background: e.Background}, e.chance(2))
-	v.waits = p
-	v.ends = completion.New(v.waits, p, e.chance(3))
-	v.Observer = v.ends
+	v.flows = follow.Flows{Waits: p, Ends: completion.New(p, p, e.chance(3))}
+	v.Observer = v.flows.Ends
 	return v
-}
-
-// job returns a job that is eligible now, or once those at some places have ended. It reports false
-// if nothing is known of it.
-func (v *varqd) job(now int64, j *sched.Job, after []int) (of flow.Job, ok bool) {
-	request := v.Request(j)
-	var a forecast.Answer
-	wait := func(at int64) bool {
-		return v.waits.Forecast(&forecast.Question{Request: request, Now: now, Submit: at}, &a)
-	}
-	if !wait(now) {
-		return of, false
-	}
-	of = flow.Job{ID: j.ID, Earliest: now, Success: 1, Run: v.ends.Run(&forecast.Question{Request: request, Now: now, Submit: now}, 0, completion.Circumstances{})}
-	for _, place := range after {
-		of.Conditions = append(of.Conditions, flow.Condition{Event: flow.Ended, Job: place})
-	}
-	of.Wait = func(at int64) delay.Distribution {
-		wait(at)
-		return a.Wait
-	}
-	return of, true
 }
 
 // forecast forecasts a flow that is submitted now. It reports false if nothing is known of one of
@@ -64,7 +38,7 @@ func (v *varqd) forecast(now int64, f *Flow, jobs []*job, o *Outcome) bool {
 		for k, before := range f.After[i] {
 			after[k] = places[before]
 		}
-		of, ok := v.job(now, &j.Job, after)
+		of, ok := v.flows.Job(j.ID, v.Request(&j.Job), now, after)
 		if !ok {
 			return false
 		}
@@ -99,6 +73,5 @@ func (v *varqd) learn(now int64, j *sched.Job) {
 		return
 	}
 	delete(v.starts, j)
-	low, high := starts.Prob(now-1), starts.Prob(now)
-	v.learnt.LearnRank(low+v.random.Float64()*(high-low), now)
+	v.learnt.LearnRank(starts.Rank(now, v.random.Float64()), now)
 }
