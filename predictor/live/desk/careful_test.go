@@ -249,3 +249,33 @@ func TestAdvisory(t *testing.T) {
 		t.Error("it is promised")
 	}
 }
+
+// By a later deadline a start is no less likely, and can be promised with no less, whoever has the
+// nodes in between and whatever is asked for.
+func TestLaterIsNoLess(t *testing.T) {
+	const soon, later = desktest.Epoch + 3600, desktest.Epoch + 3*3600
+	whole := workload.Claim{Request: workload.Request{Partition: "main", Size: workload.Size{Nodes: 4, CPUs: 4}, Limit: later - soon}, Start: soon, From: soon}
+	again := whole
+	again.Start, again.From = later+1800, later+1800
+	for name, plain := range map[string]bool{"promises": false, "plain jobs": true} {
+		for _, asked := range []float64{.02, .5} {
+			s, promised, before := learnt(t, 150), 0, api.Plan{}
+			others := []workload.Claim{whole, again}
+			others[0].Plain, others[1].Plain = plain, plain
+			s.desk.plain.Store(&others)
+			for by := int64(desktest.Epoch + 60); by < later+4*3600; by += 300 {
+				p := s.planned(api.PlanRequest{BeginBy: by, BestEffort: true, Prob: asked}).Plan
+				if p == nil && promised == 0 {
+					continue
+				}
+				if p == nil || p.Estimate < before.Estimate-.001 || p.Forecast < before.Forecast-.001 {
+					t.Fatalf("%v, %s: within %d s %+v; by an earlier deadline %+v", asked, name, by-desktest.Epoch, p, before)
+				}
+				promised, before = promised+1, *p
+			}
+			if promised < 18 {
+				t.Errorf("%v, %s: %d deadlines can be promised", asked, name, promised)
+			}
+		}
+	}
+}

@@ -33,9 +33,10 @@ func Careful(e *workload.Estimate) string {
 
 // careful is Careful of a point. It is "" if the room bounds what can be promised.
 func (pt *Point) careful() string {
-	e := pt.free
-	if e.Forecast = pt.Forecast; pt.Prob < e.Prob {
+	if pt.Prob < pt.free.Prob || pt.Forecast > pt.free.Forecast {
 		return ""
 	}
+	e := pt.free
+	e.Forecast = pt.Forecast
 	return Careful(&e)
 }

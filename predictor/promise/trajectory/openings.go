@@ -83,8 +83,9 @@ func (p *Planner) openings(r *Request, least float64) (found []opening) {
 func (p *Planner) reopen(r *Request, b bounds, n int64, points []Point) {
 	for _, o := range p.openings(r, highest(points)) {
 		for i, pt := range p.forecasts(r, o.bounds(r, b), n) {
-			if pt.bound(r, o.at, &o.room); i < len(points) && pt.Prob > points[i].Prob {
-				points[i] = pt
+			if i < len(points) {
+				pt.bound(r, o.at, &o.room)
+				points[i].orElse(pt)
 			}
 		}
 	}

@@ -111,6 +111,8 @@ type Point struct {
 	alone       bool  // it was forecast by itself, and not along a trajectory
 	// free is the estimate whatever the room is
 	free workload.Estimate
+	// otherwise is the highest Forecast of its other ways to have the nodes in time
+	otherwise float64
 }
 
 // NoOffer ends the sentence of a refusal without offers, unless it names a limit that no forecast
@@ -174,7 +176,7 @@ func (p *Planner) try(r *Request, most int64) (Answer, bounds) {
 	b := p.allowed(r)
 	n := r.thin(b, p.horizon(), most)
 	a := Answer{Job: r.Job, Pieces: r.Pieces, Tasks: r.Tasks, TasksNodes: r.TasksNodes, Trajectory: p.trajectory(r, b, n)}
-	if least := highest(a.Trajectory); least < r.Prob && roomBounds(a.Trajectory) {
+	if roomBounds(a.Trajectory) {
 		p.reopen(r, b, n, a.Trajectory)
 	}
 	points := a.Trajectory
@@ -294,9 +296,8 @@ func (p *Planner) trajectory(r *Request, b bounds, n int64) []Point {
 		pt.bound(r, slot, &room)
 		if i < len(early) {
 			before := early[i]
-			if before.bound(r, slot, &room); before.Prob > pt.Prob {
-				*pt = before
-			}
+			before.bound(r, slot, &room)
+			pt.orElse(before)
 		}
 	}
 	return points
@@ -309,6 +310,17 @@ func (pt *Point) bound(r *Request, slot int64, room *workload.Room) {
 	pt.free = pt.Estimate
 	pt.Prob, pt.Forecast, pt.Taken = min(pt.Prob, left), min(pt.Forecast, left), 1-left
 	pt.late = slices.ContainsFunc(room.Late, func(h workload.Hold) bool { return h.At <= pt.until && h.Prob == left })
+}
+
+// orElse takes in another way in which the job of a point may have its nodes in time. The point is
+// the way that can be promised with the higher probability. Its Forecast is that of the likelier
+// one.
+func (pt *Point) orElse(other Point) {
+	if other.Prob > pt.Prob {
+		*pt, other = other, *pt
+	}
+	pt.otherwise = max(pt.otherwise, other.otherwise, other.Forecast)
+	pt.Forecast = max(pt.Forecast, pt.otherwise)
 }
 
 // forecasts forecasts the candidates.

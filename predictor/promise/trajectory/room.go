@@ -57,7 +57,7 @@ func (p *Planner) slot(r *Request, by int64, enough float64) (at int64, room wor
 // least. It has as much at the first of the two, and just before the time returned, and not at the
 // other.
 func (p *Planner) lasts(r *Request, enough, less int64, least float64) int64 {
-	for less-enough > fineStep {
+	for less-enough > 1 {
 		middle := enough + (less-enough)/2
 		if room := p.Room(r.claim(middle), r.Now, least); room.Within(middle, middle) >= least {
 			enough = middle
@@ -65,7 +65,7 @@ func (p *Planner) lasts(r *Request, enough, less int64, least float64) int64 {
 			less = middle
 		}
 	}
-	return enough + 1
+	return less
 }
 
 // claim returns what the job of r claims if it has its nodes from a time on, and its work begins

@@ -23,5 +23,6 @@ func (p *Planner) alone(r *Request, pt *Point) {
 	taken := pt.Taken
 	pt.Estimate = p.forecast(r, workload.Candidate{Submit: pt.Begin, Limit: pt.Limit, Budget: pt.until - pt.Begin, Job: r.ID})
 	pt.free = pt.Estimate
-	pt.Prob, pt.Forecast, pt.Taken, pt.alone = min(pt.Prob, 1-taken), min(pt.Forecast, 1-taken), taken, true
+	pt.Prob, pt.Taken, pt.alone = min(pt.Prob, 1-taken), taken, true
+	pt.Forecast = max(min(pt.Forecast, 1-taken), pt.otherwise)
 }
