@@ -304,6 +304,17 @@ func (r *Room) Within(start, last int64) float64 {
 	return prob
 }
 
+// Free returns the first time from a given one on at which a job may get its nodes and hold them
+// until the room's time without being in the way of others.
+func (r *Room) Free(from int64) int64 {
+	for _, h := range r.Holding {
+		if h.Prob < r.Prob {
+			from = max(from, h.At+1)
+		}
+	}
+	return from
+}
+
 // Last returns by when the job must have its nodes so that there is room with a probability by
 // Late. It reports false if there is anyway.
 func (r *Room) Last(prob float64) (start int64, ok bool) {

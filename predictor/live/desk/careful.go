@@ -98,13 +98,7 @@ func startsOf(r *trajectory.Request, first int64, job *limits.Job, windows []lim
 				begin = max(begin, w.End)
 			}
 		}
-		free := begin // from when on the job is in the way of no promise
-		for _, h := range room.Holding {
-			if h.Prob < room.Prob {
-				free = max(free, h.At+1)
-			}
-		}
-		for _, begin := range slices.Compact([]int64{begin, free}) {
+		for _, begin := range slices.Compact([]int64{begin, room.Free(begin)}) {
 			awake := begin + resume
 			if begin == r.Now {
 				awake = begin + waking

@@ -198,9 +198,11 @@ func (d *occupancy) runningClaims() []workload.Claim {
 	return nil
 }
 
-// limitToRoom lowers the probabilities of a start after a submission now to those of room. It
+// limitToRoom lowers the probabilities of a start after a submission now to those of room. A job
+// that has started by a time has done so by all later ones, whatever room there is then. limitToRoom
 // returns the probability that there is no room now.
 func limitToRoom(d *delay.Distribution, room func(at int64) float64, now int64) (taken float64) {
+	before := 0.
 	for i := range delay.Points {
 		left := room(now + int64(delay.At(i)))
 		if i == 0 {
@@ -209,7 +211,8 @@ func limitToRoom(d *delay.Distribution, room func(at int64) float64, now int64) 
 		if left == 1 {
 			break
 		}
-		d[i] = min(d[i], left)
+		d[i] = max(before, min(d[i], left))
+		before = d[i]
 	}
 	return taken
 }

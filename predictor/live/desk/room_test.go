@@ -131,3 +131,29 @@ func TestPredictionAvoidsWindows(t *testing.T) {
 		}
 	}
 }
+
+// A start that comes by some time has come by all later ones, also where a window follows in which
+// there is no room.
+func TestRoomBeforeWindow(t *testing.T) {
+	var wait delay.Distribution
+	for i := range wait {
+		wait[i] = min(.9, float64(i)/20)
+	}
+	taken := limitToRoom(&wait, func(at int64) float64 {
+		switch after := at - desktest.Epoch; {
+		case after < 1500:
+			return float64(after) / 2500
+		case after < 3*3600:
+			return 0
+		}
+		return 1
+	}, desktest.Epoch)
+	if got := wait.Within(1500); taken != 1 || got < .5 || got > .6 {
+		t.Errorf("before the window: %v; taken %v", got, taken)
+	}
+	for i := 1; i < delay.Points; i++ {
+		if wait[i] < wait[i-1] {
+			t.Fatalf("within %v s: %v, and within %v s: %v", delay.At(i), wait[i], delay.At(i-1), wait[i-1])
+		}
+	}
+}

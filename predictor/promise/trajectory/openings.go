@@ -31,12 +31,20 @@ func (o *opening) bounds(r *Request, b bounds) bounds {
 }
 
 // openings returns the last openings of a request at which there is room with a probability above
-// least, the earliest first. A request whose work begins at one time alone has none. It costs up to
-// mostTried calls of Room.
+// least, the earliest first. A request whose work begins at one time alone has none. That of one
+// whose work may begin at once are its stops. It costs up to mostTried calls of Room.
 func (p *Planner) openings(r *Request, least float64) (found []opening) {
 	first, by := max(r.Now, r.HoldUntil), r.Deadline
 	if p.Room == nil || first >= by {
 		return nil
+	}
+	if r.atOnce() {
+		for _, s := range p.stops(r) {
+			if s.room.Within(s.at, s.at) > least {
+				found = append(found, opening{s.at, s.at, s.room})
+			}
+		}
+		return found
 	}
 	times := make([]int64, 0, mostTried)
 	for i := range int64(starts + 1) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -100,6 +101,7 @@ func slow(f Forecaster, c *limits.Cluster, r Request) (begin, limit int64, ok bo
 	}
 	cost := func(s int64) int64 { return max(0, r.HoldUntil-s) }
 	slices.SortFunc(seconds, func(a, b int64) int { return cmp.Or(cmp.Compare(cost(a), cost(b)), cmp.Compare(a, b)) })
+	tried := false // may be submitted
 	for _, s := range seconds {
 		w := r.Job.Limit + cost(s)
 		for w%60 != 0 {
@@ -120,7 +122,16 @@ func slow(f Forecaster, c *limits.Cluster, r Request) (begin, limit int64, ok bo
 		}
 		var e [1]workload.Estimate
 		f.Forecast(r.Job, r.Now, []workload.Candidate{{Submit: s, Limit: w, Budget: last - s}}, e[:])
-		if e[0].Prob >= r.Prob {
+		first := !tried
+		tried = true
+		most := e[0].Prob
+		if first && r.HoldUntil == 0 { // or by any time before
+			for i := 0; i < delay.Points && s+int64(delay.At(i)) <= last; i++ {
+				f.Forecast(r.Job, r.Now, []workload.Candidate{{Submit: s, Limit: w, Budget: int64(delay.At(i))}}, e[:])
+				most = max(most, e[0].Prob)
+			}
+		}
+		if most >= r.Prob {
 			return s, w, true
 		}
 	}
@@ -130,7 +141,7 @@ func slow(f Forecaster, c *limits.Cluster, r Request) (begin, limit int64, ok bo
 func TestPlanAgainstSlow(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	modes := map[string]int{}
-	for i := range 600 {
+	for i := range 3000 {
 		f := steps{seed: uint64(i), width: 60 + r.Int64N(20000)}
 		q := randomRequest(r)
 		c := randomCluster(r, q)

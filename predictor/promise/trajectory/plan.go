@@ -176,7 +176,11 @@ func (p *Planner) try(r *Request, most int64) (Answer, bounds) {
 	b := p.allowed(r)
 	n := r.thin(b, p.horizon(), most)
 	a := Answer{Job: r.Job, Pieces: r.Pieces, Tasks: r.Tasks, TasksNodes: r.TasksNodes, Trajectory: p.trajectory(r, b, n)}
-	if roomBounds(a.Trajectory) {
+	switch {
+	case len(a.Trajectory) == 0:
+	case r.atOnce():
+		p.anyTime(r, b, a.Trajectory)
+	case highest(a.Trajectory) < r.Prob && roomBounds(a.Trajectory):
 		p.reopen(r, b, n, a.Trajectory)
 	}
 	points := a.Trajectory
