@@ -99,6 +99,10 @@ func (j *QueueEntry) SetEligible() {
 	}
 }
 
+// ArrayFull reports whether a task, or those that Slurm has not split off yet, wait until others of
+// their array have ended: it has as many running as it lets run at once.
+func (j *QueueEntry) ArrayFull() bool { return j.ArrayJob != 0 && j.Reason == "JobArrayTaskLimit" }
+
 // NeverStarts reports whether what a pending job waits for cannot come true any more.
 func (j *QueueEntry) NeverStarts() bool {
 	return j.Reason == NeverSatisfied || dependency.NeverFulfilled(j.Dependency)

@@ -17,7 +17,7 @@ import (
 // The outcomes of one hour depend on one another. So the k-th of them has the weight 1/k: a burst
 // of jobs cannot decide alone.
 //
-// Its fields are what outcomes have added, to be saved as JSON. Precision has the elements aa, ab
+// Its fields but Doubt are what outcomes have added, all to be saved as JSON. Precision has the elements aa, ab
 // and bb of the inverse of the covariance matrix of a and b. Shift is the product of this inverse
 // and the means of a and b. From both, the values before the first outcome are subtracted. At is
 // the time of the last outcome, Unix seconds. Hour is its hour, since 1970-01-01. Burst is the
@@ -28,6 +28,8 @@ type Platt struct {
 	At        int64      `json:"at"`
 	Hour      int64      `json:"hour"`
 	Burst     int        `json:"burst"`
+	// Doubt is by how many times a and b are less certain before the first outcome; 0 stands for 1.
+	Doubt float64 `json:"doubt,omitempty"`
 }
 
 const (
@@ -64,12 +66,19 @@ func (l Platt) times(factor float64) Platt {
 	return l
 }
 
+// before returns the precisions of a and b before the first outcome.
+func (l *Platt) before() (a, b float64) {
+	doubt := max(1, l.Doubt)
+	return 1 / (doubt * deviationA * doubt * deviationA), 1 / (doubt * deviationB * doubt * deviationB)
+}
+
 // parameters returns the parameters that follow from what was learnt.
 func (l *Platt) parameters() (p parameters) {
-	aa, ab, bb := 1/(deviationA*deviationA)+l.Precision[0], l.Precision[1], 1/(deviationB*deviationB)+l.Precision[2]
+	a, b := l.before()
+	aa, ab, bb := a+l.Precision[0], l.Precision[1], b+l.Precision[2]
 	det := aa*bb - ab*ab
 	p.aa, p.ab, p.bb = bb/det, -ab/det, aa/det
-	shiftA, shiftB := l.Shift[0], 1/(deviationB*deviationB)+l.Shift[1]
+	shiftA, shiftB := l.Shift[0], b+l.Shift[1]
 	p.a, p.b = p.aa*shiftA+p.ab*shiftB, p.ab*shiftA+p.bb*shiftB
 	return p
 }
@@ -139,8 +148,9 @@ func (l *Platt) add(x float64, came bool, weight float64) {
 	}
 	a := p.a + weight*surprise*(after.aa+after.ab*x)
 	b := p.b + weight*surprise*(after.ab+after.bb*x)
-	l.Shift[0] = (1/(deviationA*deviationA)+l.Precision[0])*a + l.Precision[1]*b
-	l.Shift[1] = l.Precision[1]*a + (1/(deviationB*deviationB)+l.Precision[2])*b - 1/(deviationB*deviationB)
+	beforeA, beforeB := l.before()
+	l.Shift[0] = (beforeA+l.Precision[0])*a + l.Precision[1]*b
+	l.Shift[1] = l.Precision[1]*a + (beforeB+l.Precision[2])*b - beforeB
 }
 
 // Prob returns what replaces a probability at a time, and its lower confidence bound of level .95.
@@ -167,7 +177,7 @@ func (l *Platt) Before(replaced float64, now int64) float64 {
 
 // Check returns an error if no outcomes can have led to l.
 func (l *Platt) Check() error {
-	sum := float64(l.At)
+	sum := float64(l.At) + l.Doubt
 	for _, x := range l.Precision {
 		sum += x
 	}

@@ -10,6 +10,7 @@ import "slices"
 // It takes O(Draws) times the number of conditions on the paths.
 func (f *Flow) Critical(last []int) []float64 {
 	share, ended := make([]float64, len(f.courses)), 0.
+	last = f.sinks(last)
 	for d := range Draws {
 		i := -1
 		for _, k := range last {
@@ -52,12 +53,29 @@ func (f *Flow) before(i, d int) int {
 // Last returns when the last of some jobs has ended in each course, Unix seconds or Never.
 func (f *Flow) Last(jobs []int) []int64 {
 	ends := make([]int64, Draws)
-	for _, i := range jobs {
+	for _, i := range f.sinks(jobs) {
 		for d, end := range f.courses[i].End {
 			ends[d] = max(ends[d], end)
 		}
 	}
 	return ends
+}
+
+// sinks returns those of some jobs for whose end none of the others waits. The last of all ends with
+// one of these.
+func (f *Flow) sinks(jobs []int) []int {
+	awaited := map[int]bool{}
+	for _, i := range jobs {
+		if f.jobs[i].Needed != 0 {
+			continue
+		}
+		for _, c := range f.jobs[i].Conditions {
+			if c.Event != Begun {
+				awaited[c.Job] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(jobs), func(i int) bool { return awaited[i] })
 }
 
 // Lost returns the share of the courses in which one of some jobs never becomes eligible, because

@@ -46,6 +46,8 @@ type Job struct {
 	// ID is its number. The random numbers of a job follow from it, so that its courses are the same
 	// in each flow that has the same jobs before it.
 	ID int64
+	// Kind, if not 0, is that of jobs that end well or badly together, such as the tasks of an array.
+	Kind int64
 	// Conditions are about jobs that come before it in the flow. So many of them are Needed, or all
 	// if that is 0. Once fewer can come true, the job never starts.
 	Conditions []Condition
@@ -66,6 +68,8 @@ type Job struct {
 	// FailureRate is the expected number of failures of its nodes per second of its run. If they
 	// fail, Slurm requeues the job: it waits and runs once more from the beginning.
 	FailureRate float64
+	// AsDrawn says that its courses are told as they are drawn, whatever has been learnt.
+	AsDrawn bool
 }
 
 // Never is the time of what does not happen.
@@ -95,44 +99,74 @@ type Flow struct {
 	correlation float64
 	queue       []float64 // how long its jobs wait in each course, normally distributed
 	beyond      []float64 // in (0,1): a wait of which so much or less is forecast is beyond that
+	learnt      *Learnt
+	now         int64
 	jobs        []Job
-	courses     []Courses     // of the jobs
+	waits       []int         // on the longest path to the start of each job
+	drawn       []Courses     // of the jobs
+	courses     []Courses     // the same, corrected
 	parts       map[int][]int // of those that Join has added
 }
 
 // New returns a Flow without jobs. correlation is that between the ranks of the waits of two jobs,
-// in [0,1).
-func New(correlation float64) *Flow {
+// in [0,1). Courses are corrected by what has been learnt at the time now, unless that is nil.
+func New(correlation float64, learnt *Learnt, now int64) *Flow {
 	random := rand.New(rand.NewPCG(1, 1))
-	return &Flow{correlation: correlation, queue: normals(random), beyond: ranks(normals(random)), parts: map[int][]int{}}
+	return &Flow{correlation: correlation, queue: normals(random), beyond: ranks(normals(random)), learnt: learnt, now: now, parts: map[int][]int{}}
 }
 
 // Add draws the courses of one more job, and returns its place in the flow. It takes
 // O(Draws log Draws), and the time of mostAnchors forecasts.
 func (f *Flow) Add(j Job) int {
-	f.courses, f.jobs = append(f.courses, f.draw(&j)), append(f.jobs, j)
-	return len(f.courses) - 1
+	waits := 0
+	for _, c := range j.Conditions {
+		waits = max(waits, f.waits[c.Job])
+	}
+	if j.Started == 0 {
+		waits++
+	}
+	drawn := f.draw(&j)
+	f.drawn, f.courses = append(f.drawn, drawn), append(f.courses, f.correct(&j, &drawn, waits))
+	f.jobs, f.waits = append(f.jobs, j), append(f.waits, waits)
+	return len(f.jobs) - 1
 }
 
 // Join returns the place of a job that is several together, at least one, such as the tasks of an
 // array: it begins when the first of them does, and ends when all have. It takes O(Draws) for each.
 func (f *Flow) Join(parts []int) int {
-	whole := &f.courses[parts[0]]
+	place, waits := len(f.jobs), 0
+	for _, i := range parts {
+		waits = max(waits, f.waits[i])
+	}
+	f.drawn, f.courses = append(f.drawn, join(f.drawn, parts)), append(f.courses, join(f.courses, parts))
+	f.jobs, f.waits, f.parts[place] = append(f.jobs, f.jobs[parts[0]]), append(f.waits, waits), parts
+	return place
+}
+
+// join returns the courses of several of all jobs together.
+func join(all []Courses, parts []int) Courses {
+	whole := &all[parts[0]]
 	c := Courses{slices.Clone(whole.Eligible), slices.Clone(whole.Start), slices.Clone(whole.End), slices.Clone(whole.good), slices.Clone(whole.lost)}
 	for _, i := range parts[1:] {
-		part := &f.courses[i]
+		part := &all[i]
 		for d := range Draws {
 			c.Eligible[d], c.Start[d], c.End[d] = min(c.Eligible[d], part.Eligible[d]), min(c.Start[d], part.Start[d]), max(c.End[d], part.End[d])
 			c.good[d], c.lost[d] = c.good[d] && part.good[d], c.lost[d] || part.lost[d]
 		}
 	}
-	place := len(f.courses)
-	f.courses, f.jobs, f.parts[place] = append(f.courses, c), append(f.jobs, f.jobs[parts[0]]), parts
-	return place
+	return c
 }
 
 // Courses returns what happens to the i-th job. It must not be changed.
 func (f *Flow) Courses(i int) *Courses { return &f.courses[i] }
+
+// Waits returns the number of waits on the longest path to the start of the i-th job, with its own:
+// those of jobs that have not started, of which each waits for the one before it.
+func (f *Flow) Waits(i int) int { return f.waits[i] }
+
+// Drawn returns the flow as it was drawn, before its courses were corrected. Nothing may be added to
+// it.
+func (f *Flow) Drawn() *Flow { return &Flow{jobs: f.jobs, courses: f.drawn, parts: f.parts} }
 
 func (f *Flow) draw(j *Job) Courses {
 	c := Courses{make([]int64, Draws), make([]int64, Draws), make([]int64, Draws), make([]bool, Draws), make([]bool, Draws)}
@@ -141,10 +175,11 @@ func (f *Flow) draw(j *Job) Courses {
 	for d := range own {
 		own[d] = math.Sqrt(f.correlation)*f.queue[d] + math.Sqrt(1-f.correlation)*own[d]
 	}
-	waits, runs, outcomes := ranks(own), ranks(normals(random)), ranks(normals(random))
+	waits, runs := ranks(own), ranks(normals(random))
+	outcomes := ranks(normals(rand.New(rand.NewPCG(3, uint64(cmp.Or(j.Kind, j.ID))))))
 	times := make([]int64, 0, len(j.Conditions))
 	for d := range Draws {
-		c.Eligible[d], c.lost[d] = j.eligible(f.courses, d, times)
+		c.Eligible[d], c.lost[d] = j.eligible(f.drawn, d, times)
 	}
 	wait := func(int, float64) float64 { return 0 }
 	if j.Started == 0 {
@@ -274,7 +309,7 @@ func anchorsOf(times []int64) (anchors []int64) {
 	if len(ever) == 0 {
 		return nil
 	}
-	all := TimesOf(ever, nil, 0)
+	all := TimesOf(ever)
 	return slices.Compact(all.Shares(mostAnchors))
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/delay"
-	"github.com/varq-project/varq/predictor/stats"
 )
 
 const epoch = 1_800_000_000
@@ -33,7 +32,7 @@ func hour(conditions ...Condition) Job {
 func simulate(jobs []Job, correlation float64) []Courses { return flowOf(jobs, correlation).courses }
 
 func flowOf(jobs []Job, correlation float64) *Flow {
-	f := New(correlation)
+	f := New(correlation, nil, epoch)
 	for i, j := range jobs {
 		j.ID = int64(i)
 		f.Add(j)
@@ -42,7 +41,7 @@ func flowOf(jobs []Job, correlation float64) *Flow {
 }
 
 func times(courses []int64) *Times {
-	t := TimesOf(courses, nil, epoch)
+	t := TimesOf(courses)
 	return &t
 }
 
@@ -90,7 +89,7 @@ func TestConditions(t *testing.T) {
 // Several jobs together begin with the first of them and end with the last, which is the critical
 // one.
 func TestJoin(t *testing.T) {
-	f := New(0)
+	f := New(0, nil, epoch)
 	short := f.Add(Job{ID: 1, Earliest: epoch + 100, Wait: none, Run: lasting(10), Success: 1})
 	long := f.Add(Job{ID: 2, Earliest: epoch + 50, Wait: none, Run: lasting(1000), Success: .5})
 	both := f.Join([]int{short, long})
@@ -334,8 +333,6 @@ func BenchmarkSimulate(b *testing.B) {
 	}
 }
 
-// Probabilities that are replaced are so for quantiles and for times alike, and whether it happens
-// at all stays as it is.
 func TestTimes(t *testing.T) {
 	courses := make([]int64, 1000)
 	for d := range courses {
@@ -343,39 +340,24 @@ func TestTimes(t *testing.T) {
 			courses[d] = Never
 		}
 	}
-	var learnt stats.Platt
-	for i := range int64(2000) { // what happens has mostly happened by the lower fifth
-		learnt.LearnRank(.2*float64(i%10)/9, epoch+3600*i)
-	}
-	now := int64(epoch + 3600*2000)
-	raw, replaced := times(courses), TimesOf(courses, &learnt, now)
-	if raw.Ever() != .8 || replaced.Ever() != .8 {
-		t.Errorf("ever %v, %v", raw.Ever(), replaced.Ever())
+	all := TimesOf(courses)
+	if all.Ever() != .8 || all.Quantile(.8) != Never {
+		t.Errorf("it happens with probability %v, and by %d", all.Ever(), all.Quantile(.8))
 	}
 	for _, prob := range []float64{.1, .4, .7, .79} {
-		at := raw.Quantile(prob)
-		if got := at - epoch; math.Abs(float64(got)-1000*prob) > 1 {
-			t.Errorf("the quantile %v is %d", prob, got)
+		at := all.Quantile(prob)
+		if got := at - epoch; math.Abs(float64(got)-1000*prob) > 1 || math.Abs(all.Prob(at)-prob) > .002 {
+			t.Errorf("the quantile %v is %d, with probability %v", prob, got, all.Prob(at))
 		}
-		sooner := replaced.Quantile(prob)
-		if sooner >= at || math.Abs(replaced.Prob(sooner)-prob) > .02 {
-			t.Errorf("the quantile %v is %d, by which it has happened with probability %v", prob, sooner-epoch, replaced.Prob(sooner))
+		if rank := all.Rank(at, .5); math.Abs(rank-prob) > .002 {
+			t.Errorf("the quantile %v has the rank %v", prob, rank)
 		}
 	}
-	if got := replaced.Quantile(.8); got != Never || raw.Quantile(.8) != Never {
-		t.Errorf("it happens with probability .8, and by %d", got)
-	}
-	shares := replaced.Shares(10)
-	if !slices.IsSorted(shares) || shares[7] == Never || shares[8] != Never || shares[9] != Never {
+	if shares := all.Shares(10); !slices.IsSorted(shares) || shares[7] == Never || shares[8] != Never || shares[9] != Never {
 		t.Errorf("%v", shares)
 	}
-	later := times([]int64{epoch + 300, epoch + 300, epoch + 300, epoch + 300})
-	replaced.NotBefore(later)
-	if at := replaced.Quantile(.5); at != epoch+300 || replaced.Prob(epoch+299) != 0 || replaced.Prob(epoch+700) < .7 {
-		t.Errorf("before something that it comes after: by %d, with probability %v", at-epoch, replaced.Prob(epoch+299))
-	}
-	var never Times
-	if never = TimesOf([]int64{Never, Never}, &learnt, now); never.Prob(Never-1) != 0 || never.Quantile(.5) != Never {
+	never := TimesOf([]int64{Never, Never})
+	if never.Prob(Never-1) != 0 || never.Quantile(.5) != Never {
 		t.Errorf("%v", never)
 	}
 }

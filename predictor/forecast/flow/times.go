@@ -4,49 +4,29 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/varq-project/varq/predictor/stats"
+	"github.com/varq-project/varq/predictor/delay"
 )
 
 // Times is when something happens, Unix seconds: in each course, ascending, and Never last.
-//
-// Its probabilities may be replaced by how often such probabilities came true. They are those that
-// it happens by a time if it happens at all; whether it does is left as it is.
 type Times struct {
-	at     []int64
-	ever   int // in how many courses it happens
-	learnt *stats.Platt
-	now    int64
-	not    *Times // it does not happen before that; nil if nothing is known of it
+	at   []int64
+	ever int // in how many courses it happens
 }
 
-// TimesOf returns the Times of something from when it happens in each course. learnt is what
-// replaces probabilities at a time now, or nil. It takes O(n log n) for n courses.
-func TimesOf(courses []int64, learnt *stats.Platt, now int64) Times {
-	t := Times{at: slices.Sorted(slices.Values(courses)), learnt: learnt, now: now}
+// TimesOf returns the Times of something from when it happens in each course. It takes O(n log n)
+// for n courses.
+func TimesOf(courses []int64) Times {
+	t := Times{at: slices.Sorted(slices.Values(courses))}
 	t.ever = sort.Search(len(t.at), func(i int) bool { return t.at[i] == Never })
 	return t
 }
-
-// NotBefore says that it does not happen before something else, whose probabilities may be replaced
-// otherwise.
-func (t *Times) NotBefore(other *Times) { t.not = other }
 
 // Ever returns the probability that it happens, as far as is forecast.
 func (t *Times) Ever() float64 { return float64(t.ever) / float64(len(t.at)) }
 
 // Prob returns the probability that it has happened by a time.
 func (t *Times) Prob(by int64) float64 {
-	if t.ever == 0 {
-		return 0
-	}
-	prob := float64(sort.Search(t.ever, func(i int) bool { return t.at[i] > by })) / float64(t.ever)
-	if t.learnt != nil {
-		prob, _ = t.learnt.Prob(prob, t.now)
-	}
-	if prob *= t.Ever(); t.not != nil {
-		prob = min(prob, t.not.Prob(by))
-	}
-	return prob
+	return float64(sort.Search(t.ever, func(i int) bool { return t.at[i] > by })) / float64(len(t.at))
 }
 
 // Rank returns a rank, in [0,1], of the time at which it has happened: of those that are as likely,
@@ -61,15 +41,7 @@ func (t *Times) Quantile(prob float64) int64 {
 	if prob >= t.Ever() {
 		return Never
 	}
-	share := prob / t.Ever()
-	if t.learnt != nil {
-		share = t.learnt.Before(share, t.now)
-	}
-	at := t.at[min(t.ever-1, int(share*float64(t.ever)))]
-	if t.not != nil {
-		at = max(at, t.not.Quantile(prob))
-	}
-	return at
+	return t.at[int(prob*float64(len(t.at)))]
 }
 
 // Shares returns n times, ascending, that stand for all: the middle of each n-th of them, or Never.
@@ -79,4 +51,30 @@ func (t *Times) Shares(n int) []int64 {
 		shares[i] = t.Quantile(float64(2*i+1) / float64(2*n))
 	}
 	return shares
+}
+
+// Wait is how much longer a job waits, in seconds, if it starts at all.
+type Wait struct {
+	Drawn delay.Distribution // by the courses as they were drawn; see Learnt
+	Told  delay.Distribution // by the courses as they are corrected
+	Waits int                // see Flow.Waits
+}
+
+// Wait returns how much longer the i-th job waits from the time on that New was told. It reports
+// false if it starts in no course.
+func (f *Flow) Wait(i int) (w Wait, ok bool) {
+	w.Waits = f.waits[i]
+	for _, of := range []struct {
+		courses *Courses
+		wait    *delay.Distribution
+	}{{&f.drawn[i], &w.Drawn}, {&f.courses[i], &w.Told}} {
+		starts := TimesOf(of.courses.Start)
+		if starts.ever == 0 {
+			return w, false
+		}
+		for k := range of.wait {
+			of.wait[k] = starts.Prob(f.now+int64(delay.At(k))) / starts.Ever()
+		}
+	}
+	return w, true
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/dependency"
-	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -44,12 +43,15 @@ type awaited struct {
 	success  float64
 	after    []api.Awaited
 	series   series // if it waits
-	behind   bool   // it waits for others by its dependency
 }
 
 // flowsOf returns the flows of a queue.
 func flowsOf(w *waiting) *flows {
-	return &flows{waiting: w, index: w.queue.index(), Flow: flow.New(flow.AlikeWaits), known: map[int64]*awaited{}, rates: map[workload.Request]float64{}}
+	var learnt *flow.Learnt
+	if w.desk.Behind != nil {
+		learnt = w.desk.Behind()
+	}
+	return &flows{waiting: w, index: w.queue.index(), Flow: flow.New(flow.AlikeWaits, learnt, w.now), known: map[int64]*awaited{}, rates: map[workload.Request]float64{}}
 }
 
 // flows returns the flows of the queue, for a user. The error is a fault of package api.
@@ -68,12 +70,11 @@ func (f *flows) of(j *slurm.QueueEntry) *awaited {
 	}
 	a := &awaited{unknown: "it waits for itself"} // until more is known
 	f.known[j.ID] = a
-	a.behind = j.Dependency != ""
 	if len(f.known) > mostAwaited {
 		a.unknown = fmt.Sprintf("it is one of more than %d jobs that this answer is about, or that these wait for", mostAwaited)
 		return a
 	}
-	job := flow.Job{ID: j.ID, Earliest: max(f.now, j.Eligible), Success: f.desk.Outlook.Success(&j.Job)}
+	job := flow.Job{ID: j.ID, Kind: j.ArrayJob, Earliest: max(f.now, j.Eligible), Success: f.desk.Outlook.Success(&j.Job)}
 	a.success = job.Success
 	if j.Start != 0 {
 		if a.unknown = f.running(j, &job); a.unknown == "" {
@@ -244,7 +245,7 @@ func (f *flows) tellAwaited(j *slurm.QueueEntry, is *awaited, c dependency.Condi
 	case dependency.Failed:
 		told.Prob = 1 - is.success
 	}
-	told.By = forecastOf(f.times(times, is.behind))
+	told.By = forecastOf(times)
 	return told
 }
 
@@ -256,19 +257,9 @@ func squeueID(j *slurm.QueueEntry) string {
 	return fmt.Sprintf("%d_[%s]", j.ArrayJob, j.ArrayTasks)
 }
 
-// times returns when something happens from when it does in the courses. behind says that it is of
-// jobs that wait for others: then its probabilities are replaced by how often such came true.
-func (f *flows) times(courses []int64, behind bool) *flow.Times {
-	var learnt *stats.Platt
-	if behind && f.desk.Behind != nil {
-		learnt = f.desk.Behind()
-	}
-	t := flow.TimesOf(courses, learnt, f.now)
-	return &t
-}
-
-// forecastOf returns the forecast of something that happens at some times.
-func forecastOf(t *flow.Times) *api.Forecast {
+// forecastOf returns the forecast of something from when it happens in each course.
+func forecastOf(courses []int64) *api.Forecast {
+	t := flow.TimesOf(courses)
 	at := func(q float64) int64 {
 		if at := t.Quantile(q); at != flow.Never {
 			return at
@@ -374,8 +365,9 @@ func (f *flows) eligible(j *slurm.QueueEntry) (after afterOthers, unknown string
 	next.Wait = func(int64) (never delay.Distribution) { return never }
 	next.Run = func(float64) float64 { return 0 }
 	place := f.Add(next)
-	times := f.times(f.Courses(place).Eligible, true)
-	return afterOthers{times.Shares(shares), forecastOf(times), f.Lost([]int{place})}, ""
+	courses := f.Courses(place).Eligible
+	times := flow.TimesOf(courses)
+	return afterOthers{times.Shares(shares), forecastOf(courses), f.Lost([]int{place})}, ""
 }
 
 // after replaces the Forecaster by one of a job of the queue that waits for others. It reports
@@ -447,19 +439,22 @@ func (w *waiting) follow(told *api.Waiting, p part) (unknown string) {
 	}
 	courses := w.flows.Courses(a.place)
 	start, end := courses.Start, courses.End
-	if p.before > 0 {
-		start = a.series.after(w.flows, p.before)
-	}
-	if p.through < int32(j.Count()) {
+	switch all := int32(j.Count()); {
+	case p.through == p.before+1 && all > 1:
+		start, end = a.series.after(w.flows, p.before)
+	case p.before > 0:
+		start, _ = a.series.after(w.flows, p.before)
+		fallthrough
+	case p.through < all:
 		end = w.flows.Courses(a.series.add(w.flows, p.through)).End
 	}
 	if a.series.full {
 		told.Why = append(told.Why, fmt.Sprintf("its array lets no more tasks run at once than run now (%d)", a.series.atOnce))
 	}
-	starts := w.flows.times(start, a.behind)
 	told.After, told.AfterAny = a.after, strings.Contains(j.Dependency, "?")
-	told.Eligible, told.Start, told.End = forecastOf(w.flows.times(courses.Eligible, a.behind)), forecastOf(starts), forecastOf(w.flows.times(end, a.behind))
+	told.Eligible, told.Start, told.End = forecastOf(courses.Eligible), forecastOf(start), forecastOf(end)
 	told.Evidence, told.Lost = apiEvidence(&a.evidence), w.flows.Lost([]int{a.place})
+	starts := flow.TimesOf(start)
 	for _, at := range times(w.now, w.desk.Zone) {
 		told.By = append(told.By, api.StartBy{At: at, Prob: starts.Prob(at)})
 	}

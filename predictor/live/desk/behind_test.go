@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -243,5 +244,24 @@ func TestWhenBehindPrivate(t *testing.T) {
 	}
 	if a, err := (Flows{s.desk}).Quote(t.Context(), "alice", &api.FlowRequest{Jobs: []int64{3}, FinishBy: desktest.Epoch + 86400}); err != nil || a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "not yours to see") {
 		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// The tasks of an array end well or badly together: a job behind all of them is no more likely to
+// be lost when some have started.
+func TestWhenBehindTasks(t *testing.T) {
+	for _, running := range []int64{0, 1, 5} {
+		s := newSite(t)
+		s.Outlook.Fails = .2
+		jobs := []*slurm.QueueEntry{entry(40, "alice", 0, func(j *slurm.QueueEntry) { j.ArrayJob, j.ArrayTasks, j.Tasks = 40, "10-19", 10 })}
+		for task := range running {
+			jobs = append(jobs, entry(41+task, "alice", 0, func(j *slurm.QueueEntry) {
+				j.ArrayJob, j.ArrayTasks, j.State, j.Start = 40, strconv.FormatInt(task, 10), workload.Running, desktest.Epoch-60
+			}))
+		}
+		s.observe(append(jobs, behind(60, "afterok:40_*(unfulfilled)", nil))...)
+		if w := s.when("alice", api.WhenQuery{Jobs: []int64{60}}).Jobs; len(w) != 1 || math.Abs(w[0].Lost-.2) > .03 {
+			t.Errorf("with %d tasks running: %+v", running, w)
+		}
 	}
 }

@@ -19,13 +19,13 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
+	"github.com/varq-project/varq/predictor/forecast/flow"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/live/premises"
 	"github.com/varq-project/varq/predictor/promise/negotiate"
 	"github.com/varq-project/varq/predictor/promise/policy"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurm"
-	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -105,7 +105,7 @@ type Options struct {
 	Homes Homes
 	// Behind returns what has been learnt of how often forecasts of jobs that wait for others came
 	// true. It may be nil.
-	Behind func() *stats.Platt
+	Behind func() *flow.Learnt
 	// RiskyNodes is the default for requests: api.RiskyAvoid or api.RiskyAllow.
 	RiskyNodes string
 	// Now is the clock, in Unix seconds.

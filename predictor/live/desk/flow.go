@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/flow"
@@ -115,34 +114,23 @@ func (d Flows) Now(ctx context.Context, p *api.FlowPromise) (now *float64, told 
 	return now, told, f.slots(members), v.err()
 }
 
-// Wait forecasts how much longer a job waits that waits for others, in seconds, if it starts at
-// all: as courses say it, and as users are told, with probabilities that are replaced by how often
-// such came true. It reports false if nothing is forecast of it.
-func (d Flows) Wait(ctx context.Context, j *slurm.QueueEntry) (raw, told delay.Distribution, ok bool) {
+// Wait forecasts how much longer a job waits that waits for others. It reports false if nothing is
+// forecast of it.
+func (d Flows) Wait(ctx context.Context, j *slurm.QueueEntry) (w flow.Wait, ok bool) {
 	v, err := d.view(ctx, j.User, nil)
 	if err != nil {
-		return raw, told, false
+		return w, false
 	}
 	f, err := v.flows(j.User)
 	if err != nil {
-		return raw, told, false
+		return w, false
 	}
 	is := f.of(j)
 	if is.unknown != "" {
-		return raw, told, false
+		return w, false
 	}
-	starts := f.Courses(is.place).Start
-	waits := func(t *flow.Times) (wait delay.Distribution) {
-		for i := range wait {
-			wait[i] = t.Prob(v.now+int64(delay.At(i))) / t.Ever()
-		}
-		return wait
-	}
-	before := f.times(starts, false)
-	if before.Ever() == 0 || v.err() != nil {
-		return raw, told, false
-	}
-	return waits(before), waits(f.times(starts, true)), true
+	w, ok = f.Flow.Wait(is.place)
+	return w, ok && v.err() == nil
 }
 
 // isOf reports whether a job, or its array, is one of some.
@@ -220,17 +208,8 @@ func (f *flows) last(members []*slurm.QueueEntry) *flow.Times {
 	if unknown != "" {
 		return nil
 	}
-	var plain []int
-	for _, j := range members {
-		if a := f.of(j); !a.behind {
-			plain = append(plain, a.place)
-		}
-	}
-	all := f.times(f.Last(places), len(plain) < len(members))
-	if len(plain) > 0 && len(plain) < len(members) {
-		all.NotBefore(f.times(f.Last(plain), false))
-	}
-	return all
+	all := flow.TimesOf(f.Last(places))
+	return &all
 }
 
 // slots returns claims of jobs that wait, for when they start as likely as not.
@@ -241,7 +220,8 @@ func (f *flows) slots(members []*slurm.QueueEntry) (slots []workload.Claim) {
 			continue
 		}
 		asked, err := f.asked(j)
-		start := f.times(f.Courses(a.place).Start, a.behind).Quantile(.5)
+		starts := flow.TimesOf(f.Courses(a.place).Start)
+		start := starts.Quantile(.5)
 		if err != nil || start == flow.Never {
 			continue
 		}

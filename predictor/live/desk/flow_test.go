@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/forecast/flow"
 	"github.com/varq-project/varq/predictor/live/desk/desktest"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/slurm/engine"
-	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -112,18 +112,19 @@ func TestFlowWait(t *testing.T) {
 	s.observe(entry(1, "alice", 0, nil), behind(2, "afterany:1(unfulfilled)", nil), behind(3, "afterok:2(unfulfilled)", nil), behind(4, "afterok:9(failed)", nil))
 	for id, want := range map[int64]float64{2: 600 + 1800 + 600, 3: 600 + 2*(1800+600)} {
 		j := behind(id, map[int64]string{2: "afterany:1(unfulfilled)", 3: "afterok:2(unfulfilled)"}[id], nil)
-		wait, told, ok := Flows{s.desk}.Wait(t.Context(), j)
-		if !ok || told != wait || wait.Within(want*.85) > .1 || wait.Within(want*1.15) < .95 || wait.Within(1e9) != 1 {
+		of, ok := Flows{s.desk}.Wait(t.Context(), j)
+		wait := &of.Drawn
+		if !ok || of.Told != of.Drawn || of.Waits != int(id) || wait.Within(want*.85) > .1 || wait.Within(want*1.15) < .95 || wait.Within(1e9) != 1 {
 			t.Errorf("job %d: %v, %v to %v", id, ok, wait.Within(want*.85), wait.Within(want*1.15))
 		}
 	}
-	if _, _, ok := (Flows{s.desk}).Wait(t.Context(), behind(4, "afterok:9(failed)", nil)); ok {
+	if _, ok := (Flows{s.desk}).Wait(t.Context(), behind(4, "afterok:9(failed)", nil)); ok {
 		t.Error("forecast of a job that never starts")
 	}
 }
 
 // What has been learnt of forecasts of jobs that wait for others replaces the probabilities of
-// these, wherever they are told, and of no other job.
+// these, wherever they are told, and of no other job. The first of them becomes eligible as before.
 func TestFlowLearnt(t *testing.T) {
 	s := learnt(t, 150)
 	s.observe(entry(1, "alice", 0, nil), behind(2, "afterany:1(unfulfilled)", nil), behind(3, "afterany:2(unfulfilled)", nil))
@@ -136,17 +137,19 @@ func TestFlowLearnt(t *testing.T) {
 		return s.when("alice", api.WhenQuery{}).Jobs, f
 	}
 	jobs, whole := ask()
-	var platt stats.Platt
+	known := flow.NewLearnt()
 	for i := range int64(1000) { // they have been too long
-		platt.LearnRank(.4*float64(i%10)/9, desktest.Epoch-3600*(1000-i))
+		for waits := range 4 {
+			known.LearnRank(waits, .4*float64(i%10)/9, desktest.Epoch-3600*(1000-i))
+		}
 	}
-	s.desk.Behind = func() *stats.Platt { return &platt }
+	s.desk.Behind = func() *flow.Learnt { return known }
 	sooner, all := ask()
 	if *sooner[0].Start != *jobs[0].Start || *sooner[0].End != *jobs[0].End {
 		t.Errorf("a job that waits for none: %+v, before %+v", sooner[0].Start, jobs[0].Start)
 	}
 	for i := range jobs[1:] {
-		if now, was := sooner[i+1], jobs[i+1]; now.Eligible.Median >= was.Eligible.Median || now.Start.Late >= was.Start.Late || now.End.Median >= was.End.Median || now.By[0].Prob <= was.By[0].Prob {
+		if now, was := sooner[i+1], jobs[i+1]; (i == 0) != (*now.Eligible == *was.Eligible) || now.Start.Late >= was.Start.Late || now.End.Median >= was.End.Median || now.By[0].Prob <= was.By[0].Prob {
 			t.Errorf("job %d: %+v to %+v, before %+v to %+v", now.Job, now.Start, now.End, was.Start, was.End)
 		}
 	}
@@ -158,12 +161,9 @@ func TestFlowLearnt(t *testing.T) {
 	if f, err := (Flows{s.desk}).Quote(t.Context(), "alice", &api.FlowRequest{Jobs: []int64{1, 2}, FinishBy: by, Prob: .1}); err != nil || f.Flow.End.Late < f.Flow.Jobs[0].End.Late || f.Flow.End.Median < f.Flow.Jobs[0].End.Median {
 		t.Errorf("%+v, %+v, %v", f.Flow.End, f.Flow.Jobs[0].End, err)
 	}
-	raw, told, ok := Flows{s.desk}.Wait(t.Context(), behind(3, "afterany:2(unfulfilled)", nil))
-	for _, seconds := range []float64{3600, 7200, 4 * 3600} {
-		want, _ := platt.Prob(raw.Within(seconds), desktest.Epoch)
-		if got := told.Within(seconds); !ok || math.Abs(got-want) > .02 {
-			t.Errorf("within %v s: %v, want %v", seconds, got, want)
-		}
+	w, ok := Flows{s.desk}.Wait(t.Context(), behind(3, "afterany:2(unfulfilled)", nil))
+	if !ok || w.Waits != 2 || w.Told.Within(7200) < w.Drawn.Within(7200)+.05 {
+		t.Errorf("within two hours with probability %v, as drawn %v: %d waits", w.Told.Within(7200), w.Drawn.Within(7200), w.Waits)
 	}
 }
 
@@ -272,5 +272,30 @@ func TestFlowOfEngine(t *testing.T) {
 	s.observe(queue...)
 	if got, f := tell("alice", 1); len(got) != mostAwaited+1 || f.End != nil || !strings.HasSuffix(f.Unknown, "it is one of more than 500 jobs that this answer is about, or that these wait for") {
 		t.Errorf("%d jobs, %s", len(got), f.Unknown)
+	}
+}
+
+// Of each job of a flow is told what is told of it alone.
+func TestFlowAsWhen(t *testing.T) {
+	s := learnt(t, 150)
+	s.observe(
+		entry(1, "alice", 0, nil), entry(2, "alice", 0, func(j *slurm.QueueEntry) { j.Nodes, j.CPUs = 2, 2 }),
+		behind(3, "afterok:1(unfulfilled),afterany:2(unfulfilled)", nil), behind(4, "afterany:3(unfulfilled)", nil),
+	)
+	answer := s.when("alice", api.WhenQuery{Jobs: []int64{1, 2, 3, 4}, Flow: true})
+	if len(answer.Jobs) != 4 || len(answer.Flow.Jobs) != 4 {
+		t.Fatalf("%+v", answer)
+	}
+	for _, w := range answer.Jobs {
+		i := slices.IndexFunc(answer.Flow.Jobs, func(j api.FlowJob) bool { return j.Job == w.Job })
+		if j := answer.Flow.Jobs[i]; *w.Start != *j.Start || *w.End != *j.End || w.End.Median <= w.Start.Median {
+			t.Errorf("job %d: %+v to %+v, in the flow %+v to %+v", w.Job, w.Start, w.End, j.Start, j.End)
+		}
+	}
+	if last := answer.Jobs[3]; last.Job != 4 || *last.End != *answer.Flow.End {
+		t.Errorf("the flow ends %+v, its last job %+v", answer.Flow.End, last.End)
+	}
+	if first, next := answer.Jobs[1], answer.Jobs[2]; next.Job != 3 || next.Eligible.Median < first.End.Median || next.Eligible.Late < first.End.Late {
+		t.Errorf("job 2 ends %+v, and job 3 is eligible %+v", first.End, next.Eligible)
 	}
 }

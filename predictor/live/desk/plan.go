@@ -63,7 +63,7 @@ func (d *Desk) answer(ctx context.Context, user string, req *api.PlanRequest, pr
 	for again := true; ; again = false {
 		answer, err := d.planAny(ctx, user, req, promise)
 		answer.AsOf = d.Outlook.Seen()
-		if err == nil && answer.Refusal != nil && !d.Shadow {
+		if err == nil && answer.Refusal != nil && !d.Shadow && !req.Advisory {
 			err = d.offer(ctx, user, req, answer.Refusal, promise, again)
 		}
 		if !errors.Is(err, errCrowded) {

@@ -22,9 +22,7 @@ func comesAfter(j *slurm.QueueEntry) bool { return j.Dependency != "" || isFull(
 
 // isFull reports whether a job is what waits of an array that has as many tasks running as it lets
 // run at once.
-func isFull(j *slurm.QueueEntry) bool {
-	return j.ArrayJob != 0 && j.Reason == "JobArrayTaskLimit" && j.Dependency == ""
-}
+func isFull(j *slurm.QueueEntry) bool { return j.ArrayFull() && j.Dependency == "" }
 
 // places sets the running tasks in the place of which those come that wait. It reports false if of
 // one of them nothing is forecast.
@@ -60,13 +58,14 @@ func (s *series) add(f *flows, n int32) int {
 	return f.Join(parts)
 }
 
-// after returns when the task starts, in each course, that comes after so many.
-func (s *series) after(f *flows, n int32) []int64 {
+// after returns when the task starts and ends, in each course, that comes after so many.
+func (s *series) after(f *flows, n int32) (start, end []int64) {
 	needed := int32(0)
 	if s.full {
 		needed = n%s.atOnce + 1
 	}
-	return f.Courses(s.stretch(f, needed, 1, n/s.atOnce)).End
+	rounds := n / s.atOnce
+	return f.Courses(s.stretch(f, needed, 1, rounds)).End, f.Courses(s.stretch(f, needed, 1, rounds+1)).End
 }
 
 // stretch adds some rounds of as many tasks to the flow, once so many conditions have come true:
@@ -74,7 +73,7 @@ func (s *series) after(f *flows, n int32) []int64 {
 func (s *series) stretch(f *flows, needed, tasks, rounds int32) int {
 	job := s.Job
 	if s.full {
-		job.Needed = int(needed)
+		job.Needed, job.AsDrawn = int(needed), true
 	}
 	job.Run = func(float64) float64 { return 0 }
 	if rounds > 0 {

@@ -322,15 +322,19 @@ const unknownWait = "too little is known yet of how long such jobs wait"
 func (w *waiting) outlookOf(j *slurm.QueueEntry, as *limits.Job, hold int64, c completion.Circumstances) (from int64, wait forecast.Answer, end negotiate.Prospect, blocked *api.Blocked, unknown string) {
 	from = max(w.now, j.Eligible)
 	r := trajectory.Request{Job: as.Request, Pieces: as.Pieces(), ID: j.ID, Now: from, HoldUntil: hold}
-	room := w.room
-	if j.Eligible > w.now {
-		room = w.desk.room(w.goingBefore(j), false)
-	}
-	end, blocked, ok := w.desk.prospect(w.Cluster, &r, from-j.Eligible, c, nil, room, &wait)
+	end, blocked, ok := w.desk.prospect(w.Cluster, &r, from-j.Eligible, c, nil, w.roomOf(j), &wait)
 	if !ok {
 		return from, wait, nil, nil, cmp.Or(wait.Down, unknownWait)
 	}
 	return from, wait, end, blocked, ""
+}
+
+// roomOf returns the room that there is for a job.
+func (w *waiting) roomOf(j *slurm.QueueEntry) func(c workload.Claim, now int64, least float64) workload.Room {
+	if j.Eligible > w.now {
+		return w.desk.room(w.goingBefore(j), false)
+	}
+	return w.room
 }
 
 // goingBefore returns the claims of jobs that run, and of promised and plain jobs that have their
@@ -346,7 +350,7 @@ func (w *waiting) goingBefore(j *slurm.QueueEntry) []workload.Claim {
 // known.
 func (w *waiting) waitFrom(from, waited int64, j *slurm.QueueEntry, as *limits.Job, rounds int32) (wait forecast.Answer, unknown string) {
 	r := trajectory.Request{Job: as.Request, Pieces: as.Pieces(), ID: j.ID, Now: from}
-	if _, ok := w.desk.starts(w.Cluster, &r, waited, rounds, w.room, &wait); !ok {
+	if _, ok := w.desk.starts(w.Cluster, &r, waited, rounds, w.roomOf(j), &wait); !ok {
 		return wait, cmp.Or(wait.Down, unknownWait)
 	}
 	return wait, ""
@@ -362,6 +366,9 @@ func (w *waiting) forecast(told *api.Waiting, p part, as *limits.Job, hold int64
 		round := max(1, as.MostTogether(tasks(j)))
 		before, all = p.before/round, rounds(p.through, round)
 		first.Tasks, first.Rounds = min(round, p.through), all
+		if p.through == p.before+1 { // of one task, its own end
+			first.Tasks = 1
+		}
 	}
 	from, wait, end, blocked, unknown := w.outlookOf(j, as, hold, first)
 	if unknown != "" {
@@ -377,6 +384,12 @@ func (w *waiting) forecast(told *api.Waiting, p part, as *limits.Job, hold int64
 		}
 	}
 	told.End = byThen(end, from)
+	if hold == 0 && j.Count() == 1 { // as in a flow, where it also ends if its time limit stops it
+		if a := w.graph().of(j); a.unknown == "" {
+			courses := w.flows.Courses(a.place)
+			told.Start, told.End = forecastOf(courses.Start), forecastOf(courses.End)
+		}
+	}
 	if blocked != nil {
 		told.Why = append(told.Why, blocked.Why)
 	}

@@ -33,12 +33,12 @@ func (f *flows) whole(members, counting []*slurm.QueueEntry) *api.Flow {
 		job := api.FlowJob{Job: j.ID, Array: j.ArrayJob, Tasks: j.ArrayTasks, Name: cmp.Or(j.Engine.Task, j.Name), User: j.User, Runs: j.Start != 0, After: a.after, Unknown: a.unknown}
 		if a.unknown == "" {
 			courses := f.Courses(a.place)
-			job.Start, job.End, job.Critical = forecastOf(f.times(courses.Start, a.behind)), forecastOf(f.times(courses.End, a.behind)), critical[a.place]
+			job.Start, job.End, job.Critical = forecastOf(courses.Start), forecastOf(courses.End), critical[a.place]
 		}
 		told.Jobs = append(told.Jobs, job)
 	}
-	if end := f.last(counting); end != nil && len(places) > 0 {
-		told.End = forecastOf(end)
+	if told.Unknown == "" && len(places) > 0 {
+		told.End = forecastOf(f.Last(places))
 	}
 	return told
 }

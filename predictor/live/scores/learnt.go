@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/varq-project/varq/predictor/stats"
+	"github.com/varq-project/varq/predictor/forecast/flow"
 )
 
 // Courses is the forecaster of how much longer a job waits that waits for others, as package flow
@@ -16,7 +16,7 @@ import (
 const Courses = "courses"
 
 // Courses returns what the outcomes of the forecaster Courses have taught. It must not be changed.
-func (s *Store) Courses(ctx context.Context) (*stats.Platt, error) {
+func (s *Store) Courses(ctx context.Context) (*flow.Learnt, error) {
 	if known := s.courses.Load(); known != nil {
 		return known, nil
 	}
@@ -33,11 +33,11 @@ func (s *Store) Courses(ctx context.Context) (*stats.Platt, error) {
 	return s.courses.Load(), nil
 }
 
-const selectLearnt = `SELECT platt FROM learnt WHERE forecaster = ?`
+const selectLearnt = `SELECT outcomes FROM learnt WHERE forecaster = ?`
 
 // parseLearnt returns what was stored as a text, and nothing learnt if that is empty.
-func parseLearnt(text []byte) (*stats.Platt, error) {
-	learnt := new(stats.Platt)
+func parseLearnt(text []byte) (*flow.Learnt, error) {
+	learnt := flow.NewLearnt()
 	if len(text) == 0 {
 		return learnt, nil
 	}
@@ -53,7 +53,7 @@ func parseLearnt(text []byte) (*stats.Platt, error) {
 
 // learn learns from the ranks of waits that were forecast by Courses, and stores the result. It
 // returns nil if there are none.
-func learn(ctx context.Context, tx *sql.Tx, ranks []Rank) (learnt *stats.Platt, err error) {
+func learn(ctx context.Context, tx *sql.Tx, ranks []Rank) (learnt *flow.Learnt, err error) {
 	for _, r := range ranks {
 		if r.Forecaster != Courses {
 			continue
@@ -67,14 +67,16 @@ func learn(ctx context.Context, tx *sql.Tx, ranks []Rank) (learnt *stats.Platt, 
 				return nil, err
 			}
 		}
-		learnt.LearnRank(r.Rank, r.Start)
+		if of := learnt.OfClass(r.Class); of != nil {
+			of.LearnRank(r.Rank, r.Start)
+		}
 	}
 	if learnt == nil {
 		return nil, nil
 	}
 	text, err := json.Marshal(learnt)
 	if err == nil {
-		_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO learnt (forecaster, platt) VALUES (?,?)`, Courses, string(text))
+		_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO learnt (forecaster, outcomes) VALUES (?,?)`, Courses, string(text))
 	}
 	return learnt, err
 }

@@ -13,10 +13,10 @@ import (
 
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast/completion"
+	"github.com/varq-project/varq/predictor/forecast/flow"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/forecast/score/group"
 	"github.com/varq-project/varq/predictor/live/sqlitefile"
-	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -35,7 +35,7 @@ const Others = "(others)"
 // Store is the scores in a file. Its methods may be called concurrently.
 type Store struct {
 	db      *sqlitefile.File
-	courses atomic.Pointer[stats.Platt] // nil before it was read
+	courses atomic.Pointer[flow.Learnt] // nil before it was read
 }
 
 // New returns the scores in a file that statefile.Open has opened.
@@ -76,10 +76,10 @@ type Changes struct {
 
 // Rank is where a wait lies under its forecast.
 type Rank struct {
-	Forecaster string
-	Eligible   int64 // when the wait began
-	Start      int64 // when it was over
-	Rank       float64
+	Forecaster, Class string
+	Eligible          int64 // when the wait began
+	Start             int64 // when it was over
+	Rank              float64
 }
 
 // Score stores the forecasts for jobs that have begun to wait. It scores the forecasts of waits for
@@ -101,7 +101,7 @@ func (s *Store) Score(ctx context.Context, c Changes, r *rand.Rand) (score.Table
 	}
 	var scored score.Table
 	var ranks []Rank
-	var learnt *stats.Platt
+	var learnt *flow.Learnt
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		scored, ranks = score.Table{}, nil
 		held := held{}
@@ -180,7 +180,7 @@ func scoreJob(ctx context.Context, tx *sql.Tx, sums score.Table, held held, rece
 			}
 			came = true
 			held.add(f, seconds, v)
-			ranks = append(ranks, Rank{f.Forecaster, f.Eligible, o.At, f.Delay.PIT(seconds, v)})
+			ranks = append(ranks, Rank{f.Forecaster, f.Class, f.Eligible, o.At, f.Delay.PIT(seconds, v)})
 		}
 	}
 	if came {

@@ -43,8 +43,8 @@ import (
 	"sync"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/flow"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/forecast/score/group"
 	"github.com/varq-project/varq/predictor/live/look"
@@ -74,10 +74,9 @@ type Options struct {
 	// AskPending returns the answer of varqd about a job that waits already. It is nil if nobody
 	// asks.
 	AskPending func(ctx context.Context, q *forecast.Question) (forecast.Answer, bool)
-	// AskDependent returns how much longer varqd expects a job to wait, in seconds, that waits for
-	// other jobs, if it starts at all: before probabilities are replaced by what was learnt of them,
-	// and as users are told. It is nil if nobody asks.
-	AskDependent func(ctx context.Context, j *slurm.QueueEntry) (raw, told delay.Distribution, ok bool)
+	// AskDependent returns how much longer varqd expects a job to wait that waits for other jobs. It
+	// is nil if nobody asks.
+	AskDependent func(ctx context.Context, j *slurm.QueueEntry) (flow.Wait, bool)
 	// Most is the greatest number of jobs about which the Scorer asks after one
 	// snapshot. If more jobs have begun to wait, it asks about a random sample of Most.
 	Most int

@@ -5,6 +5,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/flow"
 	"github.com/varq-project/varq/predictor/forecast/score"
 	"github.com/varq-project/varq/predictor/forecast/score/group"
 	"github.com/varq-project/varq/predictor/live/look"
@@ -34,9 +35,10 @@ const (
 	// that they leave room for forecasts of whole waits.
 	mostSights = 24
 	allSights  = 5000
-	// mostSeen is how many jobs are seen at a time, each as likely as any other, and how many that
-	// wait for others.
-	mostSeen = 8
+	// mostSeen is how many jobs are seen at a time, each as likely as any other, and mostBehind how
+	// many that wait for others: what these teach depends on one another.
+	mostSeen   = 8
+	mostBehind = 3
 )
 
 // A sight is of a job that waits: what is forecast of the rest of its wait is scored when it
@@ -63,11 +65,12 @@ func (s *Scorer) see(ctx context.Context, l *look.Look, c *scores.Changes) {
 	}
 	s.nextSights = l.At + 1 + s.Rand.Int64N(2*seeEvery)
 	for _, kind := range []struct {
-		is  func(j *slurm.QueueEntry) bool
-		ask func(ctx context.Context, j *slurm.QueueEntry, at int64) []scores.Forecast
+		is   func(j *slurm.QueueEntry) bool
+		most int
+		ask  func(ctx context.Context, j *slurm.QueueEntry, at int64) []scores.Forecast
 	}{
-		{func(j *slurm.QueueEntry) bool { return waits(j, l.At) }, s.seen},
-		{waitsForOthers, s.seenBehind},
+		{func(j *slurm.QueueEntry) bool { return waits(j, l.At) }, mostSeen, s.seen},
+		{waitsForOthers, mostBehind, s.seenBehind},
 	} {
 		var waiting []*slurm.QueueEntry
 		for i := range l.Jobs {
@@ -76,7 +79,7 @@ func (s *Scorer) see(ctx context.Context, l *look.Look, c *scores.Changes) {
 			}
 		}
 		s.Rand.Shuffle(len(waiting), func(i, k int) { waiting[i], waiting[k] = waiting[k], waiting[i] })
-		for _, j := range waiting[:min(mostSeen, len(waiting))] {
+		for _, j := range waiting[:min(kind.most, len(waiting))] {
 			c.Begun = append(c.Begun, kind.ask(ctx, j, l.At)...)
 		}
 	}
@@ -108,14 +111,14 @@ func (s *Scorer) seenBehind(ctx context.Context, j *slurm.QueueEntry, at int64) 
 	if s.AskDependent == nil {
 		return nil
 	}
-	raw, told, ok := s.AskDependent(ctx, j)
+	w, ok := s.AskDependent(ctx, j)
 	if !ok {
 		return nil
 	}
-	f := scores.Forecast{Submission: sightOf(j.ID, at), Eligible: at, Forecaster: Dependent, Partition: j.Partition, Groups: group.Of(&j.Job, 0), Delay: told}
-	before := f
-	before.Forecaster, before.Delay = scores.Courses, raw
-	return []scores.Forecast{f, before}
+	told := scores.Forecast{Submission: sightOf(j.ID, at), Eligible: at, Forecaster: Dependent, Partition: j.Partition, Class: flow.Class(w.Waits), Groups: group.Of(&j.Job, 0), Delay: w.Told}
+	drawn := told
+	drawn.Forecaster, drawn.Delay = scores.Courses, w.Drawn
+	return []scores.Forecast{told, drawn}
 }
 
 // seen returns the forecasts of how much longer a job waits, from a time on.

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/varq-project/varq/predictor/api"
-	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
+	"github.com/varq-project/varq/predictor/forecast/flow"
 	"github.com/varq-project/varq/predictor/forecast/forecasttest"
 	"github.com/varq-project/varq/predictor/slurm"
 	"github.com/varq-project/varq/predictor/workload"
@@ -97,9 +97,9 @@ func TestSightsOfDependents(t *testing.T) {
 	f := start(t)
 	f.pending()
 	var asked []int64
-	f.AskDependent = func(_ context.Context, j *slurm.QueueEntry) (raw, told delay.Distribution, ok bool) {
+	f.AskDependent = func(_ context.Context, j *slurm.QueueEntry) (flow.Wait, bool) {
 		asked = append(asked, j.ID)
-		return *forecasttest.Exponential(600), *forecasttest.Exponential(300), j.ID != 3
+		return flow.Wait{Drawn: *forecasttest.Exponential(600), Told: *forecasttest.Exponential(300), Waits: 2}, j.ID != 3
 	}
 	dependent := func(id int64) slurm.QueueEntry {
 		j := waiting(id, 0)

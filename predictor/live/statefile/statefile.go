@@ -83,10 +83,12 @@ var (
 	dependenciesSQL string
 	//go:embed 32_learnt.sql
 	learntSQL string
+	//go:embed 33_waits.sql
+	waitsSQL string
 )
 
 // steps build the tables; see sqlitefile.Open. A new step comes last, and no step changes.
-var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL, vouchedSQL, heldSQL, membersSQL, scaleSQL, schemasSQL, withdrawnSQL, nodeSetsSQL, arraysSQL, reservationsSQL, licencesSQL, nearSQL, dependenciesSQL, learntSQL}
+var steps = []string{promisesSQL, scoresSQL, oddsSQL, ceilingSQL, shadowSQL, oddsByUserSQL, runsSQL, slotsSQL, piecesSQL, completionsSQL, faultsSQL, lostSQL, vitalsSQL, tentativeSQL, groupsSQL, partsSQL, idleSQL, gatedSQL, resizesSQL, vouchedSQL, heldSQL, membersSQL, scaleSQL, schemasSQL, withdrawnSQL, nodeSetsSQL, arraysSQL, reservationsSQL, licencesSQL, nearSQL, dependenciesSQL, learntSQL, waitsSQL}
 
 // Open opens the file path, whose lock the caller has. It creates the file if there is none, and
 // migrates a file that an earlier varq has written, of which it makes a backup before. A file of a

@@ -211,7 +211,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 			entry.Tasks, entry.AtOnce = slurm.CountTasks(j.ArrayTasks)
 		}
 		// AtOnce tells more
-		entry.AtLimit = j.Reservation != "" || entry.AtOnce == 0 && slurm.AtLimit(j.Reason)
+		entry.AtLimit = j.Reservation != "" || entry.AtOnce == 0 && slurm.AtLimit(j.Reason) && !entry.ArrayFull()
 		entry.QOSFull = slurm.QOSFull(j.Reason)
 		entry.Shape = j.shape()
 		switch described := strings.ReplaceAll(j.Description, "_", " "); {

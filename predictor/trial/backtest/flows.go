@@ -10,7 +10,6 @@ import (
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/flow"
 	"github.com/varq-project/varq/predictor/forecast/score"
-	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/trial/follow"
 	"github.com/varq-project/varq/predictor/workload"
 )
@@ -121,16 +120,16 @@ func (m *wholeFlows) job(j *workload.Job, now int64, after []int) (job flow.Job,
 
 // Predict implements [Method].
 func (m *wholeFlows) Predict(q *forecast.Question) (end, lower score.Prediction) {
-	if all, last := m.courses(q); all != nil {
-		return lengthsOf(all.Last(last), nil, q.Now), nil
+	if all, last := m.courses(q, nil); all != nil {
+		return lengthsOf(all.Last(last), q.Now), nil
 	}
 	return nil, nil
 }
 
 // courses returns the courses of the flow that is asked about, and the jobs of its last stage. It
-// returns nil if nothing is known of one of its jobs.
-func (m *wholeFlows) courses(q *forecast.Question) (all *flow.Flow, last []int) {
-	all = flow.New(m.correlation)
+// returns nil if nothing is known of one of its jobs. learnt corrects the courses, unless it is nil.
+func (m *wholeFlows) courses(q *forecast.Question, learnt *flow.Learnt) (all *flow.Flow, last []int) {
+	all = flow.New(m.correlation, learnt, q.Now)
 	for _, stage := range m.flow.Stages {
 		var places []int
 		for _, j := range stage {
@@ -149,42 +148,42 @@ func (m *wholeFlows) courses(q *forecast.Question) (all *flow.Flow, last []int) 
 // their starts came true, as varqd does, and takes that for the ends of flows.
 type calibrated struct {
 	*wholeFlows
-	learnt stats.Platt
+	learnt *flow.Learnt
 	rng    *rand.Rand
 	sights map[int64]sight // by job
 }
 
 // sight is a job of a flow that waits for others, and what is forecast of it.
 type sight struct {
-	starts flow.Times
+	starts flow.Times // as they were drawn
+	waits  int
 	start  int64 // what comes
 }
 
 func newCalibrated(m *wholeFlows) *calibrated {
-	return &calibrated{m, stats.Platt{}, chance(), map[int64]sight{}}
+	return &calibrated{m, flow.NewLearnt(), chance(), map[int64]sight{}}
 }
 
 // Predict implements [Method].
 func (m *calibrated) Predict(q *forecast.Question) (end, lower score.Prediction) {
-	all, last := m.courses(q)
+	all, last := m.courses(q, m.learnt)
 	if all == nil {
 		return nil, nil
 	}
-	final := len(m.flow.Stages) - 1
+	drawn, final := all.Drawn(), len(m.flow.Stages)-1
 	before := &Flow{m.flow.Stages[:final]}
 	for i, place := range last {
 		j := m.flow.Stages[final][i]
-		m.sights[j.ID] = sight{flow.TimesOf(all.Courses(place).Start, nil, q.Now), q.Now + before.length() + j.Start - j.Since()}
+		m.sights[j.ID] = sight{flow.TimesOf(drawn.Courses(place).Start), all.Waits(place), q.Now + before.length() + j.Start - j.Since()}
 	}
-	learnt := m.learnt
-	return lengthsOf(all.Last(last), &learnt, q.Now), nil
+	return lengthsOf(all.Last(last), q.Now), nil
 }
 
 // Started implements [forecast.Observer].
 func (m *calibrated) Started(j *workload.Job) {
 	m.wholeFlows.Started(j)
 	if of, ok := m.sights[j.ID]; ok {
-		m.learnt.LearnRank(of.starts.Rank(of.start, m.rng.Float64()), j.Start)
+		m.learnt.LearnRank(of.waits, of.starts.Rank(of.start, m.rng.Float64()), j.Start)
 		delete(m.sights, j.ID)
 	}
 }
@@ -202,8 +201,8 @@ func (m *singles) Predict(q *forecast.Question) (end, lower score.Prediction) {
 			if !ok {
 				return nil, nil
 			}
-			alone := flow.New(0)
-			jobs = append(jobs, lengthsOf(alone.Last([]int{alone.Add(job)}), nil, q.Now))
+			alone := flow.New(0, nil, q.Now)
+			jobs = append(jobs, lengthsOf(alone.Last([]int{alone.Add(job)}), q.Now))
 		}
 		sum = append(sum, jobs)
 	}
@@ -217,8 +216,8 @@ type lengths struct {
 }
 
 // lengthsOf returns the lengths of something that ends at a time in each course; see flow.TimesOf.
-func lengthsOf(ends []int64, learnt *stats.Platt, now int64) *lengths {
-	return &lengths{flow.TimesOf(ends, learnt, now), now}
+func lengthsOf(ends []int64, now int64) *lengths {
+	return &lengths{flow.TimesOf(ends), now}
 }
 
 // Quantile implements [score.Prediction].

@@ -11,12 +11,12 @@ import (
 
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/fault"
+	"github.com/varq-project/varq/predictor/forecast/flow"
 	"github.com/varq-project/varq/predictor/forecast/twin"
 	"github.com/varq-project/varq/predictor/live/extern"
 	"github.com/varq-project/varq/predictor/live/ingest"
 	"github.com/varq-project/varq/predictor/live/scores"
 	"github.com/varq-project/varq/predictor/live/selfscore"
-	"github.com/varq-project/varq/predictor/stats"
 	"github.com/varq-project/varq/predictor/varqd/config"
 )
 
@@ -50,8 +50,8 @@ func (d *Daemon) askPending(_ context.Context, q *forecast.Question) (a forecast
 
 // behind returns what has been learnt of forecasts of jobs that wait for others, as long as it can
 // be read.
-func behind(s *scores.Store, log *slog.Logger) func() *stats.Platt {
-	return func() *stats.Platt {
+func behind(s *scores.Store, log *slog.Logger) func() *flow.Learnt {
+	return func() *flow.Learnt {
 		learnt, err := s.Courses(context.Background())
 		if err != nil {
 			log.Warn("forecasts of jobs that wait for others are told as they are drawn", "error", err)

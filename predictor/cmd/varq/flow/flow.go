@@ -204,7 +204,11 @@ func after(r api.FlowJob) string {
 		return r.Unknown
 	}
 	var all []string
-	for _, a := range r.After {
+	for i, a := range r.After {
+		if left := len(r.After) - i; i == told.MostAfter && left > 1 {
+			all = append(all, fmt.Sprintf("and %d more", left))
+			break
+		}
 		all = append(all, a.Kind+":"+told.JobID(a.Job, a.Array, a.Tasks))
 	}
 	return strings.Join(all, ",")

@@ -51,7 +51,7 @@ func Waiting(w *api.Waiting, now int64, zone *time.Location) []Line {
 		line("Ahead", "%s first in partition %s, with up to %.1f node-hours", cli.Count(w.Ahead, "job goes", "jobs go"), cmp.Or(w.About, w.Partition), float64(w.AheadNodes)/3600)
 	}
 	for i := range w.After {
-		if i == mostAfter && len(w.After) > mostAfter+1 {
+		if i == MostAfter && len(w.After) > MostAfter+1 {
 			line("", "and %d more jobs", len(w.After)-i)
 			break
 		}
@@ -126,8 +126,8 @@ func noHelp(nodes int32) string {
 	return "a shorter time limit would not start it much sooner"
 }
 
-// mostAfter is of how many jobs that another waits for each is told.
-const mostAfter = 5
+// MostAfter is of how many jobs that another waits for each is told.
+const MostAfter = 5
 
 // conditions are what a job has to do for another that waits for it, by Slurm's names.
 var conditions = map[string]string{

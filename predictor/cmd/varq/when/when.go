@@ -120,7 +120,7 @@ All columns, for --format:
 			return watch(cmd.Context(), env, *pause, func(ctx context.Context) error {
 				answer, err := once(ctx)
 				if err == nil {
-					_ = missing(env, &query, answer.Jobs) // is no error: a job has started, say
+					_ = missing(env, &query, &answer) // is no error: a job has started, say
 				}
 				return err
 			})
@@ -129,7 +129,7 @@ All columns, for --format:
 		if err != nil {
 			return err
 		}
-		return missing(env, &query, answer.Jobs)
+		return missing(env, &query, &answer)
 	}
 	return cmd
 }
@@ -153,7 +153,7 @@ func show(env *cli.Env, query *api.WhenQuery, answer *api.When, columns []table.
 		}
 	}
 	if answer.More > 0 {
-		fmt.Fprintf(env.Stderr, "varq: %d more jobs wait and are not shown; --jobs, --partition and --user choose some\n", answer.More)
+		fmt.Fprintf(env.Stderr, "varq: %d more jobs wait; one answer tells of %d at most, and of fewer where that takes long: choose fewer with --jobs, --partition or --user\n", answer.More, api.MostWhen)
 	}
 	if len(answer.Jobs) == 0 && !named && style.Plain() {
 		fmt.Fprintf(env.Stderr, "varq: no such job waits; one submitted after %s has not been seen yet\n", env.Moment(answer.AsOf))
@@ -164,10 +164,14 @@ func show(env *cli.Env, query *api.WhenQuery, answer *api.When, columns []table.
 	return nil
 }
 
-// missing names the jobs of a query that do not wait. It returns cli.ErrNo if there are any.
-func missing(env *cli.Env, query *api.WhenQuery, found []api.Waiting) (err error) {
+// missing names the jobs of a query that do not wait, unless the answer leaves out some that do. It
+// returns cli.ErrNo if there are any.
+func missing(env *cli.Env, query *api.WhenQuery, answer *api.When) (err error) {
+	if answer.More > 0 {
+		return nil
+	}
 	check := func(job string, number int64, is func(api.Waiting) bool) {
-		if !slices.ContainsFunc(found, is) {
+		if !slices.ContainsFunc(answer.Jobs, is) {
 			fmt.Fprintf(env.Stderr, "varq: job %s does not wait: it has started, has not been seen yet, or is not yours to see; if it is new, ask again in a few seconds ('squeue -j %d' tells)\n", job, number)
 			err = cli.ErrNo
 		}

@@ -99,3 +99,6 @@ INSERT INTO recent VALUES ('wait', '[60,120]');
 INSERT INTO schemas VALUES (31, '0.1.0', 1728000000);
 UPDATE plans SET dependency = 'afterok:17' WHERE id = 'dddddddddddd';
 INSERT INTO flows VALUES ('ffffffffffff', 'alice', 'night', '[17,18]', 50000, 0.9, 0.93, 1000, 'KEPT', 49000, 48000, '', '[]');
+-- version 32: what was learnt of courses
+INSERT INTO schemas VALUES (32, '0.1.0', 1728000000);
+INSERT INTO learnt VALUES ('courses', '{"precision":[1,0,1],"shift":[0,0],"at":1728000000,"hour":480000,"burst":1}');
