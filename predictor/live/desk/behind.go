@@ -74,7 +74,7 @@ func (f *flows) of(j *slurm.QueueEntry) *awaited {
 		a.unknown = fmt.Sprintf("it is one of more than %d jobs that this answer is about, or that these wait for", mostAwaited)
 		return a
 	}
-	job := flow.Job{ID: j.ID, Kind: j.ArrayJob, Earliest: max(f.now, j.Eligible), Success: f.desk.Outlook.Success(&j.Job)}
+	job := flow.Job{ID: j.ID, Array: j.ArrayJob, Program: j.User + " " + j.Name, Earliest: max(f.now, j.Eligible), Success: f.desk.Outlook.Success(&j.Job)}
 	a.success = job.Success
 	if j.Start != 0 {
 		if a.unknown = f.running(j, &job); a.unknown == "" {
