@@ -17,11 +17,11 @@ import (
 // The outcomes of one hour depend on one another. So the k-th of them has the weight 1/k: a burst
 // of jobs cannot decide alone.
 //
-// Its fields but Doubt are what outcomes have added, all to be saved as JSON. Precision has the elements aa, ab
-// and bb of the inverse of the covariance matrix of a and b. Shift is the product of this inverse
-// and the means of a and b. From both, the values before the first outcome are subtracted. At is
-// the time of the last outcome, Unix seconds. Hour is its hour, since 1970-01-01. Burst is the
-// number of outcomes in that hour.
+// Its fields but Doubt are what outcomes have added, all to be saved as JSON. Precision has the
+// elements aa, ab and bb of the inverse of the covariance matrix of a and b. Shift is the product
+// of this inverse and the means of a and b. From both, the values before the first outcome are
+// subtracted. At is the time of the last outcome, Unix seconds. Hour is its hour, since
+// 1970-01-01. Burst is the number of outcomes in that hour.
 type Platt struct {
 	Precision [3]float64 `json:"precision"`
 	Shift     [2]float64 `json:"shift"`

@@ -61,8 +61,8 @@ func (f *Flow) Last(jobs []int) []int64 {
 	return ends
 }
 
-// sinks returns those of some jobs for whose end none of the others waits. The last of all ends with
-// one of these.
+// sinks returns those of some jobs for whose end none of the others waits. The last of all ends
+// with one of these.
 func (f *Flow) sinks(jobs []int) []int {
 	awaited := map[int]bool{}
 	for _, i := range jobs {

@@ -15,7 +15,6 @@ package flow
 
 import (
 	"cmp"
-	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -47,11 +46,12 @@ type Job struct {
 	// ID is its number. The random numbers of a job follow from it, so that its courses are the same
 	// in each flow that has the same jobs before it.
 	ID int64
-	// Array, if not 0, is the one of which the job is some tasks. All tasks end well or badly together.
+	// Array, if not 0, is the one of which the job is some tasks. All tasks end well or badly
+	// together.
 	Array int64
-	// Program, if not empty, is what the job runs, and for whom. Jobs with the same one mostly end
+	// Program, if not 0, stands for what the job runs, and for whom. Jobs with the same one mostly end
 	// alike: their outcomes are correlated.
-	Program string
+	Program uint64
 	// Conditions are about jobs that come before it in the flow. So many of them are Needed, or all
 	// if that is 0. Once fewer can come true, the job never starts.
 	Conditions []Condition
@@ -94,10 +94,10 @@ const Draws = 1000
 // equally well, and better than .2.
 const AlikeWaits = .5
 
-// alikeOutcomes is the correlation between the outcomes of two jobs with the same Program, as that of
-// normally distributed numbers of which the lower ones stand for success. Of jobs that the same user
-// submits one after another, with the same program and size, it is .74 on the log KTH and .71 on CTC,
-// where it was chosen, .87 on Curie and .53 on Paragon.
+// alikeOutcomes is the correlation between the outcomes of two jobs with the same Program, as that
+// of normally distributed numbers of which the lower ones stand for success. Of jobs that the same
+// user submits one after another, with the same program and size, it is .74 on the log KTH and .71
+// on CTC, where it was chosen, .87 on Curie and .53 on Paragon.
 const alikeOutcomes = .7
 
 // mostAnchors is the greatest number of times at which a job may become eligible for which its wait
@@ -174,8 +174,8 @@ func (f *Flow) Courses(i int) *Courses { return &f.courses[i] }
 // those of jobs that have not started, of which each waits for the one before it.
 func (f *Flow) Waits(i int) int { return f.waits[i] }
 
-// Drawn returns the flow as it was drawn, before its courses were corrected. Nothing may be added to
-// it.
+// Drawn returns the flow as it was drawn, before its courses were corrected. Nothing may be added
+// to it.
 func (f *Flow) Drawn() *Flow { return &Flow{jobs: f.jobs, courses: f.drawn, parts: f.parts} }
 
 func (f *Flow) draw(j *Job) Courses {
@@ -219,12 +219,10 @@ func (f *Flow) draw(j *Job) Courses {
 // end there.
 func (j *Job) luck() []float64 {
 	luck := normals(rand.New(rand.NewPCG(3, uint64(cmp.Or(j.Array, j.ID)))))
-	if j.Program == "" {
+	if j.Program == 0 {
 		return luck
 	}
-	hash := fnv.New64a()
-	hash.Write([]byte(j.Program))
-	for d, of := range normals(rand.New(rand.NewPCG(4, hash.Sum64()))) {
+	for d, of := range normals(rand.New(rand.NewPCG(4, j.Program))) {
 		luck[d] = math.Sqrt(alikeOutcomes)*of + math.Sqrt(1-alikeOutcomes)*luck[d]
 	}
 	return luck

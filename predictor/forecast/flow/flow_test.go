@@ -90,10 +90,10 @@ func TestConditions(t *testing.T) {
 func TestOutcomes(t *testing.T) {
 	job := hour()
 	job.Success = .8
-	both := func(array int64, one, other string) float64 {
+	both := func(array int64, one, other uint64) float64 {
 		f := New(0, nil, epoch)
 		parts := make([]int, 2)
-		for i, program := range []string{one, other} {
+		for i, program := range []uint64{one, other} {
 			j := job
 			j.ID, j.Array, j.Program = int64(10+i), array, program
 			parts[i] = f.Add(j)
@@ -101,10 +101,10 @@ func TestOutcomes(t *testing.T) {
 		return f.Lost([]int{f.Add(hour(Condition{Event: Succeeded, Job: parts[0]}, Condition{Event: Succeeded, Job: parts[1]}))})
 	}
 	for name, c := range map[string]struct{ lost, want float64 }{
-		"one array":      {both(9, "alice a", "alice a"), .2},
-		"one program":    {both(0, "alice a", "alice a"), .285},
-		"other programs": {both(0, "alice a", "alice b"), .36},
-		"unknown":        {both(0, "", ""), .36},
+		"one array":      {both(9, 1, 1), .2},
+		"one program":    {both(0, 1, 1), .285},
+		"other programs": {both(0, 1, 2), .36},
+		"unknown":        {both(0, 0, 0), .36},
 	} {
 		if math.Abs(c.lost-c.want) > .02 {
 			t.Errorf("%s: one of two fails with probability %v, want %v", name, c.lost, c.want)

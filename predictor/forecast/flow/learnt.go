@@ -10,16 +10,16 @@ import (
 )
 
 // Learnt is what outcomes have taught of the starts of jobs that wait for others: how often they
-// came by the quantiles of their courses. The longer the path of waits, the more of the courses are
-// too long, although those of single waits are not. So it is learnt by how many waits there are; see
-// Class.
+// came by the quantiles of their courses. The longer the path of waits, the more of the courses
+// are too long, although those of single waits are not. So it is learnt by how many waits there
+// are; see Class.
 type Learnt [len(classes)]stats.Platt
 
 // classes are the classes of jobs by the number of waits: 1, 2, 3 or 4, 5 to 8, and more.
 var classes = [...]string{"1 wait", "2 waits", "3 or 4 waits", "5 to 8 waits", "more waits"}
 
-// doubt is stats.Platt.Doubt of what is learnt. It was chosen on the logs KTH and CTC, with flows in
-// a simulated queue.
+// doubt is stats.Platt.Doubt of what is learnt. It was chosen on the logs KTH and CTC, with flows
+// in a simulated queue.
 const doubt = 2
 
 // NewLearnt returns a Learnt that has seen no outcome.
@@ -34,8 +34,8 @@ func NewLearnt() *Learnt {
 // classOf returns the index of the class of jobs with so many waits, at least 1.
 func classOf(waits int) int { return min(bits.Len(uint(max(0, waits-1))), len(classes)-1) }
 
-// Class returns the name of the class of jobs with so many waits on the longest path to their start,
-// at least 1; see Flow.Waits.
+// Class returns the name of the class of jobs with so many waits on the longest path to their
+// start, at least 1; see Flow.Waits.
 func Class(waits int) string { return classes[classOf(waits)] }
 
 // LearnRank takes in an outcome of a job with so many waits; see stats.Platt.LearnRank.
@@ -81,8 +81,8 @@ func (f *Flow) correct(j *Job, drawn *Courses, waits int) Courses {
 	return told
 }
 
-// replace returns times with the quantiles that came true as often as those that were drawn. None is
-// before that of other times.
+// replace returns times with the quantiles that came true as often as those that were drawn. None
+// is before that of other times.
 func (f *Flow) replace(learnt *stats.Platt, drawn, before []int64) []int64 {
 	order := make([]int, Draws)
 	for d := range order {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"strconv"
 	"strings"
@@ -74,7 +75,7 @@ func (f *flows) of(j *slurm.QueueEntry) *awaited {
 		a.unknown = fmt.Sprintf("it is one of more than %d jobs that this answer is about, or that these wait for", mostAwaited)
 		return a
 	}
-	job := flow.Job{ID: j.ID, Array: j.ArrayJob, Program: j.User + " " + j.Name, Earliest: max(f.now, j.Eligible), Success: f.desk.Outlook.Success(&j.Job)}
+	job := flow.Job{ID: j.ID, Array: j.ArrayJob, Program: programOf(j), Earliest: max(f.now, j.Eligible), Success: f.desk.Outlook.Success(&j.Job)}
 	a.success = job.Success
 	if j.Start != 0 {
 		if a.unknown = f.running(j, &job); a.unknown == "" {
@@ -113,6 +114,13 @@ func (f *flows) running(j *slurm.QueueEntry, job *flow.Job) (unknown string) {
 		}
 	}
 	return ""
+}
+
+// programOf returns a number for what a job runs, and for whom, as far as its name tells.
+func programOf(j *slurm.QueueEntry) uint64 {
+	hash := fnv.New64a()
+	hash.Write([]byte(j.User + " " + j.Name))
+	return hash.Sum64()
 }
 
 // failureRate returns the expected number of failures per second of the nodes of a job that waits.

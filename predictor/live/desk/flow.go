@@ -129,7 +129,7 @@ func (d Flows) Wait(ctx context.Context, j *slurm.QueueEntry) (w flow.Wait, ok b
 	if is.unknown != "" {
 		return w, false
 	}
-	w, ok = f.Flow.Wait(is.place)
+	w, ok = f.Wait(is.place)
 	return w, ok && v.err() == nil
 }
 

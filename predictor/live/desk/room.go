@@ -199,8 +199,8 @@ func (d *occupancy) runningClaims() []workload.Claim {
 }
 
 // limitToRoom lowers the probabilities of a start after a submission now to those of room. A job
-// that has started by a time has done so by all later ones, whatever room there is then. limitToRoom
-// returns the probability that there is no room now.
+// that has started by a time has done so by all later ones, whatever room there is then.
+// limitToRoom returns the probability that there is no room now.
 func limitToRoom(d *delay.Distribution, room func(at int64) float64, now int64) (taken float64) {
 	before := 0.
 	for i := range delay.Points {

@@ -127,7 +127,8 @@ func (m *wholeFlows) Predict(q *forecast.Question) (end, lower score.Prediction)
 }
 
 // courses returns the courses of the flow that is asked about, and the jobs of its last stage. It
-// returns nil if nothing is known of one of its jobs. learnt corrects the courses, unless it is nil.
+// returns nil if nothing is known of one of its jobs. learnt corrects the courses, unless it is
+// nil.
 func (m *wholeFlows) courses(q *forecast.Question, learnt *flow.Learnt) (all *flow.Flow, last []int) {
 	all = flow.New(m.correlation, learnt, q.Now)
 	for _, stage := range m.flow.Stages {
