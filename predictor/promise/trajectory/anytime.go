@@ -18,12 +18,13 @@ func (r *Request) atOnce() bool { return r.HoldUntil <= r.Now }
 // point, and those at which a job becomes eligible that is then in the way of no promise.
 func (p *Planner) anyTime(r *Request, b bounds, points []Point) {
 	type way struct {
-		of   int // point
-		stop *stop
+		of    int // point
+		stop  *stop
+		until int64 // by when its job has nodes
 	}
 	var ways []way
 	free := *p
-	if !roomBounds(points) {
+	if !slices.ContainsFunc(points, func(pt Point) bool { return pt.Taken > 0 }) {
 		free.Room = nil
 	}
 	stops := free.stops(r)
@@ -32,7 +33,7 @@ func (p *Planner) anyTime(r *Request, b bounds, points []Point) {
 		for _, begin := range []int64{points[0].Begin, s.room.Free(points[0].Begin)} {
 			i, _ := slices.BinarySearchFunc(points, begin, func(pt Point, at int64) int { return cmp.Compare(pt.Begin, at) })
 			if i < len(points) && points[i].Begin <= s.at {
-				ways = append(ways, way{i, s})
+				ways = append(ways, way{i, s, s.at}, way{i, s, roomyUntil(stops[k:])})
 			}
 		}
 	}
@@ -40,7 +41,7 @@ func (p *Planner) anyTime(r *Request, b bounds, points []Point) {
 	ways = slices.Compact(ways)
 	c := make([]workload.Candidate, 0, len(ways))
 	ways = slices.DeleteFunc(ways, func(w way) bool {
-		if b.last = w.stop.at; b.last == r.Deadline {
+		if b.last = w.until; b.last == r.Deadline {
 			b.last = 0
 		}
 		pt := &points[w.of]
@@ -57,6 +58,19 @@ func (p *Planner) anyTime(r *Request, b bounds, points []Point) {
 		one.bound(r, w.stop.at, &w.stop.room)
 		points[w.of].orElse(one)
 	}
+}
+
+// roomyUntil returns the last of some stops up to which all have as much room as the first.
+func roomyUntil(stops []stop) int64 {
+	first := &stops[0]
+	enough, until := first.room.Within(first.at, first.at), first.at
+	for i := range stops {
+		if stops[i].room.Within(stops[i].at, stops[i].at) < enough {
+			break
+		}
+		until = stops[i].at
+	}
+	return until
 }
 
 // stop is a time by which a job may have its nodes, and the room that there is for it from then on.
