@@ -1,6 +1,11 @@
 package trajectory
 
-import "github.com/varq-project/varq/predictor/workload"
+import (
+	"maps"
+	"slices"
+
+	"github.com/varq-project/varq/predictor/workload"
+)
 
 // If the work may begin at more than one time, slot looks for room at starts of them at equal
 // distances, at the last one, and at those that Room names itself: at most mostTried in all.
@@ -24,15 +29,15 @@ func (p *Planner) slot(r *Request, by int64, enough float64) (at int64, room wor
 	for i := int64(starts); i > 0 && first < by; i-- {
 		times = append(times, first+(by-first)*i/starts)
 	}
-	tried, least := make(map[int64]bool, len(times)), 0.
+	tried, least := make(map[int64]float64, len(times)), 0.
 	for i := 0; i < len(times) && len(tried) < mostTried; i++ {
 		when := times[i]
-		if tried[when] {
+		if _, known := tried[when]; known {
 			continue
 		}
-		tried[when] = true
 		found := p.Room(r.claim(when), r.Now, least)
 		most := min(found.Within(when, when), enough)
+		tried[when] = most
 		if at == 0 || most > least || most == least && when < at {
 			at, room, least = when, found, most
 		}
@@ -46,8 +51,18 @@ func (p *Planner) slot(r *Request, by int64, enough float64) (at int64, room wor
 		}
 	}
 	if at < by {
-		if end := p.Room(r.claim(by), r.Now, 0); end.Within(by, by) < least {
-			room.Late = append(room.Late, workload.Hold{At: p.lasts(r, at, by, least), Prob: end.Within(by, by)})
+		end := p.Room(r.claim(by), r.Now, 0)
+		tried[by] = min(end.Within(by, by), enough)
+		roomy := at // the last time tried up to which there is as much
+		for _, when := range slices.Sorted(maps.Keys(tried)) {
+			switch {
+			case when <= at:
+			case tried[when] < least:
+				room.Late = append(room.Late, workload.Hold{At: p.lasts(r, roomy, when, least), Prob: tried[when]})
+				return max(at, r.HoldUntil), room
+			default:
+				roomy = when
+			}
 		}
 	}
 	return max(at, r.HoldUntil), room
