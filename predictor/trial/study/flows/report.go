@@ -78,7 +78,7 @@ func differences(o study.Options) []string {
 	d := []string{
 		"No paper has numbers of this. The logs do not tell which jobs waited for which. The jobs of a flow are jobs that a user of the log submitted one after another, once more, as a chain, a fan-out, a diamond or a graph in which each waits for one to three of the six before it. All wait until others have ended, whatever comes of these.",
 		"The schedule is first come, first served, with EASY backfilling. A job has its place in the queue from when those that it waits for have ended. The flows' work is 5 % of the machine's, beside all jobs of the log. They begin after the first quarter of the time, and not in the last tenth. The seeds draw them.",
-		"Courses are drawn as varqd draws them, when the flow is submitted. Varqd corrects them by how often their starts of jobs that waited for others came true; here it learns from each such job once. The sum adds quantiles of single jobs along the path where that is longest, as one would by hand.",
+		"Courses are drawn as varqd draws them, when the flow is submitted. Varqd corrects them by how often their starts of jobs that waited for others came true, by how many waits there were until then; here it learns from three such jobs of each flow. The sum adds quantiles of single jobs along the path where that is longest, as one would by hand.",
 		"A flow is wanted to have ended in .2 to 2 times the limits on its longest path, and is promised that with the highest of the probabilities that the forecast reaches. varqd promises less: it counts the risk of being late as often as in a promise about the job for which the flow waits most.",
 	}
 	if o.Quick {
