@@ -49,8 +49,8 @@ type Job struct {
 	// Array, if not 0, is the one of which the job is some tasks. All tasks end well or badly
 	// together.
 	Array int64
-	// Program, if not 0, stands for what the job runs, and for whom. Jobs with the same one mostly end
-	// alike: their outcomes are correlated.
+	// Program, if not 0, stands for what the job runs, and for whom. Jobs with the same one mostly
+	// end alike: their outcomes are correlated.
 	Program uint64
 	// Conditions are about jobs that come before it in the flow. So many of them are Needed, or all
 	// if that is 0. Once fewer can come true, the job never starts.
@@ -89,9 +89,9 @@ type Courses struct {
 // Draws is the number of courses.
 const Draws = 1000
 
-// AlikeWaits is the correlation between the ranks of the waits of two jobs of a flow. It was chosen
-// on the logs KTH and CTC, replayed and simulated: .2 and .5 forecast the ends of flows too late, and
-// .9 about as well.
+// AlikeWaits is the correlation between the ranks of the waits of two jobs of a flow. It was
+// chosen on the logs KTH and CTC, replayed and simulated: .2 and .5 forecast the ends of flows too
+// late, and .9 about as well.
 const AlikeWaits = .8
 
 // alikeOutcomes is the correlation between the outcomes of two jobs with the same Program, as that

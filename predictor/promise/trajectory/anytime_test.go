@@ -31,7 +31,7 @@ func TestAnyTime(t *testing.T) {
 			}
 			return workload.Room{Prob: .8}
 		},
-		"late": func(c workload.Claim, _ int64, _ float64) workload.Room {
+		"late": func(workload.Claim, int64, float64) workload.Room {
 			return workload.Room{Prob: .8, Late: []workload.Hold{{At: noon + 2*hour, Prob: .2}}}
 		},
 	}
