@@ -155,7 +155,8 @@ func (b *bare) stop() {
 // A user of a cluster without varqd has nothing but the binary: it forecasts for her, says what
 // that is worth, and asks Slurm little. What it has read it still knows once its process has ended.
 func TestAlone(t *testing.T) {
-	b := newBare(t)
+	b, began := newBare(t), time.Now()
+	most := func() int { return 1 + int(time.Since(began)/time.Minute) } // it may ask once a minute
 	out, told, err := b.varq("when")
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, out, told)
@@ -213,19 +214,18 @@ func TestAlone(t *testing.T) {
 	if _, told, err = b.varq("shadow"); err == nil || !strings.Contains(told, "of whose jobs: --mine") {
 		t.Errorf("%v\n%s", err, told)
 	}
-	if n := b.asked("squeue"); n != 1 {
-		t.Errorf("squeue ran %d times", n)
-	}
-	if n := b.asked("sacct"); n != 1 {
-		t.Errorf("sacct ran %d times", n)
+	for _, name := range []string{"squeue", "sacct"} {
+		if n := b.asked(name); n < 1 || n > most() {
+			t.Errorf("%s ran %d times in %v", name, n, time.Since(began))
+		}
 	}
 	b.stop()
 	if out, told, err = b.varq("when"); err != nil || !strings.Contains(out, "1502 main") {
 		t.Errorf("%v\n%s%s", err, out, told)
 	}
 	// What it was told of the queue and the nodes serves on.
-	if n, m := b.asked("squeue"), b.asked("scontrol"); n != 1 || m != 5 {
-		t.Errorf("squeue ran %d times, scontrol %d", n, m)
+	if n, m := b.asked("squeue"), b.asked("scontrol"); n > most() || m != 5 {
+		t.Errorf("squeue ran %d times in %v, scontrol %d", n, time.Since(began), m)
 	}
 }
 
