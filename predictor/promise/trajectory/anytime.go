@@ -79,19 +79,16 @@ type stop struct {
 	room workload.Room
 }
 
-// everyPoint is how many points of a distribution of waits lie between two stops.
-const everyPoint = 1
-
 // stops returns times until the deadline of a request by which its job may have its nodes,
 // ascending: points of the distributions of waits, the times from which on Room says that there
 // may be more, the last ones with as much room as before, and the deadline itself. It calls Room
 // about 500 times at most.
 func (p *Planner) stops(r *Request) (list []stop) {
 	times := []int64{r.Deadline}
-	for i := 0; i < delay.Points && r.Now+int64(delay.At(i)) < r.Deadline; i += everyPoint {
+	for i := 0; i < delay.Points && r.Now+int64(delay.At(i)) < r.Deadline; i++ {
 		times = append(times, r.Now+int64(delay.At(i)))
 	}
-	const most = 3 * delay.Points / everyPoint
+	const most = 3 * delay.Points
 	rooms := map[int64]workload.Room{}
 	for i := 0; i < len(times) && len(rooms) < most; i++ {
 		if _, known := rooms[times[i]]; known {

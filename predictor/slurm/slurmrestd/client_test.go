@@ -493,8 +493,14 @@ func TestAccountedAll(t *testing.T) {
 }
 
 // A job that was cancelled in the queue has no start, although Slurm reports one. If nobody has
-// cancelled it, Slurm did, as what it waited for did not come true.
+// cancelled it, Slurm did, as what it waited for did not come true, unless its own --deadline was
+// why.
 func TestCancelledInTheQueue(t *testing.T) {
+	expired := serve(t, api(answer(200, `{"jobs":[{"job_id":7,"partition":"p","allocation_nodes":0,"nodes":"None assigned","state":{"current":["DEADLINE"],"reason":"None"},
+		"time":{"submission":10,"eligible":10,"start":15,"end":15},"tres":{"allocated":[],"requested":[{"type":"node","name":"","count":4}]}}]}`)))
+	if got, err := expired.Accounted(t.Context(), 7); err != nil || len(got) != 1 || !got[0].Expired || got[0].Unfulfilled {
+		t.Errorf("by its deadline: %+v, %v", got, err)
+	}
 	for by, unfulfilled := range map[string]bool{`"alice"`: false, `null`: true, `""`: true} {
 		c := serve(t, api(answer(200, `{"jobs":[{"job_id":7,"partition":"p","allocation_nodes":0,"nodes":"None assigned","kill_request_user":`+by+`,"state":{"current":["CANCELLED"],"reason":"Dependency"},
 			"time":{"submission":10,"eligible":10,"start":15,"end":15},"tres":{"allocated":[],"requested":[{"type":"node","name":"","count":4}]}}]}`)))

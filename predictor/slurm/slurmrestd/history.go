@@ -285,7 +285,7 @@ func (j *pastJob) job() workload.Job {
 		job.CPUs = j.Required.CPUs.count()
 	}
 	slurm.DropInventedTimes(&job, allocated)
-	job.Unfulfilled = job.Start == 0 && slurm.Unfulfilled(j.State.Reason, j.KilledBy, job.State)
+	job.Unfulfilled = job.Start == 0 && !job.Expired && slurm.Unfulfilled(j.State.Reason, j.KilledBy, job.State)
 	if job.Start != 0 && job.End == 0 {
 		job.On = nodeNames(j.Nodes)
 	}

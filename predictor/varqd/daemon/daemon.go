@@ -286,9 +286,21 @@ func New(o Options) (_ *Daemon, err error) {
 	return d, nil
 }
 
+// lockLedger is statefile.Lock, which it tries for a second: what a varqd was just starting when it
+// was killed has the lock for a moment more.
+func lockLedger(path string) (release func() error, err error) {
+	for range 20 {
+		if release, err = statefile.Lock(path); !errors.Is(err, statefile.ErrLocked) {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return release, err
+}
+
 // openFiles opens the daemon's files.
 func (d *Daemon) openFiles() error {
-	release, err := statefile.Lock(d.config.Ledger.Path)
+	release, err := lockLedger(d.config.Ledger.Path)
 	if err != nil {
 		return err
 	}
