@@ -23,11 +23,11 @@ func (p *Planner) anyTime(r *Request, b bounds, points []Point) {
 		until int64 // by when its job has nodes
 	}
 	var ways []way
-	free := *p
+	within := *p
 	if !slices.ContainsFunc(points, func(pt Point) bool { return pt.Taken > 0 }) {
-		free.Room = nil
+		within.Room = nil
 	}
-	stops := free.stops(r)
+	stops := within.stops(r)
 	for k := range stops {
 		s := &stops[k]
 		for _, begin := range []int64{points[0].Begin, s.room.Free(points[0].Begin)} {
@@ -88,20 +88,7 @@ func (p *Planner) stops(r *Request) (list []stop) {
 	for i := 0; i < delay.Points && r.Now+int64(delay.At(i)) < r.Deadline; i++ {
 		times = append(times, r.Now+int64(delay.At(i)))
 	}
-	const most = 3 * delay.Points
-	rooms := map[int64]workload.Room{}
-	for i := 0; i < len(times) && len(rooms) < most; i++ {
-		if _, known := rooms[times[i]]; known {
-			continue
-		}
-		room := p.room(r, times[i])
-		rooms[times[i]] = room
-		for _, next := range room.Next {
-			if r.Now < next && next < r.Deadline {
-				times = append(times, next)
-			}
-		}
-	}
+	rooms := p.rooms(r, times, 3*delay.Points)
 	for _, at := range slices.Sorted(maps.Keys(rooms)) {
 		s := stop{at, rooms[at]}
 		if len(list) > 0 {
@@ -116,12 +103,4 @@ func (p *Planner) stops(r *Request) (list []stop) {
 		list = append(list, s)
 	}
 	return list
-}
-
-// room returns the room for the work of r if its job has nodes from a time on.
-func (p *Planner) room(r *Request, from int64) workload.Room {
-	if p.Room == nil {
-		return workload.Room{Prob: 1}
-	}
-	return p.Room(r.claim(from), r.Now, 0)
 }

@@ -32,7 +32,7 @@ func (o *opening) bounds(r *Request, b bounds) bounds {
 
 // openings returns the last openings of a request at which there is room with a probability above
 // least, the earliest first. A request whose work begins at one time alone has none. That of one
-// whose work may begin at once are its stops. It costs up to mostTried calls of Room.
+// whose work may begin at once are its stops. Others cost up to mostTried calls of Room.
 func (p *Planner) openings(r *Request, least float64) (found []opening) {
 	first, by := max(r.Now, r.HoldUntil), r.Deadline
 	if p.Room == nil || first >= by {
@@ -50,19 +50,7 @@ func (p *Planner) openings(r *Request, least float64) (found []opening) {
 	for i := range int64(starts + 1) {
 		times = append(times, first+(by-first)*i/starts)
 	}
-	rooms := map[int64]workload.Room{}
-	for i := 0; i < len(times) && len(rooms) < mostTried; i++ {
-		if _, tried := rooms[times[i]]; tried {
-			continue
-		}
-		room := p.Room(r.claim(times[i]), r.Now, 0)
-		rooms[times[i]] = room
-		for _, next := range room.Next {
-			if first < next && next < by {
-				times = append(times, next)
-			}
-		}
-	}
+	rooms := p.rooms(r, times, mostTried)
 	var now *opening
 	for _, at := range slices.Sorted(maps.Keys(rooms)) {
 		room := rooms[at]

@@ -18,7 +18,7 @@ const (
 // nodes by a time in Unix seconds. That of a strict request begins at HoldUntil, and if the job
 // must have its nodes before, there is to be room from then on. That of others may begin earlier:
 // slot returns the time with the most room for a job that has its nodes from then on, the earliest
-// of several. All room of enough is alike. If there is less at the end, room.Late has when that
+// of several. All room of enough is alike. Where there is less later, room.Late has when that
 // begins.
 func (p *Planner) slot(r *Request, by int64, enough float64) (at int64, room workload.Room) {
 	if p.Room == nil {
@@ -51,21 +51,57 @@ func (p *Planner) slot(r *Request, by int64, enough float64) (at int64, room wor
 		}
 	}
 	if at < by {
-		end := p.Room(r.claim(by), r.Now, 0)
-		tried[by] = min(end.Within(by, by), enough)
-		roomy := at // the last time tried up to which there is as much
-		for _, when := range slices.Sorted(maps.Keys(tried)) {
-			switch {
-			case when <= at:
-			case tried[when] < least:
-				room.Late = append(room.Late, workload.Hold{At: p.lasts(r, roomy, when, least), Prob: tried[when]})
-				return max(at, r.HoldUntil), room
-			default:
-				roomy = when
+		tried[by] = 0 // so that late asks
+		room.Late = append(room.Late, p.late(r, at, least, tried)...)
+	}
+	return max(at, r.HoldUntil), room
+}
+
+// late returns from when on the work of r has less room than at a time, where it has enough, and
+// less than before. tried has other times: where it is below enough, Room need not have been exact.
+func (p *Planner) late(r *Request, at int64, enough float64, tried map[int64]float64) (late []workload.Hold) {
+	least := enough
+	for _, when := range slices.Sorted(maps.Keys(tried)) {
+		if when <= at {
+			continue
+		}
+		if tried[when] < enough {
+			room := p.room(r, when)
+			if left := room.Within(when, when); left < least {
+				late = append(late, workload.Hold{At: p.lasts(r, at, when, least), Prob: left})
+				least = left
+			}
+		}
+		at = when
+	}
+	return late
+}
+
+// room returns the room for the work of r if its job has nodes from a time on.
+func (p *Planner) room(r *Request, from int64) workload.Room {
+	if p.Room == nil {
+		return workload.Room{Prob: 1}
+	}
+	return p.Room(r.claim(from), r.Now, 0)
+}
+
+// rooms returns the room for the work of r if its job has nodes from each of some times on, and
+// from those before the deadline that Room names: so many at most.
+func (p *Planner) rooms(r *Request, times []int64, most int) map[int64]workload.Room {
+	rooms := make(map[int64]workload.Room, len(times))
+	for i := 0; i < len(times) && len(rooms) < most; i++ {
+		if _, known := rooms[times[i]]; known {
+			continue
+		}
+		room := p.room(r, times[i])
+		rooms[times[i]] = room
+		for _, next := range room.Next {
+			if max(r.Now, r.HoldUntil) < next && next < r.Deadline {
+				times = append(times, next)
 			}
 		}
 	}
-	return max(at, r.HoldUntil), room
+	return rooms
 }
 
 // lasts returns a time between two others from which on the work of r may have less room than

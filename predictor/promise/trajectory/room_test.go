@@ -343,3 +343,30 @@ func TestReplanBesidePlainJobs(t *testing.T) {
 		t.Errorf("eligible before them: %+v", got)
 	}
 }
+
+// Where the room gets less more than once, each time counts, also where Room need not be exact.
+func TestRoomGetsLess(t *testing.T) {
+	room := func(c workload.Claim, _ int64, least float64) workload.Room {
+		prob := .1
+		switch after := c.From - noon; {
+		case after < 600:
+			prob = .5
+		case after < hour:
+			prob = 1
+		case after < 2*hour:
+			prob = .7
+		}
+		if prob < least {
+			prob = (prob + least) / 2
+		}
+		return workload.Room{Prob: prob}
+	}
+	p, r := Planner{Room: room}, request(1, 3*hour, .5)
+	r.HoldUntil = noon + 60
+	at, got := p.slot(&r, r.Deadline, 1)
+	for last, want := range map[int64]float64{hour / 2: 1, hour - 1: 1, hour: .7, 2*hour - 1: .7, 2 * hour: .1, 3 * hour: .1} {
+		if prob := got.Within(at, noon+last); at < noon+600 || at >= noon+1800 || prob != want {
+			t.Errorf("at %d s, within %d s: %v, want %v", at-noon, last, prob, want)
+		}
+	}
+}
