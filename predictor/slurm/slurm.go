@@ -99,6 +99,12 @@ func (j *QueueEntry) SetEligible() {
 	}
 }
 
+// SetAtLimit sets AtLimit of a pending job. Of an array that may have only some tasks at once,
+// AtOnce tells more.
+func (j *QueueEntry) SetAtLimit() {
+	j.AtLimit = j.Reservation != "" || j.AtOnce == 0 && AtLimit(j.Reason) && !j.ArrayFull()
+}
+
 // ArrayFull reports whether a task, or those that Slurm has not split off yet, wait until others of
 // their array have ended: it has as many running as it lets run at once.
 func (j *QueueEntry) ArrayFull() bool { return j.ArrayJob != 0 && j.Reason == "JobArrayTaskLimit" }

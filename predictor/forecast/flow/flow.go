@@ -181,11 +181,7 @@ func (f *Flow) Drawn() *Flow { return &Flow{jobs: f.jobs, courses: f.drawn, part
 func (f *Flow) draw(j *Job) Courses {
 	c := Courses{make([]int64, Draws), make([]int64, Draws), make([]int64, Draws), make([]bool, Draws), make([]bool, Draws)}
 	random := rand.New(rand.NewPCG(2, uint64(j.ID)))
-	own := normals(random)
-	for d := range own {
-		own[d] = math.Sqrt(f.correlation)*f.queue[d] + math.Sqrt(1-f.correlation)*own[d]
-	}
-	waits, runs := ranks(own), ranks(normals(random))
+	waits, runs := ranks(alike(f.correlation, f.queue, normals(random))), ranks(normals(random))
 	outcomes := ranks(j.luck())
 	times := make([]int64, 0, len(j.Conditions))
 	for d := range Draws {
@@ -222,10 +218,17 @@ func (j *Job) luck() []float64 {
 	if j.Program == 0 {
 		return luck
 	}
-	for d, of := range normals(rand.New(rand.NewPCG(4, j.Program))) {
-		luck[d] = math.Sqrt(alikeOutcomes)*of + math.Sqrt(1-alikeOutcomes)*luck[d]
+	return alike(alikeOutcomes, normals(rand.New(rand.NewPCG(4, j.Program))), luck)
+}
+
+// alike returns normally distributed numbers of a job from those that jobs have in common and its
+// own. The correlation is that of two such jobs.
+func alike(correlation float64, common, own []float64) []float64 {
+	numbers := make([]float64, len(own))
+	for d := range own {
+		numbers[d] = math.Sqrt(correlation)*common[d] + math.Sqrt(1-correlation)*own[d]
 	}
-	return luck
+	return numbers
 }
 
 // requeue has the nodes of a job fail in some of its courses, and puts off its end there. waits are

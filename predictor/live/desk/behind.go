@@ -253,7 +253,7 @@ func (f *flows) tellAwaited(j *slurm.QueueEntry, is *awaited, c dependency.Condi
 	case dependency.Failed:
 		told.Prob = 1 - is.success
 	}
-	told.By = forecastOf(times)
+	told.By = forecastOf(flow.TimesOf(times))
 	return told
 }
 
@@ -265,9 +265,8 @@ func squeueID(j *slurm.QueueEntry) string {
 	return fmt.Sprintf("%d_[%s]", j.ArrayJob, j.ArrayTasks)
 }
 
-// forecastOf returns the forecast of something from when it happens in each course.
-func forecastOf(courses []int64) *api.Forecast {
-	t := flow.TimesOf(courses)
+// forecastOf returns the forecast of something that happens at some times.
+func forecastOf(t flow.Times) *api.Forecast {
 	at := func(q float64) int64 {
 		if at := t.Quantile(q); at != flow.Never {
 			return at
@@ -373,9 +372,8 @@ func (f *flows) eligible(j *slurm.QueueEntry) (after afterOthers, unknown string
 	next.Wait = func(int64) (never delay.Distribution) { return never }
 	next.Run = func(float64) float64 { return 0 }
 	place := f.Add(next)
-	courses := f.Courses(place).Eligible
-	times := flow.TimesOf(courses)
-	return afterOthers{times.Shares(shares), forecastOf(courses), f.Lost([]int{place})}, ""
+	times := flow.TimesOf(f.Courses(place).Eligible)
+	return afterOthers{times.Shares(shares), forecastOf(times), f.Lost([]int{place})}, ""
 }
 
 // after replaces the Forecaster by one of a job of the queue that waits for others. It reports
@@ -460,9 +458,9 @@ func (w *waiting) follow(told *api.Waiting, p part) (unknown string) {
 		told.Why = append(told.Why, fmt.Sprintf("its array lets no more tasks run at once than run now (%d)", a.series.atOnce))
 	}
 	told.After, told.AfterAny = a.after, strings.Contains(j.Dependency, "?")
-	told.Eligible, told.Start, told.End = forecastOf(courses.Eligible), forecastOf(start), forecastOf(end)
-	told.Evidence, told.Lost = apiEvidence(&a.evidence), w.flows.Lost([]int{a.place})
 	starts := flow.TimesOf(start)
+	told.Eligible, told.Start, told.End = forecastOf(flow.TimesOf(courses.Eligible)), forecastOf(starts), forecastOf(flow.TimesOf(end))
+	told.Evidence, told.Lost = apiEvidence(&a.evidence), w.flows.Lost([]int{a.place})
 	for _, at := range times(w.now, w.desk.Zone) {
 		told.By = append(told.By, api.StartBy{At: at, Prob: starts.Prob(at)})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/forecast/completion"
+	"github.com/varq-project/varq/predictor/forecast/flow"
 	"github.com/varq-project/varq/predictor/live/ledger"
 	"github.com/varq-project/varq/predictor/promise/negotiate"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
@@ -387,7 +388,7 @@ func (w *waiting) forecast(told *api.Waiting, p part, as *limits.Job, hold int64
 	if hold == 0 && j.Count() == 1 { // as in a flow, where it also ends if its time limit stops it
 		if a := w.graph().of(j); a.unknown == "" {
 			courses := w.flows.Courses(a.place)
-			told.Start, told.End = forecastOf(courses.Start), forecastOf(courses.End)
+			told.Start, told.End = forecastOf(flow.TimesOf(courses.Start)), forecastOf(flow.TimesOf(courses.End))
 		}
 	}
 	if blocked != nil {

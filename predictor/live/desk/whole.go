@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
+	"github.com/varq-project/varq/predictor/forecast/flow"
 	"github.com/varq-project/varq/predictor/slurm"
 )
 
@@ -33,12 +34,12 @@ func (f *flows) whole(members, counting []*slurm.QueueEntry) *api.Flow {
 		job := api.FlowJob{Job: j.ID, Array: j.ArrayJob, Tasks: j.ArrayTasks, Name: cmp.Or(j.Engine.Task, j.Name), User: j.User, Runs: j.Start != 0, After: a.after, Unknown: a.unknown}
 		if a.unknown == "" {
 			courses := f.Courses(a.place)
-			job.Start, job.End, job.Critical = forecastOf(courses.Start), forecastOf(courses.End), critical[a.place]
+			job.Start, job.End, job.Critical = forecastOf(flow.TimesOf(courses.Start)), forecastOf(flow.TimesOf(courses.End)), critical[a.place]
 		}
 		told.Jobs = append(told.Jobs, job)
 	}
 	if told.Unknown == "" && len(places) > 0 {
-		told.End = forecastOf(f.Last(places))
+		told.End = forecastOf(flow.TimesOf(f.Last(places)))
 	}
 	return told
 }

@@ -210,8 +210,7 @@ func (j *queueJob) entry() slurm.QueueEntry {
 		if entry.ArrayJob != 0 {
 			entry.Tasks, entry.AtOnce = slurm.CountTasks(j.ArrayTasks)
 		}
-		// AtOnce tells more
-		entry.AtLimit = j.Reservation != "" || entry.AtOnce == 0 && slurm.AtLimit(j.Reason) && !entry.ArrayFull()
+		entry.SetAtLimit()
 		entry.QOSFull = slurm.QOSFull(j.Reason)
 		entry.Shape = j.shape()
 		switch described := strings.ReplaceAll(j.Description, "_", " "); {

@@ -90,7 +90,7 @@ func (l line) state(e *slurm.QueueEntry) {
 	if e.ArrayJob != 0 {
 		e.Tasks, e.AtOnce = slurm.CountTasks(e.ArrayTasks)
 	}
-	e.AtLimit = e.Reservation != "" || e.AtOnce == 0 && slurm.AtLimit(e.Reason) && !e.ArrayFull()
+	e.SetAtLimit()
 	e.QOSFull = slurm.QOSFull(e.Reason)
 	switch {
 	case priority != 0 || l["PriorityLong"] == "":
