@@ -429,8 +429,11 @@ type Refusal struct {
 	// KeptUntil is until when, in Unix seconds, the room of the offers is kept for their user; 0 if
 	// it is not.
 	KeptUntil int64 `json:"kept_until,omitempty"`
-	// Unkept says that it is not, although the request was one for a promise, since offers have kept
-	// room for their user, or for all, for long enough of late.
+	// KeptFromSome says that it is kept only from users whose offers have kept room for as long of
+	// late as those of their user.
+	KeptFromSome bool `json:"kept_from_some,omitempty"`
+	// Unkept says that it is not, although the request was one for a promise, since as many offers
+	// keep room for their user, or for all, as may at one time.
 	Unkept bool `json:"unkept,omitempty"`
 }
 
@@ -439,9 +442,11 @@ type Refusal struct {
 func (r *Refusal) Kept(zone *time.Location) string {
 	switch {
 	case r.Unkept:
-		return "The room of the offers is not kept for you: offers have kept room for you for long enough of late."
+		return "The room of the offers is not kept for you: as many offers as may keep room do so now."
 	case r.KeptUntil == 0:
 		return ""
+	case r.KeptFromSome:
+		return "The room of the offers is kept for you until " + slurmtime.Format(r.KeptUntil, zone) + ", but users who have asked less of late come first."
 	}
 	return "The room of the offers is kept for you until " + slurmtime.Format(r.KeptUntil, zone) + "."
 }

@@ -43,6 +43,9 @@ type Prediction struct {
 	// Crowded says that less can be promised than is forecast because of the room that promises made
 	// before, or offers to others, keep.
 	Crowded bool `json:"crowded,omitempty"`
+	// Careful says why less can be promised than is forecast although there is room: a sentence
+	// without a full stop, or "".
+	Careful string `json:"careful,omitempty"`
 	Evidence
 }
 

@@ -126,7 +126,7 @@ func (d *occupancy) Sooner(ctx context.Context, e *ledger.Entry, now int64) (int
 	if err != nil {
 		return 0, err
 	}
-	claims, _ = d.withOffers(claims, e.User, latest, now)
+	claims, _ = d.withOffers(claims, e.User, d.offered.standing(e.User, nil, now), now)
 	claims = slices.DeleteFunc(claims, func(c workload.Claim) bool { return c.Job == e.Job })
 	r := trajectory.Request{Job: e.Request(e.WorkLimit), Pieces: e.Pieces, Tasks: cmp.Or(e.AtOnce, e.Tasks), TasksNodes: e.TasksNodes, Now: now}
 	return d.outOfTheWay(&r, d.room(claims, true), now), nil

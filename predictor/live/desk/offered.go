@@ -25,13 +25,17 @@ const (
 )
 
 // The room of offers is kept for the user to whom they were made, from when they were made, for
-// roomKept seconds or until she has taken one. Within refusalsKept seconds her offers keep room for
-// mostKept seconds at most, whatever she does with them. Those of at most mostKeptOfAll refusals
-// keep room at the same time, which bounds the cost of a plan.
+// roomKept seconds or until she has taken one. Within refusalsKept seconds her offers keep room from
+// everybody for mostKept seconds at most, whatever she does with them. Further ones keep it from
+// those users alone whose offers have kept as much: where all ask again and again, offers hold, and
+// whoever comes seldom is not kept from what they ask for. The offers of at most mostAtOnce refusals
+// of one user, and of mostKeptOfAll of all users, keep room at the same time, which bounds the cost
+// of a plan.
 const (
 	reading       = 5 // seconds beyond offer.Patience
 	roomKept      = offer.Patience + reading
 	mostKept      = refusalsKept / 3
+	mostAtOnce    = mostKept / roomKept
 	mostKeptOfAll = 200
 )
 
@@ -52,6 +56,7 @@ type refused struct {
 	until  int64            // before which that room is kept; at, if there is none
 	later  []string         // plans that were promised to others while it was kept; see standing
 	taken  bool             // one of the offers has been promised
+	beyond bool             // the user's offers had kept room for mostKept seconds before
 }
 
 // keeping reports whether room is kept for the offers.
@@ -80,6 +85,17 @@ type standing struct {
 	offer api.Offer // the one that it takes, if at is not 0
 	at, n int64     // when its refusal was made, 0 without one, and its number or latest
 	later []string  // the plans that were promised to others after the offer
+	// beyond is true if the user's offers had kept room for mostKept seconds by then
+	beyond bool
+}
+
+// isBehind reports whether it was, or is to be, found to have room beside the offers of a refusal
+// to another user.
+func (s *standing) isBehind(r *refused) bool {
+	if r.n < s.n {
+		return s.beyond || !r.beyond
+	}
+	return s.beyond && !r.beyond // r did not heed the offer
 }
 
 // isWay reports whether an offer is about the way and the size of a request that is one of several.
@@ -105,20 +121,32 @@ func (o *offered) standing(user string, req *api.PlanRequest, now int64) standin
 	if req != nil {
 		r, taken := o.find(user, cmp.Or(req.Of, req), now)
 		if r != nil && !r.taken && now < r.at+roomKept && isWay(taken, req) {
-			return standing{*taken, r.at, r.n, slices.Clone(r.later)}
+			return standing{*taken, r.at, r.n, slices.Clone(r.later), r.beyond}
 		}
 	}
-	return standing{n: latest}
+	return standing{n: latest, beyond: o.isBeyond(user, now)}
 }
 
-// claims returns the room that is kept for the offers made to others than a user, with one of the
-// refusals before a number, and until when some of it is kept; 0 if there is none.
-func (o *offered) claims(user string, before, now int64) (claims []workload.Claim, until int64) {
+// isBeyond reports whether a user's offers have kept room from everybody for so long of late that
+// further ones do not.
+func (o *offered) isBeyond(user string, now int64) bool {
+	kept := int64(roomKept)
+	for i := range o.made[user] {
+		if r := &o.made[user][i]; !r.beyond && r.at >= now-refusalsKept {
+			kept += r.until - r.at
+		}
+	}
+	return kept > mostKept
+}
+
+// claims returns the room that is kept for offers made to others than a user whose request has a
+// standing, and until when some of it is kept; 0 if there is none.
+func (o *offered) claims(user string, as *standing, now int64) (claims []workload.Claim, until int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(o.made)) {
 		for i := range o.made[name] {
-			if r := &o.made[name][i]; name != user && r.n < before && r.keeping(now) {
+			if r := &o.made[name][i]; name != user && r.keeping(now) && as.isBehind(r) {
 				claims, until = append(claims, r.keeps...), max(until, r.until)
 			}
 		}
@@ -131,17 +159,17 @@ func (o *offered) claims(user string, before, now int64) (claims []workload.Clai
 func (o *offered) promise(user string, req *api.PlanRequest, plan string, now int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	n := int64(latest)
+	as := standing{n: latest, beyond: o.isBeyond(user, now)}
 	if r, _ := o.find(user, req, now); r != nil {
 		r.release(now)
 		if !r.taken && now < r.at+roomKept {
-			n = r.n
+			as.n, as.beyond = r.n, r.beyond
 		}
 		r.taken = true
 	}
 	for name, made := range o.made {
 		for i := range made {
-			if r := &made[i]; name != user && r.n < n && r.keeping(now) {
+			if r := &made[i]; name != user && r.keeping(now) && as.isBehind(r) {
 				r.later = append(r.later, plan)
 			}
 		}
@@ -150,8 +178,8 @@ func (o *offered) promise(user string, req *api.PlanRequest, plan string, now in
 
 // refuse takes in the refusal of a user's request, and remembers its offers. If the request is what
 // was offered to the user before, the reason says since when the queue has changed, in a zone. If
-// keep is true, no.KeptUntil says for how long their room is kept for her, or no.Unkept that it is
-// not.
+// keep is true, no.KeptUntil and no.KeptFromSome say for how long their room is kept for her and
+// from whom, or no.Unkept that it is not.
 func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, keep bool, now int64, zone *time.Location) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -165,25 +193,24 @@ func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, kee
 	if o.made == nil {
 		o.made = map[string][]refused{}
 	}
-	made, kept := o.made[user], int64(0)
+	made := o.made[user]
 	for i := range made {
-		r := &made[i]
-		if reflect.DeepEqual(r.asked, *req) {
+		if r := &made[i]; reflect.DeepEqual(r.asked, *req) {
 			r.release(now)
 		}
-		kept += r.until - r.at
 	}
 	if len(made) == mostRefusals {
 		oldest := slices.IndexFunc(made, func(r refused) bool { return r.until == r.at })
 		made = slices.Delete(made, oldest, oldest+1)
 	}
 	o.n++
-	newest := refused{n: o.n, at: now, asked: *req, offers: no.Offers, until: now}
+	newest := refused{n: o.n, at: now, asked: *req, offers: no.Offers, until: now, beyond: o.isBeyond(user, now)}
+	of, ofAll := o.keeping(user, now)
 	switch {
 	case !keep:
-	case kept+roomKept <= mostKept && o.keeping(now) < mostKeptOfAll:
+	case of < mostAtOnce && ofAll < mostKeptOfAll:
 		newest.keeps, newest.until = anyOf(no.Offers, now+roomKept), now+roomKept
-		no.KeptUntil = now + offer.Patience
+		no.KeptUntil, no.KeptFromSome = now+offer.Patience, newest.beyond
 	default:
 		no.Unkept = true
 	}
@@ -200,16 +227,19 @@ func (o *offered) forget(now int64) {
 	}
 }
 
-// keeping returns how many refusals keep room.
-func (o *offered) keeping(now int64) (n int) {
-	for _, made := range o.made {
+// keeping returns how many refusals of a user, and of all, keep room.
+func (o *offered) keeping(user string, now int64) (of, ofAll int) {
+	for name, made := range o.made {
 		for i := range made {
-			if made[i].keeping(now) {
-				n++
+			if !made[i].keeping(now) {
+				continue
+			}
+			if ofAll++; name == user {
+				of++
 			}
 		}
 	}
-	return n
+	return of, ofAll
 }
 
 // anyOf returns claims that keep the room for any one of several offers of a job, which may be

@@ -241,8 +241,47 @@ func (s *site) offeredTo(user string, by int64) *api.PlanRequest {
 
 // kept returns what is kept from a user for offers to others.
 func (s *site) kept(user string) []workload.Claim {
-	claims, _ := s.desk.offered.claims(user, latest, s.Clock)
+	as := s.desk.offered.standing(user, nil, s.Clock)
+	claims, _ := s.desk.offered.claims(user, &as, s.Clock)
 	return claims
+}
+
+// Offers of a user who has been offered much keep room from others who have, and from nobody else.
+// An offer made later to somebody else is not in their way, and has its room nevertheless.
+func TestOffersBeyond(t *testing.T) {
+	s := newSite(t)
+	for range mostAtOnce {
+		for _, user := range []string{"alice", "carol"} {
+			s.offeredTo(user, s.Clock+1800)
+		}
+		s.Clock += roomKept
+		s.Refresh()
+	}
+	taken := s.offeredTo("alice", s.Clock+1800)
+	if no := s.refused; no.KeptUntil == 0 || !no.KeptFromSome || no.Unkept {
+		t.Errorf("%+v", no)
+	}
+	if carol, bob := s.kept("carol"), s.kept("bob"); len(carol) == 0 || len(bob) > 0 {
+		t.Errorf("kept from carol %v, from bob %v", carol, bob)
+	}
+	s.offeredTo("bob", s.Clock+1800)
+	if no := s.refused; no.KeptUntil == 0 || no.KeptFromSome {
+		t.Errorf("%+v", no)
+	}
+	as := s.desk.offered.standing("alice", taken, s.Clock)
+	if claims, _ := s.desk.offered.claims("alice", &as, s.Clock); as.at == 0 || len(claims) == 0 {
+		t.Errorf("alice's offer takes bob's room: %+v", as)
+	}
+	s.offeredTo("carol", s.Clock+1800)
+	if claims, _ := s.desk.offered.claims("alice", &as, s.Clock); len(claims) != len(s.kept("alice"))-1 {
+		t.Errorf("carol's later offer is in the way of alice's: %v", claims)
+	}
+	for i, want := range []int{2, 3, 3} { // at one time, and no more
+		s.offeredTo("alice", s.Clock+1860+int64(i)*60)
+		if of, _ := s.desk.offered.keeping("alice", s.Clock); of != want || s.refused.Unkept != (i == 2) {
+			t.Errorf("%d refusals keep room, %+v", of, s.refused)
+		}
+	}
 }
 
 // Offers that nobody takes keep room from others for a third of the time. Those asked for twice
@@ -260,8 +299,8 @@ func TestOffersKeepRoomInVain(t *testing.T) {
 			kept++
 		}
 	}
-	if no := s.refused; no == nil || !no.Unkept || no.KeptUntil != 0 {
-		t.Errorf("nothing is said of the last offers, whose room is not kept: %+v", no)
+	if no := s.refused; no == nil || no.Unkept != (no.KeptUntil == 0) || !no.Unkept && !no.KeptFromSome {
+		t.Errorf("nothing is said of the last offers, whose room is not kept from bob: %+v", no)
 	}
 	if kept > 2*refusalsKept/3 || kept < 2*roomKept {
 		t.Errorf("kept for %d of %d seconds", kept, 2*refusalsKept)

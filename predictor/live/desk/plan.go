@@ -90,7 +90,7 @@ func (d *Desk) offer(ctx context.Context, user string, req *api.PlanRequest, no 
 	if err != nil {
 		return err
 	}
-	claims, _ = d.withOffers(claims, user, latest, now)
+	claims, _ = d.withOffers(claims, user, d.offered.standing(user, nil, now), now)
 	room, found := d.room(claims, true), len(no.Offers)
 	no.Offers = slices.DeleteFunc(no.Offers, func(o api.Offer) bool {
 		left := room(o.Claim, now, 0)
@@ -353,8 +353,8 @@ func apiRefusal(no *trajectory.Refusal) *api.Refusal {
 	for _, o := range no.Offers {
 		offer := api.Offer{
 			Kind: string(o.Kind), Prob: o.Request.Prob, BeginBy: o.Request.Deadline, HoldUntil: o.Request.HoldUntil,
-			Nodes: o.Request.Job.Nodes, CPUs: o.Request.Job.CPUs, Limit: o.Request.Job.Limit, Tasks: o.Request.Tasks, Worst: api.Cost(o.Plan.Worst), Estimate: o.Plan.Estimate.Prob,
-			Idle: max(0, o.Request.HoldUntil-o.Plan.Begin), Claim: o.Claim, By: o.Plan.Last,
+			Nodes: o.Request.Job.Nodes, CPUs: o.Request.Job.CPUs, Limit: o.Request.Job.Limit, Tasks: o.Request.Tasks, Worst: api.Cost(o.Worst), Estimate: o.Plan.Estimate.Prob,
+			Idle: o.Idle, Claim: o.Claim, By: o.Plan.Last,
 		}
 		if o.Kind == trajectory.OfferNodes && o.Request.Needs != nil {
 			offer.Scale = o.Request.Needs.Scale

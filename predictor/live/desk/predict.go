@@ -3,6 +3,7 @@ package desk
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -12,6 +13,7 @@ import (
 	"github.com/varq-project/varq/predictor/delay"
 	"github.com/varq-project/varq/predictor/forecast"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
+	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/workload"
 )
 
@@ -35,6 +37,7 @@ func (d *Desk) Predict(ctx context.Context, user string, req *api.PredictRequest
 	r := trajectory.Request{Job: answer.Job, Needs: req.Needs, Now: v.now}
 	v.promisable(r, answer.Bounds)
 	answer.Crowded = v.crowded(r, answer.Bounds)
+	answer.Careful = v.careful(r, answer.Bounds)
 	return answer, v.err()
 }
 
@@ -129,8 +132,8 @@ func (v *view) promisable(r trajectory.Request, bounds []api.Bound) {
 	}
 }
 
-// muchLater is how much later than it is forecast a start may be promised without a word about the
-// room, in seconds.
+// muchLater is how much later than it is forecast a start may be promised without a word about why,
+// in seconds.
 const muchLater = 600
 
 // crowded reports whether the start with the first bound's quantile is promised much later than it
@@ -144,6 +147,25 @@ func (v *view) crowded(r trajectory.Request, bounds []api.Bound) bool {
 	free.Room = v.desk.room(v.desk.held(), false)
 	r.Prob, r.Deadline = b.Quantile, v.now+int64(*b.Expected)+muchLater
 	return free.Decide(r).Plan != nil
+}
+
+// careful says why the start of the first bound that is promised later than it is forecast can be
+// promised with less than the bound's quantile by then: a sentence without a full stop, or "".
+func (v *view) careful(r trajectory.Request, bounds []api.Bound) string {
+	for i := range bounds {
+		b := &bounds[i]
+		if b.Expected == nil || b.Seconds != nil && *b.Seconds-*b.Expected < muchLater {
+			continue
+		}
+		wait := max(1, int64(math.Ceil(*b.Expected)))
+		r.Prob, r.Deadline = b.Quantile, v.now+wait
+		a := v.Decide(r)
+		if why := a.Careful(); why != "" {
+			return fmt.Sprintf("of a start within %s %s", slurmtime.FormatDuration(wait), why)
+		}
+		break
+	}
+	return ""
 }
 
 // predictAlternatives is predict for a job that leaves several ways open in which it may be

@@ -100,6 +100,20 @@ func TestPredictCrowded(t *testing.T) {
 	}
 }
 
+// It is said by how much less than the forecast a promise counts on, where that makes it later.
+func TestPredictCareful(t *testing.T) {
+	s := newSite(t)
+	s.Outlook.Delay = 3600
+	if p := s.predicted(.9); p.Careful != "" || p.Bounds[0].Seconds == nil {
+		t.Errorf("as forecast: %+v", p)
+	}
+	s.Outlook.Lowered = .3
+	const want = "of a start within 01:05:17 the forecast is 0.98, and a promise counts on 0.68, as only 1000 past waits are known"
+	if p := s.predicted(.9); p.Careful != want || p.Bounds[0].Seconds != nil {
+		t.Errorf("lowered: %q, %+v", p.Careful, p.Bounds)
+	}
+}
+
 // A job that is alone on its nodes is forecast with all their CPUs, as it is when it is promised.
 func TestPredictExclusive(t *testing.T) {
 	s := newSite(t)

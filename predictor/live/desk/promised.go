@@ -103,7 +103,7 @@ func (d *Desk) crowded(ctx context.Context, e *ledger.Entry, j *slurm.QueueEntry
 	var claims []workload.Claim
 	if err == nil {
 		claims, err = d.claims(ctx, now, e.ID)
-		claims, _ = d.withOffers(claims, e.User, latest, now)
+		claims, _ = d.withOffers(claims, e.User, d.offered.standing(e.User, nil, now), now)
 	}
 	if err == nil {
 		err = d.fits(&got, j.ID, claims, now)

@@ -113,10 +113,10 @@ func (d *occupancy) claims(ctx context.Context, now int64, but ...string) ([]wor
 	return append(claims, d.plainClaims()...), nil
 }
 
-// withOffers returns claims and the room that is kept for offers to others than a user, and until
-// when some of that room is kept; see offered.claims.
-func (d *occupancy) withOffers(claims []workload.Claim, user string, before, now int64) (all []workload.Claim, until int64) {
-	kept, until := d.offered.claims(user, before, now)
+// withOffers returns claims and the room that is kept for offers to others than a user whose request
+// has a standing, and until when some of that room is kept; see offered.claims.
+func (d *occupancy) withOffers(claims []workload.Claim, user string, as standing, now int64) (all []workload.Claim, until int64) {
+	kept, until := d.offered.claims(user, &as, now)
 	d.measure(kept)
 	return slices.Concat(claims, kept), until
 }
@@ -152,7 +152,7 @@ var errCrowded = errors.New("another promise has taken the room")
 func (d *occupancy) stillRoom(ctx context.Context, got *trajectory.Answer, as standing, claims []workload.Claim) error {
 	now := d.Now()
 	fresh, err := d.claims(ctx, now, as.later...)
-	fresh, _ = d.withOffers(fresh, got.Job.User, as.n, now)
+	fresh, _ = d.withOffers(fresh, got.Job.User, as, now)
 	same := func(a, b workload.Claim) bool { return a.Equal(&b) }
 	if err != nil || slices.EqualFunc(fresh, claims, same) {
 		return err

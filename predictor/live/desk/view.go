@@ -36,7 +36,7 @@ func (d *Desk) view(ctx context.Context, user string, req *api.PlanRequest) (*vi
 	if v.claims, err = d.claims(ctx, v.now, v.later...); err != nil {
 		return nil, err
 	}
-	v.taken, v.until = d.withOffers(v.claims, user, v.n, v.now)
+	v.taken, v.until = d.withOffers(v.claims, user, v.standing, v.now)
 	v.Room = d.room(v.taken, true)
 	v.Jobs, v.unread = d.jobs(ctx, "")
 	v.Forecaster = attended{v.Forecaster, ctx}

@@ -31,6 +31,13 @@ func Careful(e *workload.Estimate) string {
 	return fmt.Sprintf("the forecast is %s, and a promise %s", prob.Format(e.Forecast), strings.Join(why, ", and "))
 }
 
+// Careful is Careful of the start that can be promised with the highest probability of the
+// trajectory. It is "" if the room bounds that.
+func (a *Answer) Careful() string {
+	pt := best(a.Trajectory)
+	return pt.careful()
+}
+
 // careful is Careful of a point. It is "" if the room bounds what can be promised.
 func (pt *Point) careful() string {
 	if pt.Prob < pt.free.Prob || pt.Forecast > pt.free.Forecast {

@@ -30,6 +30,18 @@ type Offer struct {
 	Request Request
 	Plan    *Plan
 	Claim   workload.Claim
+	// Idle is for how many seconds the nodes may idle at most, and Worst what that costs. It is
+	// longer than by Plan, since less is left until the deadline when the offer is taken: the job may
+	// have to be eligible sooner before it.
+	Idle  int64
+	Worst Cost
+}
+
+// offer returns an offer of a request whose answer is a plan.
+func (p *Planner) offer(kind Kind, r *Request, a *Answer) Offer {
+	idle := r.idle(max(r.Now, r.Earliest, a.Plan.Begin-offer.Patience))
+	worst := p.rate(r).during(float64(idle) * r.share())
+	return Offer{kind, *r, a.Plan, a.Claim(), idle, worst}
 }
 
 // thinned is the greatest n of the thinned grid, every n-th step of the whole grid, on which
@@ -80,7 +92,7 @@ func (p *Planner) offers(r Request) []Offer {
 		changed := r
 		if a := o.find(&changed); a.Plan != nil {
 			changed.offered = false
-			found = append(found, Offer{o.kind, changed, a.Plan, a.Claim()})
+			found = append(found, s.offer(o.kind, &changed, &a))
 		}
 	}
 	return found

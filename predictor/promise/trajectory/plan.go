@@ -388,8 +388,6 @@ func (p *Planner) plan(r *Request, pt Point) *Plan {
 	// How long the nodes idle depends on HoldUntil, and not on the deadline.
 	pt.Held = p.forecast(r, workload.Candidate{Submit: pt.Begin, Limit: pt.Limit, Budget: r.idle(pt.Begin), Job: r.ID}).Held
 	rate := p.rate(r)
-	held := pt.Held * float64(r.holding()) / float64(r.tasks())
-	longest := float64(r.idle(pt.Begin)) * float64(r.holding()) / float64(r.tasks())
 	return &Plan{
 		Begin:    pt.Begin,
 		Limit:    pt.Limit,
@@ -399,8 +397,8 @@ func (p *Planner) plan(r *Request, pt Point) *Plan {
 		Estimate: pt.Estimate,
 		Careful:  pt.careful(),
 		Work:     rate.during(float64(r.Job.Limit)),
-		Worst:    rate.during(longest),
-		Expected: rate.during(held),
+		Worst:    rate.during(float64(r.idle(pt.Begin)) * r.share()),
+		Expected: rate.during(pt.Held * r.share()),
 	}
 }
 

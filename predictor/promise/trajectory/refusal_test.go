@@ -666,7 +666,7 @@ func TestOffersHold(t *testing.T) {
 						later.Now += after
 						tried++
 						fallen := &Planner{Forecaster: worse{p.Forecaster, .99 * min(.02, (1-o.Request.Prob)/4)}, Cluster: p.Cluster}
-						if b := fallen.Plan(later); b.Plan == nil || b.Plan.Worst.NodeSeconds > o.Plan.Worst.NodeSeconds {
+						if b := fallen.Plan(later); b.Plan == nil || b.Plan.Worst.NodeSeconds > o.Worst.NodeSeconds {
 							t.Fatalf("%s by %d with %v, after %d s: %+v, %+v", o.Kind, o.Request.Deadline-noon, o.Request.Prob, after, b.Plan, b.Refusal)
 						}
 					}
@@ -703,6 +703,36 @@ func TestGiven(t *testing.T) {
 		if math.Abs(got-c.want) > .002 {
 			t.Errorf("%+v: %v", c, got)
 		}
+	}
+}
+
+// needing forecasts starts of jobs that have so many seconds.
+type needing int64
+
+func (n needing) Forecast(_ workload.Request, _ int64, c []workload.Candidate, est []workload.Estimate) {
+	for i := range est {
+		prob := .2
+		if c[i].Budget >= int64(n) {
+			prob = .9
+		}
+		est[i] = workload.Estimate{Prob: prob, Forecast: prob, Bound: prob, Sample: 100_000}
+	}
+}
+
+// An offer counts in that nodes may have to idle for longer when it is taken, as less is left until
+// the deadline.
+func TestOfferedIdle(t *testing.T) {
+	r := request(2, 120, .95)
+	p := &Planner{Forecaster: needing(60)}
+	o := offerOf(t, p.Plan(r), OfferProb)
+	if o == nil || o.Plan.Begin != noon+60 || o.Idle != 120 || o.Worst.NodeSeconds != 240 || o.Plan.Worst.NodeSeconds != 120 {
+		t.Fatalf("%+v", o)
+	}
+	later := o.Request
+	later.Now, later.Given, later.GivenIdle = noon+50, true, o.Idle
+	p.Forecaster = needing(70)
+	if a := p.Decide(later); a.Plan == nil || a.Plan.Begin != later.Now || a.Plan.Worst.NodeSeconds > o.Worst.NodeSeconds {
+		t.Errorf("%+v, %+v", a.Plan, a.Refusal)
 	}
 }
 

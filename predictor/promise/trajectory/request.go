@@ -103,6 +103,9 @@ func (r *Request) tasks() int32 { return max(1, r.Tasks) }
 // holding returns how many jobs may hold nodes before the work may start.
 func (r *Request) holding() int32 { return max(r.tasks(), r.Holding) }
 
+// share returns how many jobs may hold nodes for each that is to run at the same time.
+func (r *Request) share() float64 { return float64(r.holding()) / float64(r.tasks()) }
+
 // All returns a job that needs what all tasks need together. It starts no sooner than the last of
 // the tasks, since these need not wait for one another.
 func (r *Request) All() workload.Request {

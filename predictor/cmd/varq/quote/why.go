@@ -13,8 +13,8 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// nodes says in at most two sentences that too few nodes can start jobs, or can at once, and that
-// room is kept for others.
+// nodes says in sentences that too few nodes can start jobs, or can at once, and why a start is
+// promised later than it is forecast.
 func nodes(env *cli.Env, p *api.Prediction) []string {
 	var said []string
 	switch {
@@ -27,6 +27,9 @@ func nodes(env *cli.Env, p *api.Prediction) []string {
 	}
 	if p.Crowded {
 		said = append(said, "Promised is much later than Wait because other promises keep room for their jobs.")
+	}
+	if p.Careful != "" {
+		said = append(said, fmt.Sprintf("Promised is later than Wait: %s.", p.Careful))
 	}
 	if p.OffersUntil != 0 {
 		said = append(said, fmt.Sprintf("Until %s room is kept for what was offered to others: after that an earlier start may be promised.", env.Moment(p.OffersUntil)))

@@ -196,6 +196,7 @@ func (s *Slurm) Operators(context.Context) ([]string, error) { return []string{"
 type Outlook struct {
 	Delay     int64
 	Fallen    float64 // by how much a start in time is less probable than .98
+	Lowered   float64 // by how much less than the forecast a promise counts on
 	left      int64   // of the wait, by the last forecast of Wait
 	RunTime   int64
 	Fails     float64  // the probability that a job does not end with exit code 0
@@ -232,7 +233,9 @@ func (p *Outlook) Forecast(_ workload.Request, _ int64, c []workload.Candidate, 
 		if c[i].Budget >= p.Delay {
 			est[i].Prob = .98 - p.Fallen
 		}
-		est[i].Forecast, est[i].Bound = est[i].Prob, est[i].Prob
+		est[i].Forecast = est[i].Prob
+		est[i].Prob = max(0, est[i].Prob-p.Lowered)
+		est[i].Bound = est[i].Prob
 		if p.Down != "" {
 			est[i] = workload.Estimate{Down: p.Down}
 		}
