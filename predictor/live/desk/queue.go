@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -19,6 +20,25 @@ type queue struct {
 
 func newQueue(jobs map[int64]*slurm.QueueEntry) *queue {
 	return &queue{jobs, sync.OnceValue(func() *index { return indexOf(jobs) })}
+}
+
+// mostAsked is of how many jobs of one question Slurm is asked that the queue does not show.
+const mostAsked = 10
+
+// withNew returns a queue that also has those of some jobs that were submitted since the look, as
+// read reads them; see Desk.Job. A job that cannot be read is left out.
+func (q *queue) withNew(ctx context.Context, read func(context.Context, int64) (slurm.QueueEntry, error), jobs []int64) *queue {
+	unseen := slices.DeleteFunc(slices.Clone(jobs), func(id int64) bool { return len(q.index().of(id)) > 0 })
+	if read == nil || len(unseen) == 0 {
+		return q
+	}
+	all := maps.Clone(q.jobs)
+	for _, id := range unseen[:min(len(unseen), mostAsked)] {
+		if entry, err := read(ctx, id); err == nil {
+			all[id] = &entry
+		}
+	}
+	return newQueue(all)
 }
 
 // index finds the jobs of a queue that wait for others, and these others. It must not be changed.

@@ -44,6 +44,11 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 	if err := exist(v.Cluster, strings.Join(q.Partitions, ","), q.Partitions); err != nil {
 		return api.When{}, err
 	}
+	named := slices.Clone(q.Jobs)
+	for _, t := range q.ArrayTasks {
+		named = append(named, t.Array)
+	}
+	queue = queue.withNew(ctx, d.Job, named)
 	w := waiting{view: v, user: user, queue: queue, room: d.room(d.held(), false)}
 	w.gather(maps.Values(queue.jobs))
 	answer := api.When{Jobs: []api.Waiting{}, AsOf: d.Outlook.Seen(), Learning: d.Outlook.Learning()}
@@ -71,8 +76,8 @@ func (d *Desk) When(ctx context.Context, user string, q api.WhenQuery) (api.When
 	}
 	if q.Flow {
 		f := w.graph()
-		named, engines := f.named(q.Jobs)
-		members := f.members(named)
+		all, engines := f.named(q.Jobs)
+		members := f.members(all)
 		answer.Flow = f.whole(members, f.counting(members))
 		answer.Flow.Engines = engines
 	}

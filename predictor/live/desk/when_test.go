@@ -43,6 +43,26 @@ func (s *site) when(user string, q api.WhenQuery) api.When {
 	return w
 }
 
+// A job that is named, and was submitted since the last look at the queue, is told of like others:
+// to who may see it.
+func TestWhenNew(t *testing.T) {
+	s := newSite(t)
+	s.observe(entry(1, "alice", 60, nil))
+	s.Slurm.Pending[2] = *entry(2, "alice", 0, nil)
+	s.Slurm.Pending[3] = *entry(3, "alice", 0, func(j *slurm.QueueEntry) { j.ArrayJob, j.ArrayTasks, j.Tasks, j.Array = 3, "0-3", 4, 3 })
+	s.Slurm.Pending[4] = *entry(4, "bob", 0, nil)
+	s.Slurm.PrivateJobs = true
+	s.Refresh()
+	w := s.when("alice", api.WhenQuery{Jobs: []int64{1, 2, 4, 5}, ArrayTasks: []api.ArrayTasks{{Array: 3, Tasks: "1"}}, Flow: true})
+	var told []string
+	for _, j := range w.Jobs {
+		told = append(told, fmt.Sprintf("%d %s %v", j.Job, j.Tasks, j.Start != nil))
+	}
+	if want := []string{"1  true", "2  true", "3 1 true"}; !slices.Equal(told, want) || len(w.Flow.Jobs) != 2 {
+		t.Errorf("%q, want %q; %+v", told, want, w.Flow.Jobs)
+	}
+}
+
 // TestWhen: jobs are told of in Slurm's order, with how many go before them, and from when on each
 // is forecast. Of what keeps a job that no forecast knows of, it is said what that is.
 func TestWhen(t *testing.T) {
