@@ -44,6 +44,8 @@ type Slurm interface {
 	Update(ctx context.Context, u slurm.Update) error
 	// Cancel ends a job. It returns slurm.ErrNotFound if the job is not in the queue.
 	Cancel(ctx context.Context, job int64) error
+	// Ended returns a job that slurmctld still shows after its end, or slurm.ErrNotFound.
+	Ended(ctx context.Context, job int64) (workload.Job, error)
 	// Accounted returns the runs of a job that are in accounting, oldest submission
 	// first. A job has several runs if it was requeued.
 	Accounted(ctx context.Context, job int64) ([]workload.Job, error)

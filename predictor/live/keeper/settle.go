@@ -93,10 +93,9 @@ func (k *settler) settleGone(ctx context.Context, due []duty, now int64) error {
 		k.Log.Info("accounting does not tell of several jobs at once", "jobs", len(ids), "error", err)
 	}
 	for _, d := range someOf(due, goneOneByOne, now) {
-		runs, err := k.Slurm.Accounted(ctx, d.e.Job)
+		runs, err := k.runsOf(ctx, d.e)
 		if err != nil {
 			k.memory.postpone(d.e.ID, now)
-			err = fmt.Errorf("look up the job in accounting: %w", err)
 		} else {
 			err = k.settleAbsent(ctx, d.e, runs, now)
 		}
@@ -105,6 +104,21 @@ func (k *settler) settleGone(ctx context.Context, due []duty, now int64) error {
 		}
 	}
 	return nil
+}
+
+// runsOf returns the runs of a job that is not in the queue, as accounting shows them. Where that
+// fails, slurmctld may still show that the job was cancelled before it started. The promise is
+// settled by that, so that others have its room; accounting corrects the settlement later.
+func (k *settler) runsOf(ctx context.Context, e *ledger.Entry) ([]workload.Job, error) {
+	runs, err := k.Slurm.Accounted(ctx, e.Job)
+	if err == nil {
+		return runs, nil
+	}
+	run, unseen := k.Slurm.Ended(ctx, e.Job)
+	if unseen == nil && e.Tasks == 0 && e.Progress.Start == 0 && run.Start == 0 && run.State == workload.Cancelled && course.IsJobOf(e, &run) {
+		return []workload.Job{run}, nil
+	}
+	return nil, fmt.Errorf("look up the job in accounting: %w", err)
 }
 
 // someOf returns at most n of due, and different ones at different times.

@@ -259,6 +259,37 @@ func TestManyGoneButOne(t *testing.T) {
 	}
 }
 
+// While accounting fails, slurmctld tells of a job that was cancelled before it started. Of one that
+// has run it does not tell enough.
+func TestGoneWithoutAccounting(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		is    func(*workload.Job)
+		state string
+	}{
+		{"cancelled", func(*workload.Job) {}, api.StateCancelled},
+		{"ran", func(j *workload.Job) { j.Start = j.End - 60 }, api.StatePending},
+		{"failed", func(j *workload.Job) { j.State = workload.Failed }, api.StatePending},
+		{"somebody else's", func(j *workload.Job) { j.User = "bob" }, api.StatePending},
+	} {
+		s := &scene{site: newSite(t), plans: map[string]*api.Plan{}, events: map[string]int{}}
+		s.play("promise p by 10:00\nsubmit p as 7\nwatch")
+		j := s.Slurm.Pending[7].Job
+		j.State, j.End = workload.Cancelled, s.Clock
+		c.is(&j)
+		delete(s.Slurm.Pending, 7)
+		s.Slurm.Gone, s.Slurm.AccountingDown[0] = map[int64]workload.Job{7: j}, true
+		s.Clock += 5
+		if err := s.watch(); err != nil {
+			t.Log(c.name, err)
+		}
+		list, err := s.Ledger.Select(t.Context(), ledger.Query{})
+		if err != nil || len(list) != 1 || list[0].State != c.state {
+			t.Errorf("%s: %+v, %v", c.name, list, err)
+		}
+	}
+}
+
 // TestPendingJobAsks: a forecast for a pending reservation names the job, because the job is itself
 // in the queue.
 func TestPendingJobAsks(t *testing.T) {

@@ -92,6 +92,12 @@ func TestLive(t *testing.T) {
 		if _, err := root.Job(ctx, pending); !errors.Is(err, slurm.ErrNotFound) {
 			t.Errorf("after its cancellation: %v", err)
 		}
+		if j, err := root.Ended(ctx, pending); err != nil || j.ID != pending || j.State != workload.Cancelled || j.Start != 0 || j.End == 0 {
+			t.Errorf("after its cancellation: %+v, %v", j, err)
+		}
+		if j, err := root.Ended(ctx, 999999); !errors.Is(err, slurm.ErrNotFound) {
+			t.Errorf("of no job: %+v, %v", j, err)
+		}
 	})
 	t.Run("history", func(t *testing.T) {
 		job := lab.settled(root, finished)

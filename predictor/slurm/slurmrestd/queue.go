@@ -40,6 +40,7 @@ type queueJob struct {
 	Submit       number  `json:"submit_time"`
 	Eligible     number  `json:"eligible_time"`
 	Start        number  `json:"start_time"`
+	End          number  `json:"end_time"`
 	TRESReq      string  `json:"tres_req_str"`
 	TRESAlloc    string  `json:"tres_alloc_str"`
 	TRESPerNode  string  `json:"tres_per_node"`
@@ -111,6 +112,29 @@ func (c *Client) Job(ctx context.Context, id int64) (slurm.QueueEntry, error) {
 		}
 	}
 	return slurm.QueueEntry{}, fmt.Errorf("slurmrestd: job %d: %w", id, slurm.ErrNotFound)
+}
+
+// Ended returns a job that slurmctld still shows after its end, as it does for MinJobAge, or
+// slurm.ErrNotFound. It needs no accounting. A job that never started has no Start.
+func (c *Client) Ended(ctx context.Context, id int64) (workload.Job, error) {
+	ended, found := workload.Job{}, false
+	err := c.do(ctx, request{method: http.MethodGet, family: controller, path: jobPath(id)}, fields{
+		"jobs": each(func(j *queueJob) error {
+			entry := j.entry()
+			if entry.ID != id || !entry.State.Finished() {
+				return nil
+			}
+			ended, found = entry.Job, true
+			if ended.End = j.End.or(0); len(ended.On) == 0 {
+				ended.Start = 0 // to which Slurm sets when it was cancelled
+			}
+			return nil
+		}),
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("slurmrestd: job %d: %w", id, slurm.ErrNotFound)
+	}
+	return ended, err
 }
 
 // EachJob calls use for every pending and running job, as slurmctld has them, and ends with its

@@ -112,6 +112,9 @@ func (s *fakeSlurm) Clock(context.Context) (ahead, uncertainty time.Duration, er
 }
 func (s *fakeSlurm) Update(context.Context, slurm.Update) error { return s.err() }
 func (s *fakeSlurm) Cancel(context.Context, int64) error        { return s.err() }
+func (s *fakeSlurm) Ended(context.Context, int64) (workload.Job, error) {
+	return workload.Job{}, slurm.ErrNotFound
+}
 func (s *fakeSlurm) Accounted(context.Context, int64) ([]workload.Job, error) {
 	return nil, s.err()
 }

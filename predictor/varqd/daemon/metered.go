@@ -87,6 +87,12 @@ func (m metered) Cancel(ctx context.Context, job int64) (err error) {
 	return m.slurm.Cancel(ctx, job)
 }
 
+// Ended implements keeper.Slurm.
+func (m metered) Ended(ctx context.Context, job int64) (_ workload.Job, err error) {
+	defer m.timed("queue")(&err)
+	return m.slurm.Ended(ctx, job)
+}
+
 // Accounted implements keeper.Slurm.
 func (m metered) Accounted(ctx context.Context, job int64) (_ []workload.Job, err error) {
 	defer m.timed("accounting")(&err)

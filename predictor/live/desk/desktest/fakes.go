@@ -39,6 +39,7 @@ type Slurm struct {
 	ChangesAtRead map[int64]func(*slurm.QueueEntry) // changes of jobs just before Job reads them
 	// this job starts just before Update changes it
 	StartsAtUpdate int64
+	Gone map[int64]workload.Job // that slurmctld still shows after their end
 	// Accounted fails for these jobs; for all jobs with key 0
 	AccountingDown map[int64]bool
 
@@ -74,6 +75,14 @@ func (s *Slurm) Job(_ context.Context, id int64) (slurm.QueueEntry, error) {
 		return j, s.Down
 	}
 	return slurm.QueueEntry{}, slurm.ErrNotFound
+}
+
+// Ended returns a job that has ended.
+func (s *Slurm) Ended(_ context.Context, id int64) (workload.Job, error) {
+	if j, ok := s.Gone[id]; ok {
+		return j, s.Down
+	}
+	return workload.Job{}, slurm.ErrNotFound
 }
 
 // Update refuses a begin time for a job that has started, as Slurm does, and makes the rest of the
