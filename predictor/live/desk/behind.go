@@ -147,7 +147,7 @@ func (f *flows) pending(j *slurm.QueueEntry, s *series, a *awaited) (unknown str
 	if rule := ruleAgainst(as); rule != nil {
 		return rule.Says
 	}
-	if unknown = f.conditions(j, &s.Job, a); unknown != "" {
+	if unknown = f.conditions(j, s, a); unknown != "" {
 		return unknown
 	}
 	s.atOnce = max(1, as.MostTogether(tasks(j)))
@@ -188,13 +188,13 @@ var events = map[dependency.Kind]flow.Event{
 }
 
 // conditions sets what a job waits for. It says why if that cannot be forecast.
-func (f *flows) conditions(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unknown string) {
+func (f *flows) conditions(j *slurm.QueueEntry, s *series, a *awaited) (unknown string) {
 	d, err := dependency.Parse(j.Dependency)
 	if err != nil {
 		return "its dependency is not understood: " + err.Error()
 	}
 	if d.Any {
-		job.Needed = 1
+		s.Needed = 1
 	}
 	for _, c := range d.Conditions {
 		if c.Never {
@@ -203,7 +203,7 @@ func (f *flows) conditions(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unkn
 		on := f.awaitedBy(j, c)
 		if len(on) == 0 {
 			if d.Any { // it has come true
-				job.Conditions = nil
+				s.Conditions = nil
 				return ""
 			}
 			continue
@@ -223,12 +223,16 @@ func (f *flows) conditions(j *slurm.QueueEntry, job *flow.Job, a *awaited) (unkn
 				a.root = fmt.Sprintf("job %s, of which nothing is forecast: %s", squeueID(other), first.unknown)
 				return "it waits for " + a.root
 			}
-			event := events[c.Kind]
-			job.Conditions = append(job.Conditions, flow.Condition{Event: event, Job: first.place, Delay: c.Delay})
+			after := flow.Condition{Event: events[c.Kind], Job: first.place, Delay: c.Delay}
+			if c.Kind == dependency.Corresponding && !d.Any && j.ArrayJob != 0 {
+				s.correspond(f, j, other, first, after)
+			} else {
+				s.Conditions = append(s.Conditions, after)
+			}
 			a.after = append(a.after, f.tellAwaited(other, first, c))
 		}
 	}
-	if d.Any && len(job.Conditions) == 0 {
+	if d.Any && len(s.Conditions) == 0 {
 		return "of none of the jobs that it waits for (" + j.Dependency + ") anything is forecast"
 	}
 	return ""
@@ -363,15 +367,22 @@ type afterOthers struct {
 	lost     float64 // the probability that it never does
 }
 
-// eligible returns when a job becomes eligible. It says why if that is not known.
+// eligible returns when a job becomes eligible, or all tasks of an array. It says why if that is not
+// known.
 func (f *flows) eligible(j *slurm.QueueEntry) (after afterOthers, unknown string) {
-	next, a := flow.Job{ID: j.ID, Earliest: f.now}, awaited{}
-	if unknown := f.conditions(j, &next, &a); unknown != "" || len(next.Conditions) == 0 {
+	next, a := series{Job: flow.Job{ID: j.ID, Earliest: f.now}}, awaited{}
+	if unknown := f.conditions(j, &next, &a); unknown != "" {
 		return after, unknown
+	}
+	for _, c := range next.corresponding {
+		next.Conditions = append(next.Conditions, c.all)
+	}
+	if len(next.Conditions) == 0 {
+		return after, ""
 	}
 	next.Wait = func(int64) (never delay.Distribution) { return never }
 	next.Run = func(float64) float64 { return 0 }
-	place := f.Add(next)
+	place := f.Add(next.Job)
 	times := flow.TimesOf(f.Courses(place).Eligible)
 	return afterOthers{times.Shares(shares), forecastOf(times), f.Lost([]int{place})}, ""
 }

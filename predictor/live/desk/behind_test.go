@@ -247,6 +247,46 @@ func TestWhenBehindPrivate(t *testing.T) {
 	}
 }
 
+// Each task of an array behind aftercorr waits for the one with its index, and for no other.
+func TestWhenCorresponding(t *testing.T) {
+	s := newSite(t)
+	s.Outlook.Delay, s.Outlook.RunTime = 600, 1800
+	s.observe(
+		entry(40, "alice", 0, func(j *slurm.QueueEntry) { j.ArrayJob, j.ArrayTasks, j.Tasks, j.AtOnce = 40, "2-5", 4, 1 }),
+		entry(41, "alice", 0, func(j *slurm.QueueEntry) {
+			j.ArrayJob, j.ArrayTasks, j.State, j.Start = 40, "1", workload.Running, desktest.Epoch-900
+		}),
+		behind(60, "aftercorr:40_*(unfulfilled)", func(j *slurm.QueueEntry) { j.ArrayJob, j.ArrayTasks, j.Tasks = 60, "1-5", 5 }),
+	)
+	at := func(tasks string) (start, end int64) {
+		t.Helper()
+		q := api.WhenQuery{Jobs: []int64{60}}
+		if tasks != "" {
+			q = api.WhenQuery{ArrayTasks: []api.ArrayTasks{{Array: 60, Tasks: tasks}}}
+		}
+		w := s.when("alice", q).Jobs
+		if len(w) != 1 || w[0].Start == nil || w[0].End == nil {
+			t.Fatalf("%s: %+v", tasks, w)
+		}
+		return w[0].Start.Median - desktest.Epoch, w[0].End.Median - desktest.Epoch
+	}
+	last := int64(0)
+	for _, tasks := range []string{"1", "2", "3", "5"} {
+		start, end := at(tasks)
+		if start < last || end < start+1200 {
+			t.Errorf("task %s from %d to %d, the one before from %d", tasks, start, end, last)
+		}
+		last = start
+	}
+	first, _ := at("1")
+	second, _ := at("2")
+	start, end := at("")
+	_, latest := at("5")
+	if start != first || first > 2400 || second < 2400 || end < latest {
+		t.Errorf("from %d to %d; the first task from %d, the second from %d, the last to %d", start, end, first, second, latest)
+	}
+}
+
 // The tasks of an array end well or badly together: a job behind all of them is no more likely to
 // be lost when some have started.
 func TestWhenBehindTasks(t *testing.T) {

@@ -1,6 +1,8 @@
 package desk
 
 import (
+	"slices"
+
 	"github.com/varq-project/varq/predictor/forecast/completion"
 	"github.com/varq-project/varq/predictor/forecast/flow"
 	"github.com/varq-project/varq/predictor/slurm"
@@ -13,7 +15,36 @@ type series struct {
 	flow.Job // without Run
 	atOnce   int32
 	full     bool
-	run      func(c completion.Circumstances) func(prob float64) float64
+	// corresponding are the tasks that each wait for one of another array, or nil
+	corresponding []corresponding
+	run           func(c completion.Circumstances) func(prob float64) float64
+}
+
+// corresponding is tasks of an array, from the one after before up to through, that wait for the same
+// ones of another array: for all of these, of which the first is done at another time.
+type corresponding struct {
+	first, all      flow.Condition
+	before, through int32
+}
+
+// correspond takes in that tasks wait for those of another array that have the same indices, and are
+// a job of the queue.
+func (s *series) correspond(f *flows, j, other *slurm.QueueEntry, is *awaited, after flow.Condition) {
+	_, before, through := slurm.CommonTasks(j.ArrayTasks, other.ArrayTasks)
+	c := corresponding{after, after, before, through}
+	if other.Start == 0 && other.Count() > 1 {
+		c.first.Job = is.series.only(f, 0)
+	}
+	s.corresponding = append(s.corresponding, c)
+}
+
+// behind returns the tasks of c, which come after one more condition.
+func (s *series) behind(c *corresponding, last flow.Condition) *series {
+	tasks := *s
+	tasks.corresponding = nil
+	tasks.ID += int64(c.before)
+	tasks.Conditions = append(slices.Clip(s.Conditions), last)
+	return &tasks
 }
 
 // comesAfter reports whether a job comes after others that end: after those of its dependency, or
@@ -45,6 +76,9 @@ func (s *series) places(f *flows, j *slurm.QueueEntry) bool {
 
 // add adds so many of the tasks to the flow, those that start first, and returns their place.
 func (s *series) add(f *flows, n int32) int {
+	if len(s.corresponding) > 0 {
+		return s.addCorresponding(f, n)
+	}
 	all := rounds(n, s.atOnce)
 	if !s.full {
 		return s.stretch(f, 0, min(n, s.atOnce), all)
@@ -58,8 +92,41 @@ func (s *series) add(f *flows, n int32) int {
 	return f.Join(parts)
 }
 
+// addCorresponding is add for tasks that wait for those of another array.
+func (s *series) addCorresponding(f *flows, n int32) int {
+	var parts []int
+	for i := range s.corresponding {
+		c := &s.corresponding[i]
+		if c.before >= n {
+			continue
+		}
+		if c.first != c.all {
+			parts = append(parts, s.behind(c, c.first).add(f, 1))
+		}
+		parts = append(parts, s.behind(c, c.all).add(f, min(n, c.through)-c.before))
+	}
+	return f.Join(parts)
+}
+
+// only adds the task to the flow that comes after so many, and returns its place.
+func (s *series) only(f *flows, n int32) int {
+	if s.full {
+		return s.stretch(f, n%s.atOnce+1, 1, n/s.atOnce+1)
+	}
+	return s.stretch(f, 0, 1, n/s.atOnce+1)
+}
+
 // after returns when the task starts and ends, in each course, that comes after so many.
 func (s *series) after(f *flows, n int32) (start, end []int64) {
+	for i := range s.corresponding {
+		if c := &s.corresponding[i]; c.before <= n && n < c.through {
+			last := c.all
+			if n == c.before {
+				last = c.first
+			}
+			return s.behind(c, last).after(f, 0)
+		}
+	}
 	needed := int32(0)
 	if s.full {
 		needed = n%s.atOnce + 1
