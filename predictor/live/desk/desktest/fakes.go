@@ -39,7 +39,7 @@ type Slurm struct {
 	ChangesAtRead map[int64]func(*slurm.QueueEntry) // changes of jobs just before Job reads them
 	// this job starts just before Update changes it
 	StartsAtUpdate int64
-	Gone map[int64]workload.Job // that slurmctld still shows after their end
+	Gone           map[int64]workload.Job // that slurmctld still shows after their end
 	// Accounted fails for these jobs; for all jobs with key 0
 	AccountingDown map[int64]bool
 
