@@ -193,22 +193,28 @@ func (s *Submission) span(p *api.Plan) string {
 	}
 }
 
+// refuse tells of a refusal: each clause of the reason is a line.
 func (s *Submission) refuse(l *lines, r *api.Refusal) {
 	reason := slurmtime.InZone(r.Reason, s.zone)
-	l.add(wordRefuse, "no promise: %s", reason)
+	for i, clause := range strings.Split(reason, "; ") {
+		if i == 0 {
+			clause = "no promise: " + clause
+		}
+		l.add(wordRefuse, "%s", clause)
+	}
 	nothing := "nothing was submitted"
 	if asked := s.Request.AskedFor(reason, s.now, s.zone); asked != "" {
 		nothing += " (asked for: " + asked + ")"
 	}
-	nothing += "."
-	if len(r.Offers) > 0 {
-		if kept := r.Kept(s.zone); kept != "" {
-			nothing += " " + kept
-		}
-		nothing += " Add one of these to the same command within a minute:"
+	if len(r.Offers) == 0 {
+		l.add(wordRefuse, "%s.", nothing)
+		return
 	}
-	l.add(wordRefuse, "%s", nothing)
+	l.add(wordRefuse, "%s. Add one of these to the same command within a minute:", nothing)
 	s.offer(l, wordRefuse, r.Offers)
+	if kept := r.Kept(s.zone); kept != "" {
+		l.add(wordRefuse, "%s", kept)
+	}
 }
 
 // offer tells what else can be promised.

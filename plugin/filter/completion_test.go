@@ -103,7 +103,8 @@ func TestWriteCompletion(t *testing.T) {
 			"end",
 		}},
 		"refusal": {Submission{}, api.PlanAnswer{Refusal: &api.Refusal{Reason: "too early", Offers: offers, KeptUntil: now + 60}}, []string{
-			"refuse no promise: too early", "refuse nothing was submitted. The room of the offers is kept for you until 2026-11-21T12:01:00. Add one of these to the same command within a minute:", "refuse possible: --finish-by=2026-11-21T14:00:00 --prob=0.95", "end",
+			"refuse no promise: too early", "refuse nothing was submitted. Add one of these to the same command within a minute:", "refuse possible: --finish-by=2026-11-21T14:00:00 --prob=0.95",
+			"refuse The room of the offers is kept for you until 2026-11-21T12:01:00.", "end",
 		}},
 		"other ways": {Submission{now: now, Request: api.PlanRequest{FinishBy: now + 3600}}, api.PlanAnswer{Refusal: &api.Refusal{Reason: "too early", Offers: others}}, []string{
 			"refuse no promise: too early", "refuse nothing was submitted (asked for: finished by 2026-11-21T13:00:00, in 01:00:00). Add one of these to the same command within a minute:",
