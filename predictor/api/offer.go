@@ -13,7 +13,7 @@ import (
 const (
 	OfferProb = "probability" // the best probability for this deadline
 	// the same request, with work that starts when the job does; and if need be, a lower
-	// probability
+	// probability or, where nothing else can be promised, a later deadline
 	OfferFree  = "best-effort"
 	OfferLater = "deadline"   // the earliest deadline for this probability
 	OfferNodes = "nodes"      // the same request with fewer nodes, or fewer CPUs on one node
@@ -79,6 +79,9 @@ func (o *Offer) Options(refused *PlanRequest, zone *time.Location) []string {
 		options := []string{"--best-effort"}
 		if o.Prob != refused.Prob {
 			options = append(options, fmt.Sprintf("--prob=%v", o.Prob))
+		}
+		if o.BeginBy != refused.BeginBy {
+			options = append(options, "--begin-by="+slurmtime.Format(o.BeginBy, zone))
 		}
 		return options
 	case OfferEnd:

@@ -23,10 +23,11 @@ func TestOfferOptions(t *testing.T) {
 		want    string
 	}{
 		{Offer{Kind: OfferProb, Prob: .97}, strict, time.UTC, "--prob=0.97"},
-		{Offer{Kind: OfferFree, Prob: .9}, strict, time.UTC, "--best-effort"},
-		{Offer{Kind: OfferFree, Prob: .8}, strict, time.UTC, "--best-effort --prob=0.8"},
+		{Offer{Kind: OfferFree, Prob: .9, BeginBy: noon}, strict, time.UTC, "--best-effort"},
+		{Offer{Kind: OfferFree, Prob: .9, BeginBy: noon + 3600}, strict, tokyo, "--best-effort --begin-by=2026-11-21T22:00:00"},
+		{Offer{Kind: OfferFree, Prob: .8, BeginBy: noon}, strict, time.UTC, "--best-effort --prob=0.8"},
 		// whatever the site's is
-		{Offer{Kind: OfferFree, Prob: .9}, PlanRequest{Job: job, BeginBy: noon}, time.UTC, "--best-effort --prob=0.9"},
+		{Offer{Kind: OfferFree, Prob: .9, BeginBy: noon}, PlanRequest{Job: job, BeginBy: noon}, time.UTC, "--best-effort --prob=0.9"},
 		{later, strict, time.UTC, "--begin-by=2026-11-21T13:00:00"},
 		{later, window, time.UTC, "--begin-by=2026-11-21T13:00:00 --begin-after=2026-11-21T12:50:00"},
 		{later, window, tokyo, "--begin-by=2026-11-21T22:00:00 --begin-after=2026-11-21T21:50:00"},

@@ -308,7 +308,7 @@ func (r *refused) isTaken(o *api.Offer, req *api.PlanRequest, now int64) bool {
 			return false
 		}
 	case api.OfferFree:
-		want.BestEffort, want.BeginAfter = true, 0
+		want.BestEffort, want.BeginAfter, want.BeginBy = true, 0, o.BeginBy
 		if want.Prob != 0 {
 			want.Prob = o.Prob
 		}

@@ -14,7 +14,7 @@ type Kind string
 const (
 	OfferProb Kind = "probability" // the best probability for this deadline
 	// the same request, with work that starts when the job does; and if need be, a lower
-	// probability
+	// probability or, where nothing else can be promised, a later deadline
 	OfferFree  Kind = "best-effort"
 	OfferLater Kind = "deadline" // the earliest deadline for this probability
 	OfferNodes Kind = "nodes"    // the same request with fewer nodes, or fewer CPUs on one node
@@ -93,6 +93,12 @@ func (p *Planner) offers(r Request) []Offer {
 		if a := o.find(&changed); a.Plan != nil {
 			changed.offered = false
 			found = append(found, s.offer(o.kind, &changed, &a))
+		}
+	}
+	if changed := r; len(found) == 0 && bestEffort(&changed) {
+		if a := s.planned(s.later)(&changed); a.Plan != nil {
+			changed.offered = false
+			found = append(found, s.offer(OfferFree, &changed, &a))
 		}
 	}
 	return found

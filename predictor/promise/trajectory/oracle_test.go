@@ -290,7 +290,10 @@ func checkOffer(t *testing.T, p *Planner, q Request, o Offer) {
 		if same.Prob > q.Prob || same.Prob < q.Prob/2 {
 			t.Fatalf("an offer of %v for %v", same.Prob, q.Prob)
 		}
-		same.HoldUntil, same.Prob = q.HoldUntil, q.Prob
+		if later := same.Deadline - q.Deadline; later != 0 && (later < 0 || same.Deadline%60 != 0 || same.Prob != q.Prob) {
+			t.Fatalf("a later deadline of %d with %v for %d with %v", same.Deadline, same.Prob, q.Deadline, q.Prob)
+		}
+		same.Deadline, same.HoldUntil, same.Prob = q.Deadline, q.HoldUntil, q.Prob
 	case OfferLater:
 		if same.Deadline <= q.Deadline || same.Deadline%60 != 0 {
 			t.Fatalf("a later deadline of %d for %d", same.Deadline, q.Deadline)

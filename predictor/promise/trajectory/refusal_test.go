@@ -706,6 +706,20 @@ func TestGiven(t *testing.T) {
 	}
 }
 
+// Where nodes may not idle for as long as a start is uncertain, work that may begin at any time is
+// offered by a later deadline, if nothing else is.
+func TestOffersFreelyLater(t *testing.T) {
+	p := &Planner{Forecaster: curve{mean: 10 * hour, sample: 100_000}, Cluster: site(nil), MaxHold: 1}
+	a := p.Plan(request(1, hour, .9))
+	if a.Refusal == nil || len(a.Refusal.Offers) != 1 {
+		t.Fatalf("%+v", a.Refusal)
+	}
+	o := a.Refusal.Offers[0]
+	if lead := o.Request.Deadline - noon; o.Kind != OfferFree || o.Request.Prob != .9 || o.Idle != 0 || lead < 23*hour || lead > 27*hour {
+		t.Errorf("%+v", o)
+	}
+}
+
 // needing forecasts starts of jobs that have so many seconds.
 type needing int64
 

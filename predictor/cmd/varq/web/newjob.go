@@ -161,6 +161,9 @@ func (s *site) queryOf(q *question, o *api.Offer) template.URL {
 		if o.Prob != q.request.Prob {
 			changed = append(changed, fieldProb, probability)
 		}
+		if o.BeginBy != q.request.BeginBy {
+			changed = append(changed, fieldBeginBy, s.notBefore(o.BeginBy))
+		}
 		return q.query(changed...)
 	case api.OfferLater:
 		return q.query(fieldBeginBy, s.notBefore(o.BeginBy))
