@@ -17,11 +17,11 @@ import (
 	"github.com/varq-project/varq/predictor/workload"
 )
 
-// A refusal is remembered for refusalsKept seconds, but at most mostRefusals of one user: so many
-// that some of them have kept no room.
+// A refusal is remembered for refusalsKept seconds, but at most mostRefusals of one user, which are
+// more than keep room at one time.
 const (
 	refusalsKept = 600
-	mostRefusals = mostKept
+	mostRefusals = 200
 )
 
 // The room of offers is kept for the user to whom they were made, from when they were made, for
@@ -200,7 +200,7 @@ func (o *offered) refuse(user string, req *api.PlanRequest, no *api.Refusal, kee
 		}
 	}
 	if len(made) == mostRefusals {
-		oldest := slices.IndexFunc(made, func(r refused) bool { return r.until == r.at })
+		oldest := slices.IndexFunc(made, func(r refused) bool { return !r.keeping(now) })
 		made = slices.Delete(made, oldest, oldest+1)
 	}
 	o.n++

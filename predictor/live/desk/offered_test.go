@@ -284,6 +284,28 @@ func TestOffersBeyond(t *testing.T) {
 	}
 }
 
+// Of many refusals of a user the oldest is forgotten that keeps no room, although all have.
+func TestManyRefusals(t *testing.T) {
+	o := offered{}
+	for i := range int64(3 * mostRefusals) {
+		now := 1000 + 2*i
+		asked := api.PlanRequest{BeginBy: 1e6 + i, Prob: .9}
+		no := api.Refusal{Offers: []api.Offer{{Kind: api.OfferLater, Prob: .9, BeginBy: 2e6 + i}}}
+		o.refuse("alice", &asked, &no, true, now, time.UTC)
+		if no.Unkept {
+			t.Fatalf("the %d-th is not kept", i)
+		}
+		asked.BeginBy = 2e6 + i
+		if as := o.standing("alice", &asked, now); as.at != now {
+			t.Fatalf("the %d-th is not remembered: %+v", i, as)
+		}
+		o.promise("alice", &asked, "p", now+1)
+	}
+	if n := len(o.made["alice"]); n > mostRefusals {
+		t.Errorf("%d are remembered", n)
+	}
+}
+
 // Offers that nobody takes keep room from others for a third of the time. Those asked for twice
 // keep it once.
 func TestOffersKeepRoomInVain(t *testing.T) {
