@@ -227,7 +227,10 @@ func (o *Options) take(ctx context.Context, site Site, c *Choice) error {
 		err = fmt.Errorf("%w: %w", elastic.ErrSite, err)
 	default:
 		if err = c.agree(got.Plan); err == nil {
-			return o.confirm(ctx, site, c)
+			if err = o.confirm(ctx, site, c); err != nil || o.Now().Unix() <= c.Start {
+				return err
+			}
+			return o.late(ctx, site, c)
 		}
 	}
 	if got.Plan != nil {
@@ -280,6 +283,18 @@ func (o *Options) confirm(ctx context.Context, site Site, c *Choice) error {
 		}
 		sleep(ctx, o.Pause)
 	}
+}
+
+// late lets Slurm cancel the job of a slot that was confirmed when its time was over, as Slurm was
+// slow, unless the job has started.
+func (o *Options) late(ctx context.Context, site Site, c *Choice) error {
+	switch started, unknown := o.cancel(ctx, site, c); {
+	case unknown != nil:
+		return &Doubt{Choice: *c, Err: unknown}
+	case started:
+		return nil
+	}
+	return errPast
 }
 
 // settle resolves a promise of which it is not known whether it is confirmed, because of err. First

@@ -260,6 +260,27 @@ func TestLateSubmission(t *testing.T) {
 	})
 }
 
+// A slot whose time is over when it has been confirmed, as Slurm was slow, is lost with its job,
+// unless the job has started.
+func TestLateConfirmation(t *testing.T) {
+	for _, started := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			a := &scripted{name: "a", cancel: func(context.Context) (bool, error) { return started, nil }}
+			a.confirm = func(context.Context) error {
+				a.confirm = nil
+				time.Sleep(9 * time.Second)
+				return nil
+			}
+			answers := offers(a)
+			answers[0].Slots = []api.Slot{slotAt(8), slotAt(300)}
+			out, err := Reserve(t.Context(), []Site{a}, answers, options())
+			if err != nil || out.Taken == nil || (out.Taken.Start == slotAt(8).Start) != started || (len(out.Tried) == 1) == started {
+				t.Errorf("%+v, %v", out, err)
+			}
+		})
+	}
+}
+
 // A user who interrupts the command has reserved nothing, or what she is told.
 func TestInterrupted(t *testing.T) {
 	for name, c := range map[string]struct {
