@@ -367,8 +367,8 @@ type afterOthers struct {
 	lost     float64 // the probability that it never does
 }
 
-// eligible returns when a job becomes eligible, or all tasks of an array. It says why if that is not
-// known.
+// eligible returns when a job becomes eligible, or all tasks of an array. It says why if that is
+// not known.
 func (f *flows) eligible(j *slurm.QueueEntry) (after afterOthers, unknown string) {
 	next, a := series{Job: flow.Job{ID: j.ID, Earliest: f.now}}, awaited{}
 	if unknown := f.conditions(j, &next, &a); unknown != "" {

@@ -25,12 +25,12 @@ const (
 )
 
 // The room of offers is kept for the user to whom they were made, from when they were made, for
-// roomKept seconds or until she has taken one. Within refusalsKept seconds her offers keep room from
-// everybody for mostKept seconds at most, whatever she does with them. Further ones keep it from
-// those users alone whose offers have kept as much: where all ask again and again, offers hold, and
-// whoever comes seldom is not kept from what they ask for. The offers of at most mostAtOnce refusals
-// of one user, and of mostKeptOfAll of all users, keep room at the same time, which bounds the cost
-// of a plan.
+// roomKept seconds or until she has taken one. Within refusalsKept seconds her offers keep room
+// from everybody for mostKept seconds at most, whatever she does with them. Further ones keep it
+// from those users alone whose offers have kept as much: where all ask again and again, offers
+// hold, and whoever comes seldom is not kept from what they ask for. The offers of at most
+// mostAtOnce refusals of one user, and of mostKeptOfAll of all users, keep room at the same time,
+// which bounds the cost of a plan.
 const (
 	reading       = 5 // seconds beyond offer.Patience
 	roomKept      = offer.Patience + reading

@@ -113,8 +113,8 @@ func (d *occupancy) claims(ctx context.Context, now int64, but ...string) ([]wor
 	return append(claims, d.plainClaims()...), nil
 }
 
-// withOffers returns claims and the room that is kept for offers to others than a user whose request
-// has a standing, and until when some of that room is kept; see offered.claims.
+// withOffers returns claims and the room that is kept for offers to others than a user whose
+// request has a standing, and until when some of that room is kept; see offered.claims.
 func (d *occupancy) withOffers(claims []workload.Claim, user string, as standing, now int64) (all []workload.Claim, until int64) {
 	kept, until := d.offered.claims(user, &as, now)
 	d.measure(kept)

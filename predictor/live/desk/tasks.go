@@ -20,15 +20,15 @@ type series struct {
 	run           func(c completion.Circumstances) func(prob float64) float64
 }
 
-// corresponding is tasks of an array, from the one after before up to through, that wait for the same
-// ones of another array: for all of these, of which the first is done at another time.
+// corresponding is tasks of an array, from the one after before up to through, that wait for the
+// same ones of another array: for all of these, of which the first is done at another time.
 type corresponding struct {
 	first, all      flow.Condition
 	before, through int32
 }
 
-// correspond takes in that tasks wait for those of another array that have the same indices, and are
-// a job of the queue.
+// correspond takes in that tasks wait for those of another array that have the same indices, and
+// are a job of the queue.
 func (s *series) correspond(f *flows, j, other *slurm.QueueEntry, is *awaited, after flow.Condition) {
 	_, before, through := slurm.CommonTasks(j.ArrayTasks, other.ArrayTasks)
 	c := corresponding{after, after, before, through}

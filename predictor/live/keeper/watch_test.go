@@ -259,8 +259,8 @@ func TestManyGoneButOne(t *testing.T) {
 	}
 }
 
-// While accounting fails, slurmctld tells of a job that was cancelled before it started. Of one that
-// has run it does not tell enough.
+// While accounting fails, slurmctld tells of a job that was cancelled before it started. Of one
+// that has run it does not tell enough.
 func TestGoneWithoutAccounting(t *testing.T) {
 	for _, c := range []struct {
 		name  string
