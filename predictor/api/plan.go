@@ -429,8 +429,8 @@ type Refusal struct {
 	// KeptUntil is until when, in Unix seconds, the room of the offers is kept for their user; 0 if
 	// it is not.
 	KeptUntil int64 `json:"kept_until,omitempty"`
-	// KeptFromSome says that it is kept only from users whose offers have kept room for as long of
-	// late as those of their user.
+	// KeptFromSome says that it is kept only from users who have been refused as often of late as
+	// their user.
 	KeptFromSome bool `json:"kept_from_some,omitempty"`
 	// Unkept says that it is not, although the request was one for a promise, since as many offers
 	// keep room for their user, or for all, as may at one time.

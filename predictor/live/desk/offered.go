@@ -25,17 +25,17 @@ const (
 )
 
 // The room of offers is kept for the user to whom they were made, from when they were made, for
-// roomKept seconds or until she has taken one. Within refusalsKept seconds her offers keep room
-// from everybody for mostKept seconds at most, whatever she does with them. Further ones keep it
-// from those users alone whose offers have kept as much: where all ask again and again, offers
+// roomKept seconds or until she has taken one. It is kept from everybody after her first mostFirst
+// refusals within refusalsKept seconds, and so for a third of the time at most. After further ones
+// it is kept from those users alone who have had as many: where all ask again and again, offers
 // hold, and whoever comes seldom is not kept from what they ask for. The offers of at most
 // mostAtOnce refusals of one user, and of mostKeptOfAll of all users, keep room at the same time,
 // which bounds the cost of a plan.
 const (
 	reading       = 5 // seconds beyond offer.Patience
 	roomKept      = offer.Patience + reading
-	mostKept      = refusalsKept / 3
-	mostAtOnce    = mostKept / roomKept
+	mostFirst     = refusalsKept / 3 / roomKept
+	mostAtOnce    = mostFirst
 	mostKeptOfAll = 200
 )
 
@@ -56,7 +56,7 @@ type refused struct {
 	until  int64            // before which that room is kept; at, if there is none
 	later  []string         // plans that were promised to others while it was kept; see standing
 	taken  bool             // one of the offers has been promised
-	beyond bool             // the user's offers had kept room for mostKept seconds before
+	beyond bool             // it is not one of the user's first; see standing
 }
 
 // keeping reports whether room is kept for the offers.
@@ -85,7 +85,7 @@ type standing struct {
 	offer api.Offer // the one that it takes, if at is not 0
 	at, n int64     // when its refusal was made, 0 without one, and its number or latest
 	later []string  // the plans that were promised to others after the offer
-	// beyond is true if the user's offers had kept room for mostKept seconds by then
+	// beyond is true if the user had had her first mostFirst refusals by then
 	beyond bool
 }
 
@@ -127,16 +127,15 @@ func (o *offered) standing(user string, req *api.PlanRequest, now int64) standin
 	return standing{n: latest, beyond: o.isBeyond(user, now)}
 }
 
-// isBeyond reports whether a user's offers have kept room from everybody for so long of late that
-// further ones do not.
+// isBeyond reports whether a user has had her first mostFirst refusals of late.
 func (o *offered) isBeyond(user string, now int64) bool {
-	kept := int64(roomKept)
+	first := 0
 	for i := range o.made[user] {
-		if r := &o.made[user][i]; !r.beyond && r.at >= now-refusalsKept {
-			kept += r.until - r.at
+		if r := &o.made[user][i]; !r.beyond && r.until > r.at && r.at >= now-refusalsKept {
+			first++
 		}
 	}
-	return kept > mostKept
+	return first >= mostFirst
 }
 
 // claims returns the room that is kept for offers made to others than a user whose request has a
