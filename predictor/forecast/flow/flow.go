@@ -61,6 +61,8 @@ type Job struct {
 	// Started is when a job has started that runs, or 0. It needs no Conditions then, and a Wait only
 	// with a FailureRate.
 	Started int64
+	// HoldUntil is before when its work does not begin, although it may have started.
+	HoldUntil int64
 	// Wait returns the distribution of the wait that begins, or goes on, at a time. It is asked about
 	// few times, in ascending order.
 	Wait func(eligible int64) delay.Distribution
@@ -200,7 +202,7 @@ func (f *Flow) draw(j *Job) Courses {
 		if c.Start[d] = from; j.Started != 0 {
 			c.Start[d] = j.Started
 		}
-		c.End[d] = later(from, j.Run(runs[d]))
+		c.End[d] = later(max(from, j.HoldUntil), j.Run(runs[d]))
 	}
 	if j.FailureRate > 0 {
 		j.requeue(&c, random, waits, f.beyond)

@@ -32,6 +32,8 @@ type flows struct {
 	*flow.Flow
 	*index
 	known map[int64]*awaited
+	ended map[int64]*workload.Job      // that are over, of those that were asked for
+	holds map[int64]workload.Claim     // of promised jobs whose work begins later than they
 	rates map[workload.Request]float64 // of failures, of jobs that wait, by what they ask for
 }
 
@@ -52,7 +54,19 @@ func flowsOf(w *waiting) *flows {
 	if w.desk.Behind != nil {
 		learnt = w.desk.Behind()
 	}
-	return &flows{waiting: w, index: w.queue.index(), Flow: flow.New(flow.AlikeWaits, learnt, w.now), known: map[int64]*awaited{}, rates: map[workload.Request]float64{}}
+	return &flows{waiting: w, index: w.queue.index(), Flow: flow.New(flow.AlikeWaits, learnt, w.now), known: map[int64]*awaited{}, ended: map[int64]*workload.Job{}, holds: holdsOf(w.claims), rates: map[workload.Request]float64{}}
+}
+
+// holdsOf returns the claims of promised jobs whose work begins later than they have their nodes, by
+// job.
+func holdsOf(claims []workload.Claim) map[int64]workload.Claim {
+	holds := map[int64]workload.Claim{}
+	for i := range claims {
+		if c := &claims[i]; c.Job != 0 && !c.Plain && c.Start < c.From {
+			holds[c.Job] = *c
+		}
+	}
+	return holds
 }
 
 // flows returns the flows of the queue, for a user. The error is a fault of package api.
@@ -96,8 +110,12 @@ func (f *flows) running(j *slurm.QueueEntry, job *flow.Job) (unknown string) {
 		return "it is suspended"
 	}
 	q := forecast.Question{Request: j.Request, Now: f.now, Submit: f.now, Job: j.ID}
-	job.Started, job.Earliest = j.Start, f.now
-	run, ok := f.desk.Outlook.Run(&q, max(0, f.now-j.Start), completion.Circumstances{})
+	began := j.Start
+	if c, held := f.holds[j.ID]; held {
+		began, q.Limit = c.From, c.Limit
+	}
+	job.Started, job.Earliest, job.HoldUntil = j.Start, f.now, began
+	run, ok := f.desk.Outlook.Run(&q, max(0, f.now-began), completion.Circumstances{})
 	if !ok {
 		return "too little is known yet of how long such jobs run"
 	}
@@ -174,6 +192,9 @@ func (f *flows) pending(j *slurm.QueueEntry, s *series, a *awaited) (unknown str
 	}
 	s.FailureRate = float64(min(int32(j.Count()), s.atOnce)) * f.failureRate(as)
 	q := forecast.Question{Request: as.Request, Now: f.now, Submit: from, Job: j.ID}
+	if c, held := f.holds[j.ID]; held {
+		s.HoldUntil, q.Limit = c.From, c.Limit
+	}
 	s.run = func(c completion.Circumstances) func(prob float64) float64 {
 		run, _ := f.desk.Outlook.Run(&q, 0, c) // it is known if the wait is
 		return run
@@ -306,6 +327,9 @@ func (q *question) waitForOthers() (*api.Refusal, error) {
 	if err := f.readNew(q.ctx, unseen, mostNew); err != nil {
 		return nil, err
 	}
+	if why := f.never(&d); why != "" {
+		return &api.Refusal{Reason: fmt.Sprintf("this job would never start: %s (--dependency=%s)", why, q.asked.Dependency)}, nil
+	}
 	for _, c := range d.Conditions {
 		for _, other := range f.awaitedBy(j, c) {
 			if !f.sees(other) {
@@ -334,30 +358,52 @@ func (q *question) waitForOthers() (*api.Refusal, error) {
 // mostNew is of how many jobs of a dependency Slurm is asked that the queue does not show.
 const mostNew = 50
 
-// readNew adds jobs that were submitted since the last look at the queue, of which Slurm is asked
-// for so many at most. Those that Slurm does not show either are over. The error is a fault of
-// package api.
+// readNew adds jobs that were submitted since the last look at the queue, and those for which these
+// wait: so many at most. Those that Slurm does not show in the queue either are over. The error is a
+// fault of package api.
 func (f *flows) readNew(ctx context.Context, jobs []int64, most int) error {
-	if f.desk.Job == nil {
-		return nil
-	}
-	if len(jobs) > most {
+	found, over, err := f.index.readNew(ctx, f.desk.Job, jobs, most)
+	switch {
+	case errors.Is(err, errTooManyNew):
 		return api.Fault(api.ErrInvalid, fmt.Sprintf("more than %d of these jobs are not in the queue, as far as varqd has read it: ask again in a minute", most))
-	}
-	var found []*slurm.QueueEntry
-	for _, id := range jobs {
-		switch entry, err := f.desk.Job(ctx, id); {
-		case errors.Is(err, slurm.ErrNotFound):
-		case err != nil && ctx.Err() != nil:
-			return err
-		case err != nil:
-			return api.Fault(api.ErrUnavailable, fmt.Sprintf("Slurm does not tell of job %d now: try again in a moment", id))
-		default:
-			found = append(found, &entry)
-		}
+	case err != nil && ctx.Err() != nil:
+		return err
+	case err != nil:
+		return api.Fault(api.ErrUnavailable, "Slurm does not tell of a job now: try again in a moment")
 	}
 	f.index = f.with(found)
+	for _, id := range over {
+		if f.desk.Ended == nil {
+			break
+		}
+		if j, err := f.desk.Ended(ctx, id); err == nil {
+			f.ended[id] = &j
+		}
+	}
 	return nil
+}
+
+// never says which of the jobs that a dependency names has ended as it must not, so that the job
+// that waits for them never starts: a clause. It is "" if there is none, as far as is known.
+func (f *flows) never(d *dependency.Dependency) string {
+	why := ""
+	for _, c := range d.Conditions {
+		j := f.ended[c.Job]
+		event, about := events[c.Kind], c.Task < 0
+		switch {
+		case j == nil || !about || c.Kind == dependency.Singleton:
+		case event == flow.Succeeded && j.State != workload.Completed:
+			why = fmt.Sprintf("job %d has ended already (%s), and not with exit code 0", c.Job, j.State)
+			continue
+		case event == flow.Failed && j.State == workload.Completed && j.Array == 0:
+			why = fmt.Sprintf("job %d has ended already, with exit code 0", c.Job)
+			continue
+		}
+		if d.Any {
+			return ""
+		}
+	}
+	return why
 }
 
 // afterOthers is when a job becomes eligible after others.

@@ -247,6 +247,52 @@ func TestWhenBehindPrivate(t *testing.T) {
 	}
 }
 
+// A dependency on a job that has ended already, and not as it needs, is refused.
+func TestNeverAfterEnded(t *testing.T) {
+	s := newSite(t)
+	s.observe()
+	s.Slurm.Gone = map[int64]workload.Job{
+		8: {ID: 8, State: workload.Completed, End: desktest.Epoch - 5},
+		9: {ID: 9, State: workload.Failed, End: desktest.Epoch - 5},
+	}
+	for on, want := range map[string]string{
+		"afterok:9":                       "this job would never start: job 9 has ended already (FAILED), and not with exit code 0 (--dependency=afterok:9)",
+		"afternotok:8":                    "this job would never start: job 8 has ended already, with exit code 0 (--dependency=afternotok:8)",
+		"afterany:9,afterok:8,afterok:99": "",
+		"afterok:9?afterany:8":            "",
+	} {
+		r := desktest.Request(desktest.Epoch + 7200)
+		r.BestEffort, r.Dependency = true, on
+		a, err := s.desk.Plan(t.Context(), "alice", r, true)
+		if err != nil || (a.Refusal == nil) != (want == "") || a.Refusal != nil && a.Refusal.Reason != want {
+			t.Errorf("%s: %+v, %v", on, a.Refusal, err)
+		}
+	}
+}
+
+// Jobs that wait for a job of which only the newest of them is named count, though none has been
+// seen.
+func TestNewBehindNew(t *testing.T) {
+	s := newSite(t)
+	s.observe()
+	s.Outlook.RunTime = 60
+	s.Slurm.Pending[1] = *entry(1, "alice", -5*3600, func(j *slurm.QueueEntry) { j.Reason = "BeginTime" })
+	s.Slurm.Pending[2] = *behind(2, "afterany:1(unfulfilled)", nil)
+	s.Slurm.Pending[3] = *behind(3, "afterok:2(unfulfilled)", nil)
+	by := int64(desktest.Epoch + 2*3600)
+	if a, err := (Flows{s.desk}).Quote(t.Context(), "alice", &api.FlowRequest{Jobs: []int64{3}, FinishBy: by, Prob: .5}); err != nil || a.Refusal == nil || len(a.Flow.Jobs) != 3 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	r := desktest.Request(by)
+	r.BestEffort, r.Dependency = true, "afterany:3"
+	if a, err := s.desk.Plan(t.Context(), "alice", r, true); err != nil || a.Refusal == nil {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if w := s.when("alice", api.WhenQuery{Jobs: []int64{3}}).Jobs; len(w) != 1 || w[0].Start == nil || w[0].Start.Median < desktest.Epoch+5*3600 {
+		t.Errorf("%+v", w)
+	}
+}
+
 // Each task of an array behind aftercorr waits for the one with its index, and for no other.
 func TestWhenCorresponding(t *testing.T) {
 	s := newSite(t)

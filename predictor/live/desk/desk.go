@@ -101,6 +101,9 @@ type Options struct {
 	// Job reads a job that was submitted after the last look at the queue, or returns
 	// slurm.ErrNotFound. It may be nil.
 	Job func(ctx context.Context, id int64) (slurm.QueueEntry, error)
+	// Ended reads a job that Slurm still shows after its end, or returns slurm.ErrNotFound. It may be
+	// nil.
+	Ended func(ctx context.Context, id int64) (workload.Job, error)
 	// Homes knows the homes of groups. It is nil if there are none.
 	Homes Homes
 	// Behind returns what has been learnt of how often forecasts of jobs that wait for others came

@@ -20,7 +20,7 @@ type site struct {
 func newSite(t *testing.T) *site {
 	s := &site{Site: desktest.NewSite(t)}
 	s.desk = New(Options{
-		Premises: s.Premises, Ledger: s.Ledger, Outlook: s.Outlook, Health: s.Outlook, Job: s.Slurm.Job, Now: s.Now, Zone: time.UTC,
+		Premises: s.Premises, Ledger: s.Ledger, Outlook: s.Outlook, Health: s.Outlook, Job: s.Slurm.Job, Ended: s.Slurm.Ended, Now: s.Now, Zone: time.UTC,
 		Prob: .9, Confidence: .95, Horizon: 86400, Log: s.Log,
 	})
 	return s

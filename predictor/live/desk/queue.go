@@ -3,6 +3,8 @@ package desk
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -25,21 +27,58 @@ func newQueue(jobs map[int64]*slurm.QueueEntry) *queue {
 // mostAsked is of how many jobs of one question Slurm is asked that the queue does not show.
 const mostAsked = 10
 
-// withNew returns a queue that also has those of some jobs that were submitted since the look, as
-// read reads them; see Desk.Job. A job that cannot be read is left out.
-func (q *queue) withNew(ctx context.Context, read func(context.Context, int64) (slurm.QueueEntry, error), jobs []int64) *queue {
-	unseen := slices.DeleteFunc(slices.Clone(jobs), func(id int64) bool { return len(q.index().of(id)) > 0 })
-	if read == nil || len(unseen) == 0 {
+// withNew returns a queue that also has those of some jobs that were submitted since the look, and
+// those for which they wait, as read reads them; see Desk.Job. A job that cannot be read is left
+// out.
+func (q *queue) withNew(ctx context.Context, read reader, jobs []int64) *queue {
+	unseen := q.index().unseen(jobs)
+	found, _, _ := q.index().readNew(ctx, read, unseen[:min(len(unseen), mostAsked)], mostNew)
+	if len(found) == 0 {
 		return q
 	}
 	all := maps.Clone(q.jobs)
-	for _, id := range unseen[:min(len(unseen), mostAsked)] {
-		if entry, err := read(ctx, id); err == nil {
-			all[id] = &entry
-		}
+	for _, j := range found {
+		all[j.ID] = j
 	}
 	return newQueue(all)
 }
+
+// reader reads a job, or returns slurm.ErrNotFound if it is over.
+type reader func(ctx context.Context, id int64) (slurm.QueueEntry, error)
+
+// unseen returns those of some jobs, or arrays, that the queue does not have.
+func (x *index) unseen(jobs []int64) []int64 {
+	return slices.DeleteFunc(slices.Clone(jobs), func(id int64) bool { return len(x.of(id)) > 0 })
+}
+
+// readNew reads jobs that the queue does not have, and those of which they wait that it does not
+// have either: at most so many, or the error is errTooManyNew. over are those that are in no queue.
+func (x *index) readNew(ctx context.Context, read reader, jobs []int64, most int) (found []*slurm.QueueEntry, over []int64, err error) {
+	if read == nil {
+		return nil, nil, nil
+	}
+	for i := 0; i < len(jobs); i++ {
+		if len(jobs) > most {
+			return found, over, errTooManyNew
+		}
+		switch entry, err := read(ctx, jobs[i]); {
+		case errors.Is(err, slurm.ErrNotFound):
+			over = append(over, jobs[i])
+		case err != nil:
+			return found, over, fmt.Errorf("job %d: %w", jobs[i], err)
+		default:
+			found = append(found, &entry)
+			for _, c := range conditionsOf(&entry) {
+				if c.Job != 0 && len(x.of(c.Job)) == 0 && !slices.Contains(jobs, c.Job) {
+					jobs = append(slices.Clip(jobs), c.Job)
+				}
+			}
+		}
+	}
+	return found, over, nil
+}
+
+var errTooManyNew = errors.New("too many jobs are not in the queue")
 
 // index finds the jobs of a queue that wait for others, and these others. It must not be changed.
 type index struct {

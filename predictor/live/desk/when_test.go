@@ -322,6 +322,31 @@ func TestWhenHeld(t *testing.T) {
 	}
 }
 
+// A flow ends as late as the work of its jobs that is held, whether they wait or have their nodes.
+func TestFlowHeld(t *testing.T) {
+	s := learnt(t, 150)
+	req := api.PlanRequest{BeginBy: desktest.Epoch + 4*3600, Prob: .9, Job: workload.Request{Size: workload.Size{Nodes: 1, CPUs: 1}, Limit: 3600}}
+	a, err := s.desk.Plan(t.Context(), "alice", &req, true)
+	if err != nil || a.Plan == nil || a.Plan.BeginTime >= a.Plan.HoldUntil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if err := s.Ledger.Bind(t.Context(), a.Plan.ID, "alice", 7, desktest.Epoch, desktest.Epoch, false); err != nil {
+		t.Fatal(err)
+	}
+	s.observe(entry(7, "alice", 60, func(j *slurm.QueueEntry) {
+		j.Comment, j.Limit, j.Eligible, j.Size = a.Plan.Comment, a.Plan.TimeLimit, a.Plan.BeginTime, workload.Size{Nodes: 1, CPUs: 1}
+	}), behind(8, "afterany:7(unfulfilled)", nil))
+	w := s.when("alice", api.WhenQuery{Jobs: []int64{8}, Flow: true})
+	for _, j := range w.Flow.Jobs {
+		if j.End == nil || j.End.Median <= req.BeginBy {
+			t.Errorf("job %d: %+v", j.Job, j.End)
+		}
+	}
+	if j := w.Jobs[0]; j.Start.Median <= req.BeginBy {
+		t.Errorf("%+v", j.Start)
+	}
+}
+
 // What is promised to a job that waits takes no room from others that wait, until it has started.
 func TestWhenBesidePromised(t *testing.T) {
 	s := newSite(t)

@@ -218,6 +218,7 @@ func New(o Options) (_ *Daemon, err error) {
 		Site:       desk.Site{Power: c.Site.Power, Tariff: prices, Unit: unit},
 		Idle:       idleHere{d.idle},
 		Job:        slurms.Job,
+		Ended:      slurms.Ended,
 		Homes:      d.homes,
 		Behind:     behind(d.scores, o.Log),
 		RiskyNodes: c.Plan.RiskyNodes,
