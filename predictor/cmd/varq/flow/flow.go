@@ -104,16 +104,18 @@ All columns, for --format:
 		if err := p.read(env, file != ""); err != nil {
 			return cli.Usage(cmd, err)
 		}
-		if file != "" {
-			return p.submit(cmd.Context(), env, link, file, style)
-		}
-		if p.by != 0 {
-			_, err := p.ask(cmd.Context(), env, link, api.FlowRequest{Jobs: jobs}, style)
-			return err
-		}
 		columns, err := options.Choose(allColumns(env), style.Format)
-		if err != nil {
+		switch {
+		case err != nil:
 			return cli.Usage(cmd, err)
+		case file != "":
+			return p.submit(cmd.Context(), env, link, file, columns, style)
+		case p.by != 0:
+			answer, err := p.ask(cmd.Context(), env, link, api.FlowRequest{Jobs: jobs})
+			if err != nil {
+				return err
+			}
+			return p.tell(env, &answer, columns, style)
 		}
 		query := api.WhenQuery{Jobs: jobs, Flow: true}
 		if err := query.Check(); err != nil {

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/varq-project/varq/predictor/cmd/varq/cli"
 	"github.com/varq-project/varq/predictor/cmd/varq/link"
 	"github.com/varq-project/varq/predictor/cmd/varq/options"
+	"github.com/varq-project/varq/predictor/cmd/varq/table"
 	"github.com/varq-project/varq/predictor/prob"
 	"github.com/varq-project/varq/predictor/slurmtime"
 	"github.com/varq-project/varq/predictor/varqd/sbatch"
@@ -58,7 +60,7 @@ func (p *promising) read(env *cli.Env, file bool) (err error) {
 }
 
 // submit submits the jobs of a file and, if there is a deadline, has the flow promised.
-func (p *promising) submit(ctx context.Context, env *cli.Env, link *link.Link, path string, style *options.Style) error {
+func (p *promising) submit(ctx context.Context, env *cli.Env, link *link.Link, path string, columns []table.Column[api.FlowJob], style *options.Style) error {
 	f, err := ReadFile(path, env.Stdin)
 	if err != nil {
 		return err
@@ -73,61 +75,58 @@ func (p *promising) submit(ctx context.Context, env *cli.Env, link *link.Link, p
 		}
 		return nil
 	}
-	id, err := p.ask(ctx, env, link, api.FlowRequest{Name: f.Name, Jobs: s.jobs, Released: true}, style)
-	if err != nil {
+	answer, err := p.ask(ctx, env, link, api.FlowRequest{Name: f.Name, Jobs: s.jobs, Released: true})
+	// whoever does not read what is told has the promise all the same, or no jobs
+	if err != nil || answer.Refusal != nil {
+		undone := s.undo(ctx, cmp.Or(err, cli.ErrNo))
+		if answer.Refusal != nil {
+			_ = p.tell(env, &answer, columns, style) // is cli.ErrNo
+		}
 		if ctx.Err() == nil {
 			fmt.Fprintln(env.Stderr, "varq: no promise, and no job of the flow stays submitted")
 		}
-		return s.undo(ctx, err)
+		return undone
 	}
 	if err := s.release(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	return s.order.Tell(sbatch.Report{Flow: id})
+	return errors.Join(s.order.Tell(sbatch.Report{Flow: answer.Promised.ID}), p.tell(env, &answer, columns, style))
 }
 
-// ask asks for the promise of a flow, and tells the answer. It returns the promise's ID. The error
-// is cli.ErrNo if the answer is no.
-func (p *promising) ask(ctx context.Context, env *cli.Env, link *link.Link, r api.FlowRequest, style *options.Style) (id string, err error) {
+// ask asks for the promise of a flow.
+func (p *promising) ask(ctx context.Context, env *cli.Env, link *link.Link, r api.FlowRequest) (answer api.FlowAnswer, err error) {
 	r.FinishBy, r.Prob, r.Quote = p.by, p.probability, p.quote
 	if err := r.Check(); err != nil {
-		return "", api.ByOption(err, env.Moment)
+		return answer, api.ByOption(err, env.Moment)
 	}
 	varqd, err := link.Dial()
 	if err != nil {
-		return "", err
+		return answer, err
 	}
-	answer, err := varqd.PromiseFlow(ctx, r)
-	if err != nil {
-		return "", err
-	}
+	return varqd.PromiseFlow(ctx, r)
+}
+
+// tell tells the answer. The error is cli.ErrNo if that is no.
+func (p *promising) tell(env *cli.Env, answer *api.FlowAnswer, columns []table.Column[api.FlowJob], style *options.Style) error {
+	no := answer.Refusal
 	if style.JSON {
-		if err := cli.WriteJSON(env.Stdout, answer); err != nil {
-			return "", err
+		if err := cli.WriteJSON(env.Stdout, answer); err != nil || no == nil {
+			return err
 		}
+		return cli.ErrNo
 	}
-	if no := answer.Refusal; no != nil {
-		if style.JSON {
-			return "", cli.ErrNo
+	if no == nil {
+		fmt.Fprintln(env.Stdout, promised(env, answer.Promised))
+		return tell(env, answer.Flow, columns, style)
+	}
+	fmt.Fprintf(env.Stdout, "Cannot be promised: %s.\n", no.Reason)
+	for i, o := range no.Offers {
+		if i == 0 {
+			fmt.Fprint(env.Stdout, "\nPossible instead, for a minute:\n")
 		}
-		fmt.Fprintf(env.Stdout, "Cannot be promised: %s.\n", no.Reason)
-		for i, o := range no.Offers {
-			if i == 0 {
-				fmt.Fprint(env.Stdout, "\nPossible instead, for a minute:\n")
-			}
-			fmt.Fprintf(env.Stdout, "  --finish-by=%s --prob=%s\n", slurmtime.Format(o.FinishBy, env.Zone), prob.Format(o.Prob))
-		}
-		return "", cli.ErrNo
+		fmt.Fprintf(env.Stdout, "  --finish-by=%s --prob=%s\n", slurmtime.Format(o.FinishBy, env.Zone), prob.Format(o.Prob))
 	}
-	if style.JSON {
-		return answer.Promised.ID, nil
-	}
-	columns, err := options.Choose(allColumns(env), style.Format)
-	if err != nil {
-		return "", err
-	}
-	fmt.Fprintln(env.Stdout, promised(env, answer.Promised))
-	return answer.Promised.ID, tell(env, answer.Flow, columns, style)
+	return cli.ErrNo
 }
 
 // promised tells of a promise that is made, or could be.
