@@ -132,9 +132,12 @@ func (v *view) promisable(r trajectory.Request, bounds []api.Bound) {
 	}
 }
 
-// muchLater is how much later than it is forecast a start may be promised without a word about why,
-// in seconds.
-const muchLater = 600
+// later is how much later than it is forecast a start may be promised without a word about how much
+// more careful a promise is, and muchLater the same about the room, in seconds.
+const (
+	later     = 60
+	muchLater = 600
+)
 
 // crowded reports whether the start with the first bound's quantile is promised much later than it
 // is forecast, or not at all, and would be promised sooner but for the room kept for others.
@@ -154,7 +157,7 @@ func (v *view) crowded(r trajectory.Request, bounds []api.Bound) bool {
 func (v *view) careful(r trajectory.Request, bounds []api.Bound) string {
 	for i := range bounds {
 		b := &bounds[i]
-		if b.Expected == nil || b.Seconds != nil && *b.Seconds-*b.Expected < muchLater {
+		if b.Expected == nil || b.Seconds != nil && *b.Seconds-*b.Expected < later {
 			continue
 		}
 		wait := max(1, int64(math.Ceil(*b.Expected)))

@@ -36,8 +36,11 @@ const (
 	change = .1
 	// mostEvents is how many events of a promise are written down.
 	mostEvents = 100
-	// accounted is for how long accounting may not know of a job that has left the queue.
-	accounted = 900
+	// accounted is for how long accounting may not know of a job that has left the queue, and unsure
+	// the same if another never starts for it.
+	accounted, unsure = 900, 60
+	// mostRemembered is of how many jobs slurmctld is asked in one Look where accounting fails.
+	mostRemembered = 10
 )
 
 // Desk forecasts flows. Its errors are faults of package api.
@@ -56,6 +59,8 @@ type Slurm interface {
 	// Accounted returns the runs of a job, or of all tasks of an array, that are in accounting,
 	// oldest submission first.
 	Accounted(ctx context.Context, job int64) ([]workload.Job, error)
+	// Ended returns a job that slurmctld still shows after its end, or slurm.ErrNotFound.
+	Ended(ctx context.Context, job int64) (workload.Job, error)
 	// AccountedAll is Accounted for many jobs in one request, by their ids, or errors.ErrUnsupported.
 	AccountedAll(ctx context.Context, jobs []int64) (map[int64][]workload.Job, error)
 }
@@ -87,8 +92,9 @@ type known struct {
 	now   *float64
 	flow  *api.Flow
 	slots []workload.Claim
-	told  float64 // the forecast that was told last
-	left  int64   // when all its jobs had left the queue, or 0
+	told  float64         // the forecast that was told last
+	ended map[int64]int64 // when jobs have ended that have left the queue
+	left  int64           // since when some have left of which it is not known when they ended, or 0
 }
 
 // New returns a Keeper.
@@ -157,8 +163,7 @@ const (
 )
 
 // Look follows the jobs of all flows that are promised. l has all pending and running jobs. It
-// stops, and returns the error, if the file or accounting cannot be read or written, or if ctx is
-// done.
+// returns an error if the file or accounting cannot be read or written, or if ctx is done.
 func (k *Keeper) Look(ctx context.Context, l *look.Look) error {
 	rows, err := k.Store.open(ctx)
 	if err != nil {
@@ -166,10 +171,11 @@ func (k *Keeper) Look(ctx context.Context, l *look.Look) error {
 	}
 	open := map[string]bool{}
 	var due []*row
+	var unread error
 	for i := range rows {
 		r := &rows[i]
 		if err := k.follow(ctx, r, l); err != nil {
-			return err
+			unread = err // of accounting, without which the others are followed all the same
 		}
 		if r.State == api.StatePending {
 			open[r.ID] = true
@@ -187,7 +193,7 @@ func (k *Keeper) Look(ctx context.Context, l *look.Look) error {
 		}
 	}
 	k.Desk.ObserveFlows(k.slots())
-	return ctx.Err()
+	return cmp.Or(ctx.Err(), unread)
 }
 
 // of returns what is remembered of a promise.
@@ -240,8 +246,27 @@ func (r *row) present(l *look.Look) (jobs []*slurm.QueueEntry) {
 // follow brings a promise up to date with the queue, and settles it if it can be.
 func (k *Keeper) follow(ctx context.Context, r *row, l *look.Look) error {
 	present := r.present(l)
+	is := k.of(r.ID)
+	if is.ended == nil {
+		is.ended = map[int64]int64{}
+	}
+	outcome, why, unknown, err := k.gone(ctx, r, present, is.ended)
+	switch {
+	case outcome != api.StateKept:
+		if len(present) > 0 || unknown != 0 {
+			clear(is.ended) // the last has not ended, as far as is known
+		}
+		return k.settle(ctx, r, outcome, why, lastOf(is.ended), l.At)
+	case unknown == 0, err != nil:
+		is.left = 0
+	case is.left == 0:
+		is.left = l.At
+	}
+	k.remember(r.ID, is)
+	late := unknown != 0 && (err != nil || l.At-is.left < accounted) // accounting may be
 	for _, j := range present {
-		if j.Start == 0 && j.NeverStarts() {
+		// if another was cancelled, the promise is void
+		if sure := unknown == 0 || err == nil && l.At-is.left >= unsure; j.Start == 0 && j.NeverStarts() && sure {
 			return k.settle(ctx, r, api.StateMissed, fmt.Sprintf("job %d never starts: the jobs that it waits for did not end as it needs (%s)", j.ID, j.Dependency), 0, l.At)
 		}
 	}
@@ -253,54 +278,78 @@ func (k *Keeper) follow(ctx context.Context, r *row, l *look.Look) error {
 			does = "still runs"
 		}
 		return k.settle(ctx, r, api.StateMissed, fmt.Sprintf("job %d %s at the deadline", j.ID, does), 0, l.At)
-	case len(present) > 0:
-		return nil
+	case len(present) > 0, late:
+		return err
+	case unknown != 0:
+		return k.settle(ctx, r, api.StateCancelled, fmt.Sprintf("what became of job %d is not known: accounting does not tell", unknown), 0, l.At)
 	}
-	is := k.of(r.ID)
-	if is.left == 0 {
-		is.left = l.At
-		k.remember(r.ID, is)
-	}
-	return k.judge(ctx, r, l.At-is.left, l.At)
+	return k.settle(ctx, r, api.StateKept, "", lastOf(is.ended), l.At)
 }
 
-// judge settles a promise all of whose jobs have left the queue some seconds ago, if accounting
-// knows what has become of them.
-func (k *Keeper) judge(ctx context.Context, r *row, ago, now int64) error {
-	runs, err := k.accounted(ctx, r.Jobs)
-	if err != nil {
-		return err
+// lastOf returns the last of the times at which jobs have ended, 0 without any.
+func lastOf(ended map[int64]int64) (last int64) {
+	for _, at := range ended {
+		last = max(last, at)
 	}
-	var ended int64
-	outcome, note := api.StateKept, ""
-	worse := func(state, why string) {
-		if state == api.StateMissed && outcome != state || state == api.StateCancelled && outcome == api.StateKept {
-			outcome, note = state, why
-		}
+	return last
+}
+
+// gone returns what becomes of a promise by those of its jobs that have left the queue, and why.
+// ended has when they have ended of which that is known, and is added to. unknown is one of which it
+// is not yet, or 0.
+func (k *Keeper) gone(ctx context.Context, r *row, present []*slurm.QueueEntry, ended map[int64]int64) (outcome, why string, unknown int64, err error) {
+	outcome = api.StateKept
+	here := func(id int64) bool {
+		return slices.ContainsFunc(present, func(j *slurm.QueueEntry) bool { return j.ID == id || j.ArrayJob == id })
 	}
-	for _, job := range r.Jobs {
+	maps.DeleteFunc(ended, func(id, _ int64) bool { return here(id) }) // it was requeued
+	left := slices.DeleteFunc(slices.Clone(r.Jobs), func(id int64) bool {
+		_, known := ended[id]
+		return known || here(id)
+	})
+	if len(left) == 0 {
+		return outcome, why, 0, nil
+	}
+	runs, err := k.runsOf(ctx, left)
+	for _, job := range left {
 		last := map[int64]workload.Job{} // the newest run of the job, or of each task
 		for _, run := range runs[job] {
 			last[run.ID] = run
 		}
-		over := len(last) > 0
+		over, at := len(last) > 0, int64(0)
 		for _, id := range slices.Sorted(maps.Keys(last)) {
 			run := last[id]
 			if over = over && run.End != 0; !over {
 				break
 			}
-			ended = max(ended, run.End)
-			worse(fate(r, &run))
+			at = max(at, run.End)
+			if state, says := fate(r, &run); state == api.StateMissed && outcome != state || state == api.StateCancelled && outcome == api.StateKept {
+				outcome, why = state, says
+			}
 		}
-		switch {
-		case over:
-		case ago < accounted:
-			return nil // accounting may be late
-		default:
-			worse(api.StateCancelled, fmt.Sprintf("what became of job %d is not known: accounting does not tell", job))
+		if over {
+			ended[job] = at
+		} else {
+			unknown = job
 		}
 	}
-	return k.settle(ctx, r, outcome, note, ended, now)
+	return outcome, why, unknown, err
+}
+
+// runsOf returns the runs of jobs that have left the queue, as accounting shows them. Where that
+// fails, slurmctld may still show how they have ended.
+func (k *Keeper) runsOf(ctx context.Context, jobs []int64) (map[int64][]workload.Job, error) {
+	runs, err := k.accounted(ctx, jobs)
+	if err == nil {
+		return runs, nil
+	}
+	runs = map[int64][]workload.Job{}
+	for _, id := range jobs[:min(len(jobs), mostRemembered)] {
+		if j, unseen := k.Slurm.Ended(ctx, id); unseen == nil && j.Array == 0 {
+			runs[id] = []workload.Job{j}
+		}
+	}
+	return runs, err
 }
 
 // fate returns what becomes of a promise by the run of one of its jobs that is over, and why.

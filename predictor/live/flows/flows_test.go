@@ -28,6 +28,8 @@ type site struct {
 	notices []api.Notice
 	slots   []workload.Claim
 	engines string
+	down    bool                     // accounting is
+	gone    map[int64][]workload.Job // that slurmctld still shows
 }
 
 func newSite(t *testing.T) *site {
@@ -61,7 +63,17 @@ func (s *site) Accounted(_ context.Context, job int64) ([]workload.Job, error) {
 	return s.runs[job], nil
 }
 
+func (s *site) Ended(_ context.Context, job int64) (workload.Job, error) {
+	if runs := s.gone[job]; len(runs) > 0 {
+		return runs[0], nil
+	}
+	return workload.Job{}, slurm.ErrNotFound
+}
+
 func (s *site) AccountedAll(context.Context, []int64) (map[int64][]workload.Job, error) {
+	if s.down {
+		return nil, slurm.ErrUnavailable
+	}
 	if !s.batches {
 		return nil, errors.ErrUnsupported
 	}
@@ -169,7 +181,10 @@ func TestMissedAtOnce(t *testing.T) {
 	s := newSite(t)
 	s.promise(1, 2)
 	s.queue = []slurm.QueueEntry{job(2, func(j *slurm.QueueEntry) { j.Reason, j.Dependency = slurm.NeverSatisfied, "afterok:1(failed)" })}
-	if p := s.look(10); p.State != api.StateMissed || p.Note != "job 2 never starts: the jobs that it waits for did not end as it needs (afterok:1(failed))" {
+	if p := s.look(10); p.State != api.StatePending { // job 1 may have been cancelled
+		t.Errorf("%+v", p)
+	}
+	if p := s.look(10 + unsure); p.State != api.StateMissed || p.Note != "job 2 never starts: the jobs that it waits for did not end as it needs (afterok:1(failed))" {
 		t.Errorf("%+v", p)
 	}
 	s = newSite(t)
@@ -187,6 +202,47 @@ func TestMissedAtOnce(t *testing.T) {
 	s.queue = []slurm.QueueEntry{job(1, func(j *slurm.QueueEntry) { j.User = "bob" })}
 	s.runs[1] = run(1, 5)
 	if p := s.look(3700); p.State != api.StateKept {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A job that was cancelled makes the promise void at once: while others wait, and also if these
+// never start for it. While accounting fails, slurmctld tells.
+func TestVoidAtOnce(t *testing.T) {
+	for _, down := range []bool{false, true} {
+		for _, never := range []bool{false, true} {
+			s := newSite(t)
+			s.promise(1, 2, 3)
+			s.queue = []slurm.QueueEntry{job(2, func(j *slurm.QueueEntry) {
+				if never {
+					j.Reason, j.Dependency = slurm.NeverSatisfied, "afterok:1(failed)"
+				}
+			}), job(3)}
+			cancelled := map[int64][]workload.Job{1: run(1, 5, func(j *workload.Job) { j.Start, j.State = 0, workload.Cancelled })}
+			if s.runs = cancelled; down {
+				s.runs, s.gone, s.down = nil, cancelled, true
+			}
+			if p := s.look(10); p.State != api.StateCancelled || p.Note != "job 1 was cancelled before the deadline" || p.Ended != 0 {
+				t.Errorf("down %v, never %v: %+v", down, never, p)
+			}
+		}
+	}
+}
+
+// While accounting fails, flows are followed, and none is settled by what is not known.
+func TestAccountingFails(t *testing.T) {
+	s := newSite(t)
+	s.promise(1, 2)
+	s.queue, s.down = []slurm.QueueEntry{job(2)}, true
+	for _, after := range []int64{10, 10 + accounted, 20 + accounted} {
+		s.clock = epoch + after
+		if err := s.Look(t.Context(), look.New(s.queue, s.clock)); !errors.Is(err, slurm.ErrUnavailable) {
+			t.Error(err)
+		}
+		s.queue = nil
+	}
+	s.down, s.runs = false, map[int64][]workload.Job{1: run(1, 5), 2: run(2, 900)}
+	if p := s.look(30 + accounted); p.State != api.StateKept {
 		t.Errorf("%+v", p)
 	}
 }
