@@ -57,8 +57,8 @@ func flowsOf(w *waiting) *flows {
 	return &flows{waiting: w, index: w.queue.index(), Flow: flow.New(flow.AlikeWaits, learnt, w.now), known: map[int64]*awaited{}, ended: map[int64]*workload.Job{}, holds: holdsOf(w.claims), rates: map[workload.Request]float64{}}
 }
 
-// holdsOf returns the claims of promised jobs whose work begins later than they have their nodes, by
-// job.
+// holdsOf returns the claims of promised jobs whose work begins later than they have their nodes,
+// by job.
 func holdsOf(claims []workload.Claim) map[int64]workload.Claim {
 	holds := map[int64]workload.Claim{}
 	for i := range claims {
@@ -358,9 +358,9 @@ func (q *question) waitForOthers() (*api.Refusal, error) {
 // mostNew is of how many jobs of a dependency Slurm is asked that the queue does not show.
 const mostNew = 50
 
-// readNew adds jobs that were submitted since the last look at the queue, and those for which these
-// wait: so many at most. Those that Slurm does not show in the queue either are over. The error is a
-// fault of package api.
+// readNew adds jobs that were submitted since the last look at the queue, and those for which
+// these wait: so many at most. Those that Slurm does not show in the queue either are over. The
+// error is a fault of package api.
 func (f *flows) readNew(ctx context.Context, jobs []int64, most int) error {
 	found, over, err := f.index.readNew(ctx, f.desk.Job, jobs, most)
 	switch {

@@ -295,8 +295,8 @@ func lastOf(ended map[int64]int64) (last int64) {
 }
 
 // gone returns what becomes of a promise by those of its jobs that have left the queue, and why.
-// ended has when they have ended of which that is known, and is added to. unknown is one of which it
-// is not yet, or 0.
+// ended has when they have ended of which that is known, and is added to. unknown is one of which
+// it is not yet, or 0.
 func (k *Keeper) gone(ctx context.Context, r *row, present []*slurm.QueueEntry, ended map[int64]int64) (outcome, why string, unknown int64, err error) {
 	outcome = api.StateKept
 	here := func(id int64) bool {
