@@ -425,23 +425,28 @@ func TestAnyOf(t *testing.T) {
 
 // No two users are offered the same room at the same time.
 func TestOffersAtOnce(t *testing.T) {
-	s := newSite(t)
 	const by = desktest.Epoch + 1800
-	s.offeredTo("alice", by)
-	a, err := s.desk.planAny(t.Context(), "bob", desktest.Request(by), true)
-	if err != nil || len(a.Refusal.Offers) == 0 {
-		t.Fatalf("%+v, %v", a, err)
-	}
-	s.Outlook.Rooms = len(s.kept("bob"))
-	first := api.Refusal{Offers: slices.Clone(a.Refusal.Offers)}
-	if err := s.desk.offer(t.Context(), "bob", desktest.Request(by), &first, true, true); !errors.Is(err, errCrowded) {
-		t.Errorf("the first time: %v", err)
-	}
-	if err := s.desk.offer(t.Context(), "bob", desktest.Request(by), a.Refusal, true, false); err != nil || len(a.Refusal.Offers) > 0 || a.Refusal.KeptUntil != 0 || !strings.HasSuffix(a.Refusal.Reason, allTaken) {
-		t.Errorf("%+v, %v", a.Refusal, err)
-	}
-	if a, err := s.desk.Plan(t.Context(), "bob", desktest.Request(by), true); err != nil || len(a.Refusal.Offers) > 0 {
-		t.Errorf("%+v, %v", a.Refusal, err)
+	end := desktest.Request(0)
+	end.FinishBy = by
+	for name, req := range map[string]*api.PlanRequest{"start": desktest.Request(by), "end": end} {
+		s := newSite(t)
+		s.Outlook.RunTime = 600
+		s.offeredTo("alice", by)
+		a, err := s.desk.planAny(t.Context(), "bob", req, true)
+		if err != nil || a.Refusal == nil || len(a.Refusal.Offers) == 0 {
+			t.Fatalf("%s: %+v, %v", name, a, err)
+		}
+		s.Outlook.Rooms = len(s.kept("bob"))
+		first := api.Refusal{Offers: slices.Clone(a.Refusal.Offers)}
+		if err := s.desk.offer(t.Context(), "bob", req, &first, true, true); !errors.Is(err, errCrowded) {
+			t.Errorf("%s, the first time: %v", name, err)
+		}
+		if err := s.desk.offer(t.Context(), "bob", req, a.Refusal, true, false); err != nil || len(a.Refusal.Offers) > 0 || a.Refusal.KeptUntil != 0 || !strings.HasSuffix(a.Refusal.Reason, allTaken) {
+			t.Errorf("%s: %+v, %v", name, a.Refusal, err)
+		}
+		if a, err := s.desk.Plan(t.Context(), "bob", req, true); err != nil || len(a.Refusal.Offers) > 0 {
+			t.Errorf("%s: %+v, %v", name, a.Refusal, err)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/varq-project/varq/predictor/api"
 	"github.com/varq-project/varq/predictor/cluster/limits"
+	"github.com/varq-project/varq/predictor/promise/offer"
 	"github.com/varq-project/varq/predictor/promise/trajectory"
 	"github.com/varq-project/varq/predictor/slurmtime"
 )
@@ -94,7 +95,10 @@ func (d *Desk) offer(ctx context.Context, user string, req *api.PlanRequest, no 
 	room, found := d.room(claims, true), len(no.Offers)
 	no.Offers = slices.DeleteFunc(no.Offers, func(o api.Offer) bool {
 		left := room(o.Claim, now, 0)
-		return o.By != 0 && left.Within(o.Claim.Start, o.By) < o.Prob
+		if o.By == 0 { // of an end, which may also come of a later start
+			return o.Claim.Nodes != 0 && !offer.Holds(o.Prob, left.Prob)
+		}
+		return left.Within(o.Claim.Start, o.By) < o.Prob
 	})
 	if len(no.Offers) < found && again {
 		return errCrowded
