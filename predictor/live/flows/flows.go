@@ -88,13 +88,14 @@ type Keeper struct {
 
 // known is what is remembered of an open promise. A restart of varqd forgets it.
 type known struct {
-	at    int64 // when it was forecast
-	now   *float64
-	flow  *api.Flow
-	slots []workload.Claim
-	told  float64         // the forecast that was told last
-	ended map[int64]int64 // when jobs have ended that have left the queue
-	left  int64           // since when some have left of which it is not known when they ended, or 0
+	at       int64 // when it was forecast
+	now      *float64
+	flow     *api.Flow
+	slots    []workload.Claim
+	told     float64         // the forecast that was told last
+	ended    map[int64]int64 // when jobs have ended that have left the queue
+	restarts map[int64]int   // how often jobs of the queue have been requeued
+	left     int64           // since when some have left of which it is not known when they ended, or 0
 }
 
 // New returns a Keeper.
@@ -250,7 +251,14 @@ func (k *Keeper) follow(ctx context.Context, r *row, l *look.Look) error {
 	if is.ended == nil {
 		is.ended = map[int64]int64{}
 	}
-	outcome, why, unknown, err := k.gone(ctx, r, present, is.ended)
+	requeued := is.requeues(r, present, l.At)
+	before := len(r.Events)
+	outcome, why, unknown, err := k.gone(ctx, r, present, is.ended, l.At)
+	if failed := len(r.Events) > before; outcome == api.StateKept && (requeued || failed) {
+		if err := k.Store.record(ctx, r, l.At); err != nil {
+			return err
+		}
+	}
 	switch {
 	case outcome != api.StateKept:
 		if len(present) > 0 || unknown != 0 {
@@ -286,6 +294,21 @@ func (k *Keeper) follow(ctx context.Context, r *row, l *look.Look) error {
 	return k.settle(ctx, r, api.StateKept, "", lastOf(is.ended), l.At)
 }
 
+// requeues notes which jobs were requeued since the last Look, and reports whether one was.
+func (is *known) requeues(r *row, present []*slurm.QueueEntry, at int64) (some bool) {
+	if is.restarts == nil {
+		is.restarts = map[int64]int{}
+	}
+	for _, j := range present {
+		was, seen := is.restarts[j.ID]
+		if is.restarts[j.ID] = j.RestartCount; seen && j.RestartCount > was {
+			r.event(api.Event{At: at, Kind: eventNote, Text: fmt.Sprintf("job %d was requeued: it waits, and runs once more", j.ID)})
+			some = true
+		}
+	}
+	return some
+}
+
 // lastOf returns the last of the times at which jobs have ended, 0 without any.
 func lastOf(ended map[int64]int64) (last int64) {
 	for _, at := range ended {
@@ -295,9 +318,9 @@ func lastOf(ended map[int64]int64) (last int64) {
 }
 
 // gone returns what becomes of a promise by those of its jobs that have left the queue, and why.
-// ended has when they have ended of which that is known, and is added to. unknown is one of which
-// it is not yet, or 0.
-func (k *Keeper) gone(ctx context.Context, r *row, present []*slurm.QueueEntry, ended map[int64]int64) (outcome, why string, unknown int64, err error) {
+// ended has when they have ended of which that is known, and is added to; a failure is noted.
+// unknown is one of which it is not yet, or 0.
+func (k *Keeper) gone(ctx context.Context, r *row, present []*slurm.QueueEntry, ended map[int64]int64, now int64) (outcome, why string, unknown int64, err error) {
 	outcome = api.StateKept
 	here := func(id int64) bool {
 		return slices.ContainsFunc(present, func(j *slurm.QueueEntry) bool { return j.ID == id || j.ArrayJob == id })
@@ -327,10 +350,15 @@ func (k *Keeper) gone(ctx context.Context, r *row, present []*slurm.QueueEntry, 
 				outcome, why = state, says
 			}
 		}
-		if over {
-			ended[job] = at
-		} else {
+		if !over {
 			unknown = job
+			continue
+		}
+		ended[job] = at
+		for _, id := range slices.Sorted(maps.Keys(last)) {
+			if run := last[id]; run.State == workload.Failed {
+				r.event(api.Event{At: now, Kind: eventNote, Text: fmt.Sprintf("job %d has failed", id)})
+			}
 		}
 	}
 	return outcome, why, unknown, err

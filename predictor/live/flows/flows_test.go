@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -226,6 +227,25 @@ func TestVoidAtOnce(t *testing.T) {
 				t.Errorf("down %v, never %v: %+v", down, never, p)
 			}
 		}
+	}
+}
+
+// Requeues and failures are lines of the story.
+func TestStory(t *testing.T) {
+	s := newSite(t)
+	s.promise(1, 2)
+	s.queue = []slurm.QueueEntry{job(1), job(2)}
+	s.look(10)
+	s.queue = []slurm.QueueEntry{job(1, func(j *slurm.QueueEntry) { j.RestartCount = 1 }), job(2)}
+	s.look(20)
+	s.queue, s.runs = s.queue[1:], map[int64][]workload.Job{1: run(1, 25, func(j *workload.Job) { j.State = workload.Failed })}
+	s.look(30)
+	var told []string
+	for _, e := range s.look(40).Events {
+		told = append(told, e.Text)
+	}
+	if want := []string{"promised, with an estimate of 0.95", "job 1 was requeued: it waits, and runs once more", "job 1 has failed"}; !slices.Equal(told, want) {
+		t.Errorf("%q", told)
 	}
 }
 

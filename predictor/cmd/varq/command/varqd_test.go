@@ -448,7 +448,7 @@ func flows(q api.FlowsQuery) (api.Flows, error) {
 	}}}
 	if q.Old {
 		a.Flows = append(a.Flows, api.FlowPromise{
-			ID: "bcdefghijklm", User: "alice", Jobs: []int64{4600}, FinishBy: now - 86400, Prob: .8, State: api.StateMissed, Note: "job 4600 still runs at the deadline",
+			ID: "bcdefghijklm", User: "alice", Jobs: []int64{4600}, FinishBy: now - 86400, Prob: .8, State: api.StateMissed, Note: "job 4600 still runs at the deadline", Events: []api.Event{{At: now - 86399, Kind: "settled", Text: "MISSED: job 4600 still runs at the deadline"}},
 		}, api.FlowPromise{
 			ID: "cdefghijklmn", User: "alice", Jobs: []int64{4730}, FinishBy: now + 86400, Prob: .8, State: api.StatePending, Flow: flowFor(api.WhenQuery{Jobs: []int64{4730}}),
 		})

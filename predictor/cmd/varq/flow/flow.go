@@ -33,7 +33,8 @@ one job: flow takes in all jobs of the run that are in the queue, which it knows
 their names, comments and folders. Jobs that the engine has yet to submit are neither
 forecast nor promised.
 
-Without jobs it lists the flows that were promised to you, each as a tree.
+Without jobs it lists the flows that were promised to you, each as a tree. With the ID
+of one it also tells what has happened to the promise.
 
 A FILE.yaml has jobs that flow submits first, one after another, as
 
@@ -69,7 +70,8 @@ All columns, for --format:
 		Example: `  varq flow 4711
   varq flow --jobs=4711,4715 --finish-by=2026-12-07T09:00 --prob=0.9
   varq flow nightly.yaml --finish-by=07:00 --prob=0.9
-  varq flow`,
+  varq flow
+  varq flow abcdefghijkl`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -86,6 +88,12 @@ All columns, for --format:
 		file := ""
 		if len(args) == 1 && isFile(args[0]) {
 			file, args = args[0], nil
+		}
+		if len(args) == 1 && len(*named) == 0 && isID(args[0]) {
+			if err := p.none(); err != nil {
+				return cli.Usage(cmd, err)
+			}
+			return story(cmd.Context(), env, link, args[0], style)
 		}
 		jobs, err := options.ParseJobs(append(*named, args...))
 		switch {

@@ -33,6 +33,9 @@ func isFile(arg string) bool {
 	return arg == "-" || suffix == ".yaml" || suffix == ".yml"
 }
 
+// isID reports whether an argument is the ID of a promised flow, and no job's number.
+func isID(arg string) bool { return api.ValidPlanID(arg) && strings.Trim(arg, "0123456789") != "" }
+
 // none returns an error if an option of a promise is given.
 func (p *promising) none() error {
 	if *p != (promising{}) {

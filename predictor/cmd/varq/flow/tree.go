@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/varq-project/varq/predictor/api"
@@ -37,6 +38,28 @@ func show(ctx context.Context, env *cli.Env, link *link.Link, q api.FlowsQuery, 
 		s.WriteString(told.FlowTree(&answer.Flows[i], env.Zone))
 	}
 	_, err = io.WriteString(env.Stdout, s.String())
+	return err
+}
+
+// story tells of one flow that was promised, and what has happened to the promise.
+func story(ctx context.Context, env *cli.Env, link *link.Link, id string, style *options.Style) error {
+	varqd, err := link.Dial()
+	if err != nil {
+		return err
+	}
+	answer, err := varqd.Flows(ctx, api.FlowsQuery{Old: true})
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(answer.Flows, func(f api.FlowPromise) bool { return f.ID == id })
+	switch {
+	case i < 0:
+		fmt.Fprintf(env.Stderr, "varq: no flow %s was promised to you: 'varq flow --old' lists all\n", id)
+		return cli.ErrNo
+	case style.JSON:
+		return cli.WriteJSON(env.Stdout, answer.Flows[i])
+	}
+	_, err = io.WriteString(env.Stdout, told.FlowStory(&answer.Flows[i], env.Zone))
 	return err
 }
 

@@ -151,9 +151,38 @@ All columns, for --format:
 		if len(found)+len(jobs)+flows == 0 && style.Plain() {
 			fmt.Fprintln(env.Stderr, "varq: "+nothing(*old, selecting))
 		}
+		if style.Plain() && len(jobs) > 0 {
+			if jobs, err = flowsOf(cmd.Context(), env, varqd, whose, jobs, found); err != nil {
+				return err
+			}
+		}
 		return missing(env, jobs, found)
 	}
 	return cmd
+}
+
+// flowsOf tells the stories of the flows of those jobs that have no reservation of their own, and
+// returns the other jobs.
+func flowsOf(ctx context.Context, env *cli.Env, varqd *client.Client, whose string, jobs []int64, found []api.Reservation) ([]int64, error) {
+	has := func(job int64) bool {
+		return slices.ContainsFunc(found, func(r api.Reservation) bool { return r.Job == job })
+	}
+	if !slices.ContainsFunc(jobs, func(job int64) bool { return !has(job) }) {
+		return jobs, nil
+	}
+	list, err := varqd.Flows(ctx, api.FlowsQuery{All: whose != "", Old: true})
+	if errors.Is(err, api.ErrNotFound) || errors.Is(err, api.ErrForbidden) { // varqd is older
+		return jobs, nil
+	}
+	for i := range list.Flows {
+		f := &list.Flows[i]
+		is := func(job int64) bool { return !has(job) && slices.Contains(f.Jobs, job) }
+		if slices.ContainsFunc(jobs, is) {
+			fmt.Fprint(env.Stdout, told.FlowStory(f, env.Zone))
+			jobs = slices.DeleteFunc(slices.Clone(jobs), is)
+		}
+	}
+	return jobs, err
 }
 
 // showFlows shows the flows that are promised to whoever asks, or to all users, each as a tree, and

@@ -75,6 +75,17 @@ func FlowTree(f *api.FlowPromise, zone *time.Location) string {
 	return w.String()
 }
 
+// FlowStory returns the tree of a flow, and a line for all that has happened to its promise, with
+// times in zone.
+func FlowStory(f *api.FlowPromise, zone *time.Location) string {
+	var w strings.Builder
+	w.WriteString(FlowTree(f, zone))
+	for _, event := range f.Events {
+		fmt.Fprintln(&w, cli.Printable(fmt.Sprintf("  %s %s: %s", slurmtime.Format(event.At, zone), event.Kind, slurmtime.InZone(event.Text, zone))))
+	}
+	return w.String()
+}
+
 // flowState says what a job of a flow does, and when it is likely to have ended.
 func flowState(j *api.FlowJob, zone *time.Location) string {
 	does := "waits"
