@@ -61,6 +61,25 @@ func (f *Flow) Last(jobs []int) []int64 {
 	return ends
 }
 
+// Done returns when all of some jobs have ended by themselves in each course, Unix seconds, or Never
+// if one is stopped at its time limit.
+func (f *Flow) Done(jobs []int) []int64 {
+	ends := f.Last(jobs)
+	for d := range ends {
+		if slices.ContainsFunc(jobs, func(i int) bool { return f.courses[i].stopped[d] }) {
+			ends[d] = Never
+		}
+	}
+	return ends
+}
+
+// Stopped returns the share of the courses in which one of some jobs is stopped at its time limit.
+func (f *Flow) Stopped(jobs []int) float64 {
+	return f.share(func(d int) bool {
+		return slices.ContainsFunc(jobs, func(i int) bool { return f.courses[i].stopped[d] })
+	})
+}
+
 // sinks returns those of some jobs for whose end none of the others waits. The last of all ends
 // with one of these.
 func (f *Flow) sinks(jobs []int) []int {
@@ -81,9 +100,16 @@ func (f *Flow) sinks(jobs []int) []int {
 // Lost returns the share of the courses in which one of some jobs never becomes eligible, because
 // others do not do what it needs.
 func (f *Flow) Lost(jobs []int) float64 {
+	return f.share(func(d int) bool {
+		return slices.ContainsFunc(jobs, func(i int) bool { return f.courses[i].lost[d] })
+	})
+}
+
+// share returns the share of the courses of which something is true.
+func (f *Flow) share(is func(d int) bool) float64 {
 	n := 0
 	for d := range Draws {
-		if slices.ContainsFunc(jobs, func(i int) bool { return f.courses[i].lost[d] }) {
+		if is(d) {
 			n++
 		}
 	}

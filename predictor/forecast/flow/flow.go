@@ -69,6 +69,8 @@ type Job struct {
 	// Run returns a quantile, in seconds, of the time for which it runs or, of a job that runs, for
 	// which it goes on from Earliest.
 	Run func(prob float64) float64
+	// Limit is after how many seconds of Run it is stopped, or 0 if it never is.
+	Limit int64
 	// Success is the probability that it ends with exit code 0, once it has started.
 	Success float64
 	// FailureRate is the expected number of failures of its nodes per second of its run. If they
@@ -86,6 +88,7 @@ type Courses struct {
 	Eligible, Start, End []int64 // Unix seconds, or Never: also if that is beyond what is forecast
 	good                 []bool  // it ends with exit code 0
 	lost                 []bool  // it never becomes eligible, as others do not do what it needs
+	stopped              []bool  // it ends at its time limit
 }
 
 // Draws is the number of courses.
@@ -158,12 +161,12 @@ func (f *Flow) Join(parts []int) int {
 // join returns the courses of several of all jobs together.
 func join(all []Courses, parts []int) Courses {
 	whole := &all[parts[0]]
-	c := Courses{slices.Clone(whole.Eligible), slices.Clone(whole.Start), slices.Clone(whole.End), slices.Clone(whole.good), slices.Clone(whole.lost)}
+	c := Courses{slices.Clone(whole.Eligible), slices.Clone(whole.Start), slices.Clone(whole.End), slices.Clone(whole.good), slices.Clone(whole.lost), slices.Clone(whole.stopped)}
 	for _, i := range parts[1:] {
 		part := &all[i]
 		for d := range Draws {
 			c.Eligible[d], c.Start[d], c.End[d] = min(c.Eligible[d], part.Eligible[d]), min(c.Start[d], part.Start[d]), max(c.End[d], part.End[d])
-			c.good[d], c.lost[d] = c.good[d] && part.good[d], c.lost[d] || part.lost[d]
+			c.good[d], c.lost[d], c.stopped[d] = c.good[d] && part.good[d], c.lost[d] || part.lost[d], c.stopped[d] || part.stopped[d]
 		}
 	}
 	return c
@@ -181,7 +184,7 @@ func (f *Flow) Waits(i int) int { return f.waits[i] }
 func (f *Flow) Drawn() *Flow { return &Flow{jobs: f.jobs, courses: f.drawn, parts: f.parts} }
 
 func (f *Flow) draw(j *Job) Courses {
-	c := Courses{make([]int64, Draws), make([]int64, Draws), make([]int64, Draws), make([]bool, Draws), make([]bool, Draws)}
+	c := Courses{make([]int64, Draws), make([]int64, Draws), make([]int64, Draws), make([]bool, Draws), make([]bool, Draws), make([]bool, Draws)}
 	random := rand.New(rand.NewPCG(2, uint64(j.ID)))
 	waits, runs := ranks(alike(f.correlation, f.queue, normals(random))), ranks(normals(random))
 	outcomes := ranks(j.luck())
@@ -202,7 +205,8 @@ func (f *Flow) draw(j *Job) Courses {
 		if c.Start[d] = from; j.Started != 0 {
 			c.Start[d] = j.Started
 		}
-		c.End[d] = later(max(from, j.HoldUntil), j.Run(runs[d]))
+		run := j.Run(runs[d])
+		c.End[d], c.stopped[d] = later(max(from, j.HoldUntil), run), j.Limit != 0 && run >= float64(j.Limit)
 	}
 	if j.FailureRate > 0 {
 		j.requeue(&c, random, waits, f.beyond)

@@ -199,7 +199,7 @@ func slowly(jobs []Job, courses int, random *rand.Rand) []int64 {
 		all := make([]Courses, len(jobs))
 		for i, j := range jobs {
 			at, lost := j.eligible(all, 0, nil)
-			c := Courses{[]int64{at}, []int64{Never}, []int64{Never}, []bool{false}, []bool{lost}}
+			c := Courses{[]int64{at}, []int64{Never}, []int64{Never}, []bool{false}, []bool{lost}, []bool{false}}
 			if c.Eligible[0] != Never {
 				wait := j.Wait(c.Eligible[0])
 				c.Start[0] = later(c.Eligible[0], wait.Quantile(random.Float64()))
@@ -385,5 +385,22 @@ func TestTimes(t *testing.T) {
 	never := TimesOf([]int64{Never, Never})
 	if never.Prob(Never-1) != 0 || never.Quantile(.5) != Never {
 		t.Errorf("%v", never)
+	}
+}
+
+// A job that runs for as long as it may is stopped, and has then not ended by itself.
+func TestStopped(t *testing.T) {
+	f := New(0, nil, 0)
+	stopped := f.Add(Job{ID: 1, Started: 1, Earliest: 10, Limit: 80, Run: func(prob float64) float64 { return min(80, 100*prob) }})
+	other := f.Add(Job{ID: 2, Started: 1, Earliest: 10, Run: func(float64) float64 { return 5 }, HoldUntil: 40})
+	all := f.Join([]int{stopped, other})
+	for _, jobs := range [][]int{{stopped}, {stopped, other}, {all}} {
+		done := TimesOf(f.Done(jobs))
+		if share := f.Stopped(jobs); math.Abs(share-.2) > .002 || math.Abs(done.Ever()-.8) > .002 || f.Last(jobs)[0] == Never {
+			t.Errorf("%v: stopped %v, done %v", jobs, share, done.Ever())
+		}
+	}
+	if f.Stopped([]int{other}) != 0 || f.Done([]int{other})[0] != 45 {
+		t.Errorf("done at %d", f.Done([]int{other})[0])
 	}
 }

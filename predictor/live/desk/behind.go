@@ -114,8 +114,9 @@ func (f *flows) running(j *slurm.QueueEntry, job *flow.Job) (unknown string) {
 	if c, held := f.holds[j.ID]; held {
 		began, q.Limit = c.From, c.Limit
 	}
-	job.Started, job.Earliest, job.HoldUntil = j.Start, f.now, began
-	run, ok := f.desk.Outlook.Run(&q, max(0, f.now-began), completion.Circumstances{})
+	age := max(0, f.now-began)
+	job.Started, job.Earliest, job.HoldUntil, job.Limit = j.Start, f.now, began, max(1, q.Limit-age)
+	run, ok := f.desk.Outlook.Run(&q, age, completion.Circumstances{})
 	if !ok {
 		return "too little is known yet of how long such jobs run"
 	}
@@ -195,6 +196,7 @@ func (f *flows) pending(j *slurm.QueueEntry, s *series, a *awaited) (unknown str
 	if c, held := f.holds[j.ID]; held {
 		s.HoldUntil, q.Limit = c.From, c.Limit
 	}
+	s.Limit = q.Limit // of one round
 	s.run = func(c completion.Circumstances) func(prob float64) float64 {
 		run, _ := f.desk.Outlook.Run(&q, 0, c) // it is known if the wait is
 		return run

@@ -202,13 +202,13 @@ func (f *flows) places(jobs []*slurm.QueueEntry) (places []int, unknown string) 
 	return places, unknown
 }
 
-// last returns when the last of some jobs has ended, or nil if of one nothing is forecast.
+// last returns when all of some jobs have ended by themselves, or nil if of one nothing is forecast.
 func (f *flows) last(members []*slurm.QueueEntry) *flow.Times {
 	places, unknown := f.places(members)
 	if unknown != "" {
 		return nil
 	}
-	all := flow.TimesOf(f.Last(places))
+	all := flow.TimesOf(f.Done(places))
 	return &all
 }
 
@@ -236,13 +236,15 @@ type flowEnd struct {
 	// risk is how many times the risk of being late counts: as often as it does in a promise about
 	// the end of that job alone which the whole waits for most.
 	risk float64
+	// stopped is the probability that one is stopped at its time limit.
+	stopped float64
 }
 
 // end returns when the last of some jobs ends, all of which are forecast, for a promise with a
 // probability. It says why if that cannot be promised.
 func (f *flows) end(members []*slurm.QueueEntry, prob float64) (end flowEnd, unknown string) {
 	places, _ := f.places(members)
-	end = flowEnd{times: f.last(members), risk: 1}
+	end = flowEnd{times: f.last(members), risk: 1, stopped: f.Stopped(places)}
 	critical := f.Critical(places)
 	most := slices.MaxFunc(members, func(a, b *slurm.QueueEntry) int {
 		waits := func(j *slurm.QueueEntry) float64 {
@@ -286,6 +288,9 @@ func (e *flowEnd) refuse(now, by int64, asked, lost float64) *api.Refusal {
 	no := &api.Refusal{Reason: fmt.Sprintf("that all jobs have ended by the deadline can be promised with probability %.2f at best, not %.6g", prob.Percent(estimate), asked)}
 	if lost >= .05 {
 		no.Reason += fmt.Sprintf("; with probability %s one of them never starts, as others do not end as it needs", prob.Format(lost))
+	}
+	if e.stopped >= .05 {
+		no.Reason += fmt.Sprintf("; with probability %s one of them is stopped at its time limit, and then nothing is promised: --time gives it more", prob.Format(e.stopped))
 	}
 	if likely := e.times.Prob(by); likely-estimate >= .05 {
 		no.Reason += fmt.Sprintf("; the forecast is %s, and a promise counts the risk of being late %.1f times", prob.Format(likely), e.risk)

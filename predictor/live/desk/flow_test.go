@@ -83,6 +83,20 @@ func TestFlowQuote(t *testing.T) {
 	}
 }
 
+// A job that its time limit stops voids the promise: that counts, and is said.
+func TestFlowStopped(t *testing.T) {
+	s := flowSite(t)
+	s.Outlook.RunTime, s.Outlook.Fails = 3600, 0 // the time limit
+	s.observe(entry(1, "alice", 0, nil), behind(2, "afterany:1(unfulfilled)", func(j *slurm.QueueEntry) { j.Limit = 2 * 3600 }))
+	a, err := Flows{s.desk}.Quote(t.Context(), "alice", &api.FlowRequest{Jobs: []int64{2}, FinishBy: desktest.Epoch + 86400, Prob: .5})
+	if err != nil || a.Refusal == nil || !strings.Contains(a.Refusal.Reason, "; with probability 1.00 one of them is stopped at its time limit, and then nothing is promised: --time gives it more") {
+		t.Errorf("%+v, %v", a.Refusal, err)
+	}
+	if a.Flow == nil || a.Flow.End == nil || a.Flow.End.Median == 0 {
+		t.Errorf("%+v", a.Flow)
+	}
+}
+
 // The jobs of a flow may all be newer than the last look at the queue, as those of a file are. So
 // many jobs of a dependency may not.
 func TestFlowNew(t *testing.T) {

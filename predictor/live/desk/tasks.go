@@ -142,7 +142,7 @@ func (s *series) stretch(f *flows, needed, tasks, rounds int32) int {
 	if s.full {
 		job.Needed, job.AsDrawn = int(needed), true
 	}
-	job.Run = func(float64) float64 { return 0 }
+	job.Run, job.Limit = func(float64) float64 { return 0 }, s.Limit*int64(rounds)
 	if rounds > 0 {
 		c := completion.Circumstances{Rounds: rounds}
 		if tasks > 1 {
