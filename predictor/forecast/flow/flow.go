@@ -18,6 +18,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"github.com/varq-project/varq/predictor/delay"
 )
@@ -205,16 +206,26 @@ func (f *Flow) draw(j *Job) Courses {
 		if c.Start[d] = from; j.Started != 0 {
 			c.Start[d] = j.Started
 		}
-		run := j.Run(runs[d])
-		c.End[d], c.stopped[d] = later(max(from, j.HoldUntil), run), j.Limit != 0 && run >= float64(j.Limit)
+		c.End[d] = later(max(from, j.HoldUntil), j.Run(runs[d]))
 	}
 	if j.FailureRate > 0 {
 		j.requeue(&c, random, waits, f.beyond)
 	}
+	ends := 1 - j.stops()
 	for d := range Draws {
-		c.good[d] = c.End[d] != Never && outcomes[d] < j.Success
+		c.good[d], c.stopped[d] = c.End[d] != Never && outcomes[d] < j.Success, c.End[d] != Never && outcomes[d] > ends
 	}
 	return c
+}
+
+// stops returns the probability that the job is stopped at its time limit. Jobs with the same
+// Program are mostly stopped alike, as they end alike.
+func (j *Job) stops() float64 {
+	if j.Limit == 0 {
+		return 0
+	}
+	first := sort.Search(Draws, func(i int) bool { return j.Run((float64(i)+.5)/Draws) >= float64(j.Limit) })
+	return 1 - float64(first)/Draws
 }
 
 // luck returns normally distributed numbers: the lower that of a course is, the better does the job
