@@ -61,8 +61,8 @@ func (f *Flow) Last(jobs []int) []int64 {
 	return ends
 }
 
-// Done returns when all of some jobs have ended by themselves in each course, Unix seconds, or Never
-// if one is stopped at its time limit.
+// Done returns when all of some jobs have ended by themselves in each course, Unix seconds, or
+// Never if one is stopped at its time limit.
 func (f *Flow) Done(jobs []int) []int64 {
 	ends := f.Last(jobs)
 	for d := range ends {

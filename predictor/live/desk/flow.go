@@ -202,7 +202,8 @@ func (f *flows) places(jobs []*slurm.QueueEntry) (places []int, unknown string) 
 	return places, unknown
 }
 
-// last returns when all of some jobs have ended by themselves, or nil if of one nothing is forecast.
+// last returns when all of some jobs have ended by themselves, or nil if of one nothing is
+// forecast.
 func (f *flows) last(members []*slurm.QueueEntry) *flow.Times {
 	places, unknown := f.places(members)
 	if unknown != "" {

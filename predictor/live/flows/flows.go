@@ -95,7 +95,7 @@ type known struct {
 	told     float64         // the forecast that was told last
 	ended    map[int64]int64 // when jobs have ended that have left the queue
 	restarts map[int64]int   // how often jobs of the queue have been requeued
-	left     int64           // since when some have left of which it is not known when they ended, or 0
+	left     int64           // since when some have left whose end is not known, or 0
 }
 
 // New returns a Keeper.
