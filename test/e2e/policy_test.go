@@ -43,8 +43,8 @@ func policy(t *testing.T, s *site.Site) {
 		}
 	}
 	eventually(t, "nobody has a reservation of tests before", func() bool { return limits("alice").Open+limits("bob").Open == 0 })
-	refused("alice", `there are no reservations for anybody (rule "pilot phase" of the site's policy)` + "\nvarq: submit the job without one", "--partition=short", "--prob=0.6")
-	refused("bob", `a probability of at most 0.6 is promised to account chem (rule "chemistry" of the site's policy)` + "\nvarq: ask for --prob=0.6 or less", "--prob=0.7")
+	refused("alice", `there are no reservations for anybody (rule "pilot phase" of the site's policy)`+"\nvarq: submit the job without one", "--partition=short", "--prob=0.6")
+	refused("bob", `a probability of at most 0.6 is promised to account chem (rule "chemistry" of the site's policy)`+"\nvarq: ask for --prob=0.6 or less", "--prob=0.7")
 	refused("bob", "a ceiling of 1.00 node-hours", "--prob=0.6", "--max-cost=1")
 
 	// Who names no probability gets the highest there is, and who names no ceiling the quote.
