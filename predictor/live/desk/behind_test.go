@@ -333,6 +333,22 @@ func TestWhenCorresponding(t *testing.T) {
 	}
 }
 
+// So does each task of an array behind that one: its first task comes no sooner than the one before.
+func TestWhenCorrespondingTwice(t *testing.T) {
+	s := newSite(t)
+	s.Outlook.Delay, s.Outlook.RunTime = 600, 1800
+	array := func(id int64) func(*slurm.QueueEntry) {
+		return func(j *slurm.QueueEntry) { j.ArrayJob, j.ArrayTasks, j.Tasks = id, "1-5", 5 }
+	}
+	s.observe(entry(40, "alice", 0, array(40)), behind(60, "aftercorr:40_*(unfulfilled)", array(60)), behind(80, "aftercorr:60_*(unfulfilled)", array(80)))
+	for _, task := range []string{"1", "3"} {
+		w := s.when("alice", api.WhenQuery{ArrayTasks: []api.ArrayTasks{{Array: 60, Tasks: task}, {Array: 80, Tasks: task}}}).Jobs
+		if len(w) != 2 || w[1].Start.Median < w[0].End.Median {
+			t.Errorf("task %s: %+v", task, w)
+		}
+	}
+}
+
 // The tasks of an array end well or badly together: a job behind all of them is no more likely to
 // be lost when some have started.
 func TestWhenBehindTasks(t *testing.T) {

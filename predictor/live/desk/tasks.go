@@ -108,31 +108,43 @@ func (s *series) addCorresponding(f *flows, n int32) int {
 	return f.Join(parts)
 }
 
-// only adds the task to the flow that comes after so many, and returns its place.
-func (s *series) only(f *flows, n int32) int {
-	if s.full {
-		return s.stretch(f, n%s.atOnce+1, 1, n/s.atOnce+1)
-	}
-	return s.stretch(f, 0, 1, n/s.atOnce+1)
-}
-
-// after returns when the task starts and ends, in each course, that comes after so many.
-func (s *series) after(f *flows, n int32) (start, end []int64) {
+// among returns the tasks of which the one is that comes after so many, and which start with it
+// where they wait for others of their own; and how many of these come before it.
+func (s *series) among(n int32) (*series, int32) {
 	for i := range s.corresponding {
 		if c := &s.corresponding[i]; c.before <= n && n < c.through {
 			last := c.all
 			if n == c.before {
 				last = c.first
 			}
-			return s.behind(c, last).after(f, 0)
+			return s.behind(c, last), 0
 		}
 	}
-	needed := int32(0)
+	return s, n
+}
+
+// turn returns how many conditions have to come true before the task runs that comes after so many,
+// all if it is 0, and in how many rounds others do before it.
+func (s *series) turn(n int32) (needed, rounds int32) {
 	if s.full {
 		needed = n%s.atOnce + 1
 	}
-	rounds := n / s.atOnce
-	return f.Courses(s.stretch(f, needed, 1, rounds)).End, f.Courses(s.stretch(f, needed, 1, rounds+1)).End
+	return needed, n / s.atOnce
+}
+
+// only adds the task to the flow that comes after so many, and returns its place.
+func (s *series) only(f *flows, n int32) int {
+	s, n = s.among(n)
+	needed, rounds := s.turn(n)
+	return s.stretch(f, needed, 1, rounds+1)
+}
+
+// after returns when the task starts and ends, in each course, that comes after so many.
+func (s *series) after(f *flows, n int32) (start, end []int64) {
+	end = f.Courses(s.only(f, n)).End
+	s, n = s.among(n)
+	needed, rounds := s.turn(n)
+	return f.Courses(s.stretch(f, needed, 1, rounds)).End, end
 }
 
 // stretch adds some rounds of as many tasks to the flow, once so many conditions have come true:
