@@ -445,10 +445,12 @@ func (r *Refusal) Kept(zone *time.Location) string {
 		return "The room of the offers is not kept for you: as many offers as may keep room do so now."
 	case r.KeptUntil == 0:
 		return ""
-	case r.KeptFromSome:
-		return "The room of the offers is kept for you until " + slurmtime.Format(r.KeptUntil, zone) + ", but users who have asked less of late come first."
 	}
-	return "The room of the offers is kept for you until " + slurmtime.Format(r.KeptUntil, zone) + "."
+	text := "The room of the offers is kept for you until " + slurmtime.Format(r.KeptUntil, zone)
+	if r.KeptFromSome {
+		text += ", but users who have asked less of late come first"
+	}
+	return text + "."
 }
 
 // Point is one point of a probability trajectory.

@@ -65,8 +65,8 @@ func (f *Flow) Last(jobs []int) []int64 {
 // Never if one is stopped at its time limit.
 func (f *Flow) Done(jobs []int) []int64 {
 	ends := f.Last(jobs)
-	for d := range ends {
-		if slices.ContainsFunc(jobs, func(i int) bool { return f.courses[i].stopped[d] }) {
+	for d, stopped := range f.ofAny(jobs, isStopped) {
+		if stopped {
 			ends[d] = Never
 		}
 	}
@@ -74,10 +74,35 @@ func (f *Flow) Done(jobs []int) []int64 {
 }
 
 // Stopped returns the share of the courses in which one of some jobs is stopped at its time limit.
-func (f *Flow) Stopped(jobs []int) float64 {
-	return f.share(func(d int) bool {
-		return slices.ContainsFunc(jobs, func(i int) bool { return f.courses[i].stopped[d] })
-	})
+func (f *Flow) Stopped(jobs []int) float64 { return share(f.ofAny(jobs, isStopped)) }
+
+// Lost returns the share of the courses in which one of some jobs never becomes eligible, because
+// others do not do what it needs.
+func (f *Flow) Lost(jobs []int) float64 { return share(f.ofAny(jobs, isLost)) }
+
+func isStopped(c *Courses) []bool { return c.stopped }
+func isLost(c *Courses) []bool    { return c.lost }
+
+// ofAny returns whether something is true of one of some jobs in each course.
+func (f *Flow) ofAny(jobs []int, is func(c *Courses) []bool) []bool {
+	of := make([]bool, Draws)
+	for _, i := range jobs {
+		for d, yes := range is(&f.courses[i]) {
+			of[d] = of[d] || yes
+		}
+	}
+	return of
+}
+
+// share returns the share of the courses of which something is true.
+func share(is []bool) float64 {
+	n := 0
+	for _, i := range is {
+		if i {
+			n++
+		}
+	}
+	return float64(n) / Draws
 }
 
 // sinks returns those of some jobs for whose end none of the others waits. The last of all ends
@@ -95,23 +120,4 @@ func (f *Flow) sinks(jobs []int) []int {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(jobs), func(i int) bool { return awaited[i] })
-}
-
-// Lost returns the share of the courses in which one of some jobs never becomes eligible, because
-// others do not do what it needs.
-func (f *Flow) Lost(jobs []int) float64 {
-	return f.share(func(d int) bool {
-		return slices.ContainsFunc(jobs, func(i int) bool { return f.courses[i].lost[d] })
-	})
-}
-
-// share returns the share of the courses of which something is true.
-func (f *Flow) share(is func(d int) bool) float64 {
-	n := 0
-	for d := range Draws {
-		if is(d) {
-			n++
-		}
-	}
-	return float64(n) / Draws
 }

@@ -32,7 +32,6 @@ type flows struct {
 	*flow.Flow
 	*index
 	known map[int64]*awaited
-	ended map[int64]*workload.Job      // that are over, of those that were asked for
 	holds map[int64]workload.Claim     // of promised jobs whose work begins later than they
 	rates map[workload.Request]float64 // of failures, of jobs that wait, by what they ask for
 }
@@ -54,7 +53,7 @@ func flowsOf(w *waiting) *flows {
 	if w.desk.Behind != nil {
 		learnt = w.desk.Behind()
 	}
-	return &flows{waiting: w, index: w.queue.index(), Flow: flow.New(flow.AlikeWaits, learnt, w.now), known: map[int64]*awaited{}, ended: map[int64]*workload.Job{}, holds: holdsOf(w.claims), rates: map[workload.Request]float64{}}
+	return &flows{waiting: w, index: w.queue.index(), Flow: flow.New(flow.AlikeWaits, learnt, w.now), known: map[int64]*awaited{}, holds: holdsOf(w.claims), rates: map[workload.Request]float64{}}
 }
 
 // holdsOf returns the claims of promised jobs whose work begins later than they have their nodes,
@@ -329,7 +328,7 @@ func (q *question) waitForOthers() (*api.Refusal, error) {
 	if err := f.readNew(q.ctx, unseen, mostNew); err != nil {
 		return nil, err
 	}
-	if why := f.never(&d); why != "" {
+	if why := f.never(q.ctx, &d); why != "" {
 		return &api.Refusal{Reason: fmt.Sprintf("this job would never start: %s (--dependency=%s)", why, q.asked.Dependency)}, nil
 	}
 	for _, c := range d.Conditions {
@@ -364,7 +363,7 @@ const mostNew = 50
 // these wait: so many at most. Those that Slurm does not show in the queue either are over. The
 // error is a fault of package api.
 func (f *flows) readNew(ctx context.Context, jobs []int64, most int) error {
-	found, over, err := f.index.readNew(ctx, f.desk.Job, jobs, most)
+	found, err := f.index.readNew(ctx, f.desk.Job, jobs, most)
 	switch {
 	case errors.Is(err, errTooManyNew):
 		return api.Fault(api.ErrInvalid, fmt.Sprintf("more than %d of these jobs are not in the queue, as far as varqd has read it: ask again in a minute", most))
@@ -374,38 +373,36 @@ func (f *flows) readNew(ctx context.Context, jobs []int64, most int) error {
 		return api.Fault(api.ErrUnavailable, "Slurm does not tell of a job now: try again in a moment")
 	}
 	f.index = f.with(found)
-	for _, id := range over {
-		if f.desk.Ended == nil {
-			break
-		}
-		if j, err := f.desk.Ended(ctx, id); err == nil {
-			f.ended[id] = &j
-		}
-	}
 	return nil
 }
 
 // never says which of the jobs that a dependency names has ended as it must not, so that the job
-// that waits for them never starts: a clause. It is "" if there is none, as far as is known.
-func (f *flows) never(d *dependency.Dependency) string {
-	why := ""
+// that waits for them never starts: a clause. It is "" if there is none, as far as Slurm shows.
+func (f *flows) never(ctx context.Context, d *dependency.Dependency) (why string) {
 	for _, c := range d.Conditions {
-		j := f.ended[c.Job]
-		event, about := events[c.Kind], c.Task < 0
-		switch {
-		case j == nil || !about || c.Kind == dependency.Singleton:
-		case event == flow.Succeeded && j.State != workload.Completed:
-			why = fmt.Sprintf("job %d has ended already (%s), and not with exit code 0", c.Job, j.State)
-			continue
-		case event == flow.Failed && j.State == workload.Completed && j.Array == 0:
-			why = fmt.Sprintf("job %d has ended already, with exit code 0", c.Job)
-			continue
-		}
-		if d.Any {
+		if says := f.endedOtherwise(ctx, c); says != "" {
+			why = says
+		} else if d.Any {
 			return ""
 		}
 	}
 	return why
+}
+
+// endedOtherwise says that the job of a condition has ended as it must not, or "".
+func (f *flows) endedOtherwise(ctx context.Context, c dependency.Condition) string {
+	event := events[c.Kind]
+	if f.desk.Ended == nil || event != flow.Succeeded && event != flow.Failed || c.Task >= 0 || len(f.index.of(c.Job)) > 0 {
+		return ""
+	}
+	switch j, err := f.desk.Ended(ctx, c.Job); {
+	case err != nil:
+	case event == flow.Succeeded && j.State != workload.Completed:
+		return fmt.Sprintf("job %d has ended already (%s), and not with exit code 0", c.Job, j.State)
+	case event == flow.Failed && j.State == workload.Completed && j.Array == 0:
+		return fmt.Sprintf("job %d has ended already, with exit code 0", c.Job)
+	}
+	return ""
 }
 
 // afterOthers is when a job becomes eligible after others.

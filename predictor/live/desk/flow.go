@@ -35,13 +35,7 @@ func (d Flows) Quote(ctx context.Context, user string, req *api.FlowRequest) (an
 	if err != nil {
 		return answer, err
 	}
-	var unseen []int64
-	for _, id := range req.Jobs {
-		if len(f.index.of(id)) == 0 {
-			unseen = append(unseen, id)
-		}
-	}
-	if err := f.readNew(ctx, unseen, api.MostFlowJobs); err != nil {
+	if err := f.readNew(ctx, f.unseen(req.Jobs), api.MostFlowJobs); err != nil {
 		return answer, err
 	}
 	if req.Released {

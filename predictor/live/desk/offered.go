@@ -62,6 +62,9 @@ type refused struct {
 // keeping reports whether room is kept for the offers.
 func (r *refused) keeping(now int64) bool { return r.at <= now && now < r.until }
 
+// stands reports whether one of the offers may be taken as it was made.
+func (r *refused) stands(now int64) bool { return !r.taken && now < r.at+roomKept }
+
 // release gives up the room from now on.
 func (r *refused) release(now int64) { r.until = max(r.at, min(r.until, now)) }
 
@@ -120,7 +123,7 @@ func (o *offered) standing(user string, req *api.PlanRequest, now int64) standin
 	defer o.mu.Unlock()
 	if req != nil {
 		r, taken := o.find(user, cmp.Or(req.Of, req), now)
-		if r != nil && !r.taken && now < r.at+roomKept && isWay(taken, req) {
+		if r != nil && r.stands(now) && isWay(taken, req) {
 			return standing{*taken, r.at, r.n, slices.Clone(r.later), r.beyond}
 		}
 	}
@@ -161,7 +164,7 @@ func (o *offered) promise(user string, req *api.PlanRequest, plan string, now in
 	as := standing{n: latest, beyond: o.isBeyond(user, now)}
 	if r, _ := o.find(user, req, now); r != nil {
 		r.release(now)
-		if !r.taken && now < r.at+roomKept {
+		if r.stands(now) {
 			as.n, as.beyond = r.n, r.beyond
 		}
 		r.taken = true

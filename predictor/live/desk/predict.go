@@ -139,11 +139,17 @@ const (
 	muchLater = 600
 )
 
+// isPromisedLater reports whether a start is promised so many seconds later than it is forecast, or
+// not at all.
+func isPromisedLater(b *api.Bound, by float64) bool {
+	return b.Expected != nil && (b.Seconds == nil || *b.Seconds-*b.Expected >= by)
+}
+
 // crowded reports whether the start with the first bound's quantile is promised much later than it
 // is forecast, or not at all, and would be promised sooner but for the room kept for others.
 func (v *view) crowded(r trajectory.Request, bounds []api.Bound) bool {
 	b := &bounds[0]
-	if b.Expected == nil || b.Seconds != nil && *b.Seconds-*b.Expected < muchLater {
+	if !isPromisedLater(b, muchLater) {
 		return false
 	}
 	free := *v.Planner
@@ -155,20 +161,18 @@ func (v *view) crowded(r trajectory.Request, bounds []api.Bound) bool {
 // careful says why the start of the first bound that is promised later than it is forecast can be
 // promised with less than the bound's quantile by then: a sentence without a full stop, or "".
 func (v *view) careful(r trajectory.Request, bounds []api.Bound) string {
-	for i := range bounds {
-		b := &bounds[i]
-		if b.Expected == nil || b.Seconds != nil && *b.Seconds-*b.Expected < later {
-			continue
-		}
-		wait := max(1, int64(math.Ceil(*b.Expected)))
-		r.Prob, r.Deadline = b.Quantile, v.now+wait
-		a := v.Decide(r)
-		if why := a.Careful(); why != "" {
-			return fmt.Sprintf("of a start within %s %s", slurmtime.FormatDuration(wait), why)
-		}
-		break
+	i := slices.IndexFunc(bounds, func(b api.Bound) bool { return isPromisedLater(&b, later) })
+	if i < 0 {
+		return ""
 	}
-	return ""
+	wait := max(1, int64(math.Ceil(*bounds[i].Expected)))
+	r.Prob, r.Deadline = bounds[i].Quantile, v.now+wait
+	a := v.Decide(r)
+	why := a.Careful()
+	if why == "" {
+		return ""
+	}
+	return fmt.Sprintf("of a start within %s %s", slurmtime.FormatDuration(wait), why)
 }
 
 // predictAlternatives is predict for a job that leaves several ways open in which it may be

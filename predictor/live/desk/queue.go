@@ -31,16 +31,16 @@ const mostAsked = 10
 // those for which they wait, as read reads them; see Desk.Job. A job that cannot be read is left
 // out.
 func (q *queue) withNew(ctx context.Context, read reader, jobs []int64) *queue {
+	if len(jobs) == 0 {
+		return q
+	}
 	unseen := q.index().unseen(jobs)
-	found, _, _ := q.index().readNew(ctx, read, unseen[:min(len(unseen), mostAsked)], mostNew)
+	found, _ := q.index().readNew(ctx, read, unseen[:min(len(unseen), mostAsked)], mostNew)
 	if len(found) == 0 {
 		return q
 	}
-	all := maps.Clone(q.jobs)
-	for _, j := range found {
-		all[j.ID] = j
-	}
-	return newQueue(all)
+	x := q.index().with(found)
+	return &queue{x.entries, func() *index { return x }}
 }
 
 // reader reads a job, or returns slurm.ErrNotFound if it is over.
@@ -52,30 +52,30 @@ func (x *index) unseen(jobs []int64) []int64 {
 }
 
 // readNew reads jobs that the queue does not have, and those of which they wait that it does not
-// have either: at most so many, or the error is errTooManyNew. over are those that are in no queue.
-func (x *index) readNew(ctx context.Context, read reader, jobs []int64, most int) (found []*slurm.QueueEntry, over []int64, err error) {
+// have either: at most so many, or the error is errTooManyNew. Those that are over are left out.
+func (x *index) readNew(ctx context.Context, read reader, jobs []int64, most int) (found []*slurm.QueueEntry, err error) {
 	if read == nil {
-		return nil, nil, nil
+		return nil, nil
 	}
+	jobs = slices.Clone(jobs)
 	for i := 0; i < len(jobs); i++ {
 		if len(jobs) > most {
-			return found, over, errTooManyNew
+			return found, errTooManyNew
 		}
 		switch entry, err := read(ctx, jobs[i]); {
 		case errors.Is(err, slurm.ErrNotFound):
-			over = append(over, jobs[i])
 		case err != nil:
-			return found, over, fmt.Errorf("job %d: %w", jobs[i], err)
+			return found, fmt.Errorf("job %d: %w", jobs[i], err)
 		default:
 			found = append(found, &entry)
 			for _, c := range conditionsOf(&entry) {
 				if c.Job != 0 && len(x.of(c.Job)) == 0 && !slices.Contains(jobs, c.Job) {
-					jobs = append(slices.Clip(jobs), c.Job)
+					jobs = append(jobs, c.Job)
 				}
 			}
 		}
 	}
-	return found, over, nil
+	return found, nil
 }
 
 var errTooManyNew = errors.New("too many jobs are not in the queue")

@@ -251,20 +251,24 @@ func (k *Keeper) follow(ctx context.Context, r *row, l *look.Look) error {
 	if is.ended == nil {
 		is.ended = map[int64]int64{}
 	}
-	requeued := is.requeues(r, present, l.At)
 	before := len(r.Events)
+	is.noteRequeues(r, present, l.At)
 	outcome, why, unknown, err := k.gone(ctx, r, present, is.ended, l.At)
-	if failed := len(r.Events) > before; outcome == api.StateKept && (requeued || failed) {
+	ended := int64(0) // when the last has, if all have
+	if len(present) == 0 && unknown == 0 {
+		for _, at := range is.ended {
+			ended = max(ended, at)
+		}
+	}
+	if outcome != api.StateKept {
+		return k.settle(ctx, r, outcome, why, ended, l.At)
+	}
+	if len(r.Events) > before {
 		if err := k.Store.record(ctx, r, l.At); err != nil {
 			return err
 		}
 	}
 	switch {
-	case outcome != api.StateKept:
-		if len(present) > 0 || unknown != 0 {
-			clear(is.ended) // the last has not ended, as far as is known
-		}
-		return k.settle(ctx, r, outcome, why, lastOf(is.ended), l.At)
 	case unknown == 0, err != nil:
 		is.left = 0
 	case is.left == 0:
@@ -291,11 +295,11 @@ func (k *Keeper) follow(ctx context.Context, r *row, l *look.Look) error {
 	case unknown != 0:
 		return k.settle(ctx, r, api.StateCancelled, fmt.Sprintf("what became of job %d is not known: accounting does not tell", unknown), 0, l.At)
 	}
-	return k.settle(ctx, r, api.StateKept, "", lastOf(is.ended), l.At)
+	return k.settle(ctx, r, api.StateKept, "", ended, l.At)
 }
 
-// requeues notes which jobs were requeued since the last Look, and reports whether one was.
-func (is *known) requeues(r *row, present []*slurm.QueueEntry, at int64) (some bool) {
+// noteRequeues notes which jobs were requeued since the last Look.
+func (is *known) noteRequeues(r *row, present []*slurm.QueueEntry, at int64) {
 	if is.restarts == nil {
 		is.restarts = map[int64]int{}
 	}
@@ -303,18 +307,8 @@ func (is *known) requeues(r *row, present []*slurm.QueueEntry, at int64) (some b
 		was, seen := is.restarts[j.ID]
 		if is.restarts[j.ID] = j.RestartCount; seen && j.RestartCount > was {
 			r.event(api.Event{At: at, Kind: eventNote, Text: fmt.Sprintf("job %d was requeued: it waits, and runs once more", j.ID)})
-			some = true
 		}
 	}
-	return some
-}
-
-// lastOf returns the last of the times at which jobs have ended, 0 without any.
-func lastOf(ended map[int64]int64) (last int64) {
-	for _, at := range ended {
-		last = max(last, at)
-	}
-	return last
 }
 
 // gone returns what becomes of a promise by those of its jobs that have left the queue, and why.
@@ -340,12 +334,15 @@ func (k *Keeper) gone(ctx context.Context, r *row, present []*slurm.QueueEntry, 
 			last[run.ID] = run
 		}
 		over, at := len(last) > 0, int64(0)
+		var failed []int64
 		for _, id := range slices.Sorted(maps.Keys(last)) {
 			run := last[id]
 			if over = over && run.End != 0; !over {
 				break
 			}
-			at = max(at, run.End)
+			if at = max(at, run.End); run.State == workload.Failed {
+				failed = append(failed, id)
+			}
 			if state, says := fate(r, &run); state == api.StateMissed && outcome != state || state == api.StateCancelled && outcome == api.StateKept {
 				outcome, why = state, says
 			}
@@ -355,10 +352,8 @@ func (k *Keeper) gone(ctx context.Context, r *row, present []*slurm.QueueEntry, 
 			continue
 		}
 		ended[job] = at
-		for _, id := range slices.Sorted(maps.Keys(last)) {
-			if run := last[id]; run.State == workload.Failed {
-				r.event(api.Event{At: now, Kind: eventNote, Text: fmt.Sprintf("job %d has failed", id)})
-			}
+		for _, id := range failed {
+			r.event(api.Event{At: now, Kind: eventNote, Text: fmt.Sprintf("job %d has failed", id)})
 		}
 	}
 	return outcome, why, unknown, err

@@ -38,9 +38,9 @@ type Offer struct {
 }
 
 // offer returns an offer of a request whose answer is a plan.
-func (p *Planner) offer(kind Kind, r *Request, a *Answer) Offer {
+func (s *search) offer(kind Kind, r *Request, a *Answer) Offer {
 	idle := r.idle(max(r.Now, r.Earliest, a.Plan.Begin-offer.Patience))
-	worst := p.rate(r).during(float64(idle) * r.share())
+	worst := s.rate(r).during(float64(idle) * r.share())
 	return Offer{kind, *r, a.Plan, a.Claim(), idle, worst}
 }
 
@@ -77,29 +77,23 @@ func (p *Planner) offers(r Request) []Offer {
 	own, _ := p.try(&r, 1)
 	s := search{p, own.Trajectory}
 	var found []Offer
-	for _, o := range []struct {
-		kind Kind
-		find func(*Request) Answer // changes the request to the one to offer; no plan if there is none
-	}{
-		{OfferCost, s.planned(noCeiling)},
-		{OfferProb, func(r *Request) Answer { return s.surest(r, s.points) }},
-		{OfferFree, s.freely},
-		{OfferLater, s.planned(s.later)},
-		{OfferTasks, s.planned(s.fewer)},
-		{OfferNodes, s.planned(s.smaller)},
-		{OfferTime, s.planned(s.shorter)},
-	} {
+	// find changes the request to the one to offer; its answer has no plan if there is none
+	add := func(kind Kind, find func(*Request) Answer) {
 		changed := r
-		if a := o.find(&changed); a.Plan != nil {
+		if a := find(&changed); a.Plan != nil {
 			changed.offered = false
-			found = append(found, s.offer(o.kind, &changed, &a))
+			found = append(found, s.offer(kind, &changed, &a))
 		}
 	}
-	if changed := r; len(found) == 0 && bestEffort(&changed) {
-		if a := s.planned(s.later)(&changed); a.Plan != nil {
-			changed.offered = false
-			found = append(found, s.offer(OfferFree, &changed, &a))
-		}
+	add(OfferCost, s.planned(noCeiling))
+	add(OfferProb, func(r *Request) Answer { return s.surest(r, s.points) })
+	add(OfferFree, s.freely)
+	add(OfferLater, s.planned(s.later))
+	add(OfferTasks, s.planned(s.fewer))
+	add(OfferNodes, s.planned(s.smaller))
+	add(OfferTime, s.planned(s.shorter))
+	if len(found) == 0 {
+		add(OfferFree, s.planned(s.freelyLater))
 	}
 	return found
 }
@@ -180,6 +174,10 @@ func (s *search) freely(r *Request) (a Answer) {
 	}
 	return a
 }
+
+// freelyLater makes a strict request a best-effort one, by the earliest deadline for which it finds
+// a plan.
+func (s *search) freelyLater(r *Request) bool { return bestEffort(r) && s.later(r) }
 
 // The search for a later deadline starts from now and from the end of each of the first maxBases
 // blocked windows. From each start it tries at most maxLeads leads. Before what it finds, it tries

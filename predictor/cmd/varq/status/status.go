@@ -151,35 +151,31 @@ All columns, for --format:
 		if len(found)+len(jobs)+flows == 0 && style.Plain() {
 			fmt.Fprintln(env.Stderr, "varq: "+nothing(*old, selecting))
 		}
-		if style.Plain() && len(jobs) > 0 {
-			if jobs, err = flowsOf(cmd.Context(), env, varqd, whose, jobs, found); err != nil {
+		rest := slices.DeleteFunc(jobs, func(job int64) bool {
+			return slices.ContainsFunc(found, func(r api.Reservation) bool { return r.Job == job })
+		})
+		if style.Plain() && len(rest) > 0 {
+			if rest, err = flowsOf(cmd.Context(), env, varqd, whose, rest); err != nil {
 				return err
 			}
 		}
-		return missing(env, jobs, found)
+		return missing(env, rest)
 	}
 	return cmd
 }
 
-// flowsOf tells the stories of the flows of those jobs that have no reservation of their own, and
-// returns the other jobs.
-func flowsOf(ctx context.Context, env *cli.Env, varqd *client.Client, whose string, jobs []int64, found []api.Reservation) ([]int64, error) {
-	has := func(job int64) bool {
-		return slices.ContainsFunc(found, func(r api.Reservation) bool { return r.Job == job })
-	}
-	if !slices.ContainsFunc(jobs, func(job int64) bool { return !has(job) }) {
-		return jobs, nil
-	}
+// flowsOf tells the stories of the flows that some of the jobs are of, and returns the others.
+func flowsOf(ctx context.Context, env *cli.Env, varqd *client.Client, whose string, jobs []int64) ([]int64, error) {
 	list, err := varqd.Flows(ctx, api.FlowsQuery{All: whose != "", Old: true})
 	if errors.Is(err, api.ErrNotFound) || errors.Is(err, api.ErrForbidden) { // varqd is older
 		return jobs, nil
 	}
 	for i := range list.Flows {
 		f := &list.Flows[i]
-		is := func(job int64) bool { return !has(job) && slices.Contains(f.Jobs, job) }
+		is := func(job int64) bool { return slices.Contains(f.Jobs, job) }
 		if slices.ContainsFunc(jobs, is) {
 			fmt.Fprint(env.Stdout, told.FlowStory(f, env.Zone))
-			jobs = slices.DeleteFunc(slices.Clone(jobs), is)
+			jobs = slices.DeleteFunc(jobs, is)
 		}
 	}
 	return jobs, err
@@ -241,17 +237,10 @@ func ask(ctx context.Context, varqd *client.Client, query api.ReservationsQuery,
 }
 
 // missing prints the jobs that have no reservation. It returns cli.ErrNo if there are any.
-func missing(env *cli.Env, jobs []int64, found []api.Reservation) error {
-	known := map[int64]bool{}
-	for i := range found {
-		known[found[i].Job] = true
-	}
-	var err error
+func missing(env *cli.Env, jobs []int64) (err error) {
 	for _, job := range jobs {
-		if !known[job] {
-			fmt.Fprintf(env.Stderr, "varq: job %d has no reservation that you may see\n", job)
-			err = cli.ErrNo
-		}
+		fmt.Fprintf(env.Stderr, "varq: job %d has no reservation that you may see\n", job)
+		err = cli.ErrNo
 	}
 	return err
 }
